@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sassan import __version__
 from sassan.app.fingerprint import settings_of
 from sassan.assumptions import kinds
+from sassan.names import readable
 
 if TYPE_CHECKING:
     from sassan.app.estimating import EstimateResult
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sassan.estimate.answer import Estimate
     from sassan.ipet.sm.makespan import Makespan
     from sassan.ipet.sm.residency import Residency
+    from sassan.ir import Function
     from sassan.strings.kernel_string import KernelString
 
 Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Value"]
@@ -49,7 +51,12 @@ def assumptions(texts: Sequence[str]) -> Mapping[str, Value]:
 
 def head(result: "AnalysisResult") -> Mapping[str, Value]:
     """Return the keys with which every function begins."""
-    return {"name": result.function.name, "arch": result.function.arch, "file": result.file}
+    return function_head(result.function, result.file)
+
+
+def function_head(function: "Function", file: str) -> Mapping[str, Value]:
+    """Return the keys of a function of a file: its name as the input has it, and as the source has it."""
+    return {"name": function.name, "demangled": readable(function.name), "arch": function.arch, "file": file}
 
 
 def analysis(result: "AnalysisResult") -> Mapping[str, Value]:

@@ -1,6 +1,7 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sassan.access import Access, accesses
 from sassan.app.analysis import explored, launched, warp_graph
@@ -43,14 +44,17 @@ def integer_program(result: AnalysisResult, form: str) -> str | None:
     return write.lp(model) if form == "lp" else write.mps(model)
 
 
-def draw(result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False, focus: str = "") -> Drawing:
+def draw(  # noqa: PLR0913 - the choices of a drawing
+    result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False, focus: str = "", name: str = ""
+) -> Drawing:
     """The graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
 
     `focus`: all, loop, worst or an address: what of it is drawn; else large graphs are drawn with loops and calls as one block each.
+    `name` stands in the title, '' for that of the input.
 
     Raises UsageError when no layout ends in time, or there is nothing in focus, MissingToolError.
     """
-    return render(dot_text(result.cfg, _decorations(result), level=Level(level), listing=listing, focus=focus), form)
+    return render(dot_text(result.cfg, replace(_decorations(result), name=name), level=Level(level), listing=listing, focus=focus), form)
 
 
 def graph_document(result: AnalysisResult, level: str = "warp") -> CfgDocument:

@@ -19,8 +19,8 @@ _INTERNAL = SelfCheckError.status
 _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
-_EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function chosen with -f has gaps that
-forbid the number asked for; 4 a needed tool is missing; 5 internal self-check failed."""
+_EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function named with -f ('*'
+names all) has gaps that forbid the number asked for; 4 a needed tool is missing; 5 internal self-check failed."""
 
 app = typer.Typer(
     name="sassan",

@@ -55,8 +55,9 @@ def _equations(model: Model, basis: Basis) -> tuple[dict[int, _Equation], dict[i
     for row in basis.rows:
         here = users[row] = set[int]()
         for variable, factor in model.rows[row].terms:
-            if variable in equations:
-                equations[variable].terms[row] = factor
+            equation = equations.get(variable)
+            if equation is not None:
+                equation.terms[row] = factor
                 here.add(variable)
     return equations, users
 

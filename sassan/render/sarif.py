@@ -29,13 +29,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A location: `line` in `file`, else an instruction of a binary at `address` of `function`; unknown parts are None or ''."""
+    """A location: `line` in `file`, else an instruction of a binary at `address` of `function`; unknown parts are None or ''.
+
+    `function` is the name as a person reads it, `decorated` as the input has it.
+    """
 
     file: str
     line: int | None = None
     function: str = ""
     address: int | None = None
     message: str = ""
+    decorated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,8 @@ def _location(place: Location, folder: str) -> dict[str, Value]:
     location: dict[str, Value] = {"physicalLocation": physical}
     if place.function:
         name = place.function if place.address is None else f"{place.function}+0x{place.address:04x}"
-        location["logicalLocations"] = [{"name": place.function, "fullyQualifiedName": name, "kind": "function"}]
+        decorated = {"decoratedName": place.decorated} if place.decorated not in {"", place.function} else {}
+        location["logicalLocations"] = [{"name": place.function, "fullyQualifiedName": name, **decorated, "kind": "function"}]
     if place.message:
         location["message"] = {"text": _plain(place.message)}
     return location

@@ -33,7 +33,7 @@ def launch(validation: LaunchValidation) -> Document:
         "grid": list(recorded.grid) if recorded.grid is not None else None,
         "block": list(recorded.block) if recorded.block is not None else None,
         "count": recorded.count,
-        "measured": {"cycles": validation.cycles, "us": _us(validation), "instructions": recorded.instructions},
+        "measured": {"cycles": validation.cycles, "us": measured_us(validation), "instructions": recorded.instructions},
         "bound": {"cycles": bound, "us": validation.us(bound)} if bound is not None else None,
         "estimate": _estimate(validation),
         "ratio": validation.ratio,
@@ -55,7 +55,8 @@ def _estimate(validation: LaunchValidation) -> Document | None:
     return {"cycles": known.cycles, "us": validation.us(known.cycles), "bound_by": known.bound_by} if known is not None else None
 
 
-def _us(validation: LaunchValidation) -> float | None:
+def measured_us(validation: LaunchValidation) -> float | None:
+    """Return the measured microseconds, computed from the cycles and the clock where the recording has no times."""
     return validation.launch.time_ns / 1e3 if validation.launch.time_ns is not None else validation.us(validation.cycles)
 
 

@@ -16,7 +16,7 @@ _STATUS = (
     ("0", "done; for analyze: every function has its numbers or lists its gaps"),
     ("1", "a gate of check failed, or listing --check or diff --fail-on-growth found something"),
     ("2", "usage, or an output that cannot be written"),
-    ("3", "an input was refused, or a function chosen with -f has gaps that forbid the number asked for"),
+    ("3", "an input was refused, or a function named with -f ('*' names all) has gaps that forbid the number asked for"),
     ("4", "an external tool or an extra is missing; the message names the install command"),
     ("5", "an internal self-check failed: a defect of sassan"),
     ("130", "interrupted"),

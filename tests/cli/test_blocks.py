@@ -90,3 +90,38 @@ def test_tables_of_functions_accesses_and_products_are_csv_too(sassan: Sassan):
     (product,) = rows("gpus", "T4")
     assert (product["name"], product["sms"]) == ("T4", "40")
     assert_refused(sassan("analyze", BFS, "--csv", "--explain"), 2)
+
+
+def test_strings_and_estimates_are_csv_too(sassan: Sassan):
+    def rows(*arguments: object) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(sassan(*map(str, arguments), "--csv").out)))
+
+    (function,) = sassan("strings", BFS, "--loop-bound", "10", "--json").document["functions"]
+    *blocks, worst = rows("strings", BFS, "--loop-bound", "10")
+    assert [row["string"] for row in blocks] == [block["string"] for block in function["strings"]["blocks"]]
+    assert (worst["id"], worst["start"], worst["string"]) == ("worst_path", "", function["strings"]["worst_path"])
+
+    launch = ("--block-dim", "256", "--grid", "90", "--gpu", "GTX 1080", "--registers", "32", "--shared", "0", "--loop-bound", "10")
+    what_if = ("--what-if", "block=128", "--what-if", "registers=9999")
+    (known,) = sassan("estimate", BFS, *launch, *what_if, "--json").document["functions"]
+    given, other, impossible = rows("estimate", BFS, *launch, *what_if)
+    assert (given["what_if"], float(given["us"]), given["bound_by"]) == ("", known["estimate"]["us"], known["estimate"]["bound_by"])
+    assert (other["what_if"], float(other["us"])) == ("block=128", known["what_if"][0]["estimate"]["us"])
+    assert (impossible["us"], impossible["why"]) == ("", known["what_if"][1]["why"])
+
+
+def test_launches_and_validations_are_csv_too(sassan: Sassan, tmp_path: Path):
+    launch = '[[launch]]\nkernel = "bfs_step"\ngrid = [60, 1, 1]\nblock = [256, 1, 1]\n'
+    (tmp_path / "l.toml").write_text(launch, "utf-8")
+    (tmp_path / "times.csv").write_text("kernel,grid,block,time_us\nbfs_step,60,256,1000\n", "utf-8")
+    for command in ("analyze", "estimate"):
+        options = (command, BFS, "--launches", tmp_path / "l.toml", "--gpu", "GTX 1080", "--loop-bound", "9")
+        (row,) = csv.DictReader(io.StringIO(sassan(*options, "--csv").out))
+        (known,) = sassan(*options, "--json").document["launches"]
+        assert (row["kernel"], row["grid"], row["gaps"]) == ("bfs_step", "60 1 1", " ".join(gap["code"] for gap in known["gaps"]))
+        assert row["wcet"] == str(known["wcet"]["value"])
+    options = ("validate", tmp_path / "times.csv", BFS, "--gpu", "GTX 1080", "--loop-bound", "9")
+    (row,) = csv.DictReader(io.StringIO(sassan(*options, "--csv").out))
+    (known,) = sassan(*options, "--json").document["launches"]
+    assert (float(row["measured_us"]), row["gaps"]) == (1000, " ".join(gap["code"] for gap in known["gaps"]))
+    assert_refused(sassan(*options, "--csv", "--json"), 2)

@@ -391,7 +391,7 @@ def test_the_name_of_a_kernel_steers_nothing(sassan: Sassan, tmp_path: Path):
     assert "\x1b" not in result.out
     document = log(sassan, path, "--max-wcet", "5")
     assert_valid(document)
-    assert document["runs"][0]["results"][0]["message"]["text"].startswith("[x] (http{{0}})\x1b[31m: ")
+    assert document["runs"][0]["results"][0]["message"]["text"].startswith("[x] (http{{0}})\\x1b[31m: ")
 
 
 WASTE = ("check", SAMPLES / "sm_80" / "memory_patterns.nvdisasm.sass", "--block-dim", "32,32", "--param", "0x170=1024")

@@ -94,3 +94,30 @@ def test_what_is_not_known_is_on_the_wrong_side_of_every_limit(sassan: Sassan):
 
 def test_occupancy_needs_the_shape_of_a_block(sassan: Sassan):
     assert_refused(sassan("check", SAXPY, "--min-occupancy", "50"), 2)
+
+
+DOUBLE = SAMPLES / "sm_80" / "double_horner.cuobjdump.sass"
+
+
+def test_the_share_of_a_letter_is_held_to_percentages(sassan: Sassan):
+    doubles = [row["address"] for row in sassan("listing", DOUBLE, "--json").document["functions"][0]["rows"] if row["letter"] == "D"]
+    reached = sum(node["instructions"] for node in sassan("cfg", DOUBLE, "--json").document["functions"][0]["nodes"])
+    share = 100 * len(doubles) // reached
+    assert 0 < share < 100
+    assert sassan("check", DOUBLE, "--max-mix", f"D={share + 1}", "--min-mix", f"D={share}").status == 0
+    over, under = sassan("check", DOUBLE, "--max-mix", f"D={share}"), sassan("check", DOUBLE, "--min-mix", f"d={share + 1}")
+    assert (over.status, under.status) == (1, 1)
+    assert f"{DOUBLE}:double_horner:{doubles[0]}: max-mix: {len(doubles)} of {reached} instructions of letter D (" in over.out
+    assert f" %), below the limit {share + 1} % of --min-mix" in under.out
+
+
+def test_shares_stand_in_a_file_of_gates_too(sassan: Sassan, tmp_path: Path):
+    file = tmp_path / "gates.toml"
+    for text, status in (("max-mix = { D = 0 }", 1), ("max-mix = { S = 9, T = 0 }\nmin-mix = { D = 1 }", 0), ("max-mix = { X = 0 }", 3)):
+        file.write_text(f'[function."*"]\n{text}\n', "utf-8")
+        assert sassan("check", DOUBLE, "--gates", file).status == status
+
+
+@pytest.mark.parametrize("text", ["D", "D=101", "X=1", "D=-1", "D=0.5", ""])
+def test_what_is_no_share_is_refused(text: str, sassan: Sassan):
+    assert_refused(sassan("check", DOUBLE, "--max-mix", text), 2)

@@ -362,3 +362,35 @@ def test_either_order_is_explored(sassan: Sassan):
     taken_first = sassan("analyze", BFS, "--json").document["functions"][0]
     either = sassan("analyze", BFS, "--json", "--order", "either").document["functions"][0]
     assert either["edges"] > taken_first["edges"]
+
+
+LAUNCH = ["--block-dim", "256", "--grid", "9", "--gpu", "GTX 1080", "--registers", "32", "--shared", "0"]
+NUMBERED = {"analyze": [], "blocks": [], "ipet": [], "report": ["-o", "page.html"], "makespan": ["-W", "2"], "estimate": LAUNCH}
+
+
+@pytest.mark.parametrize("command", NUMBERED)
+def test_who_names_a_function_asks_for_its_number(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+    monkeypatch.chdir(tmp_path)
+    arguments = [command, BFS, *NUMBERED[command]]
+    assert (sassan(*arguments).status, sassan(*arguments).codes) == (0, [])
+    for name in ("bfs_step", "*"):
+        result = sassan(*arguments, "-f", name)
+        assert (result.status, result.codes) == (3, ["gaps"])
+    assert sassan(*arguments, "-f", "*", "--loop-bound", "3").status == 0
+
+
+@pytest.mark.parametrize("command", ["cfg", "strings", "listing"])
+def test_commands_without_a_number_end_alike_with_a_name_and_without(sassan: Sassan, command: str):
+    assert [sassan(command, BFS, *named).status for named in ([], ["-f", "bfs_step"])] == [0, 0]
+
+
+def test_a_gate_says_unbounded_alike_with_a_name_and_without(sassan: Sassan):
+    assert [sassan("check", BFS, "--require-bounded", *named).status for named in ([], ["-f", "bfs_step"])] == [1, 1]
+
+
+def test_the_functions_of_a_project_are_named(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sassan.toml").write_text(f'files = ["{BFS}"]\n', "utf-8")
+    assert sassan("analyze").status == 0
+    (tmp_path / "sassan.toml").write_text(f'files = ["{BFS}"]\nfunction = ["bfs*"]\n', "utf-8")
+    assert sassan("analyze").status == 3

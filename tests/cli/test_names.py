@@ -40,3 +40,31 @@ def test_a_table_cuts_no_name_that_the_terminal_has_room_for(
     row = sassan("analyze", tmp_path / "k.sass", "--loop-bound", "3").out.splitlines()[1]
     assert row.startswith("scale<float, 3>")
     assert row.startswith("scale<float, 3>(float*, int, float const*, double const*, int const*, unsigned int const*") is whole
+
+
+@pytest.mark.parametrize("command", ["analyze", "blocks", "cfg", "strings", "listing", "ipet", "memory"])
+def test_a_document_has_both_names(command: str, sassan: Sassan):
+    functions = sassan(command, TWO, "--json").document["functions"]
+    assert {function["name"]: function["demangled"] for function in functions}[MANGLED] == NAME
+    assert {name["demangled"] for name in sassan("listing", TWO, "--check", "--json").document["functions"]} == {
+        function["demangled"] for function in functions
+    }
+
+
+def test_a_finding_in_sarif_is_named_as_the_source_names_the_function(sassan: Sassan):
+    arguments = ("check", TWO, "-f", MANGLED, "--max-wcet", "1", "--loop-bound", "3", "--sarif", "-")
+    (finding,) = sassan(*arguments).document["runs"][0]["results"]
+    assert finding["message"]["text"].startswith(f"{NAME}: ")
+    (place,) = finding["locations"][0]["logicalLocations"]
+    assert (place["name"], place["decoratedName"]) == (NAME, MANGLED)
+    (plain,) = sassan(*arguments, "--mangled").document["runs"][0]["results"]
+    assert plain["locations"][0]["logicalLocations"][0]["name"] == MANGLED
+    assert plain["partialFingerprints"] == finding["partialFingerprints"]
+
+
+def test_a_drawing_has_the_name_of_the_source(sassan: Sassan, tmp_path: Path):
+    for options, shown in (((), "two_kernels_second(int*, int)"), (("--mangled",), MANGLED)):
+        sassan("cfg", TWO, "-f", MANGLED, "-o", tmp_path / "x.dot", *options)
+        text = (tmp_path / "x.dot").read_text("utf-8")
+        assert f"<B>{shown}</B>" in text
+        assert (MANGLED in text) is (shown == MANGLED)

@@ -1,6 +1,7 @@
 """`sassan.toml`: what commands take from a project, `sassan init`, and `sassan check` alone."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -131,3 +132,45 @@ def test_without_input_and_project_the_argument_is_missing(sassan: Sassan, folde
     assert_refused(result, 2)
     assert "missing argument 'FILE...'" in result.err
     assert "'sassan init FILE'" in result.err
+
+
+def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan: Sassan, folder: Path):
+    project(folder, "loop-bound = 9\nwarps = 4\n")
+    result = sassan("makespan", "bfs_step.sass", "--engine", "bounds", "--json")
+    assert result.err.endswith("sassan.toml: --loop-bound 9, -W 4\n")
+    alone = ("makespan", "bfs_step.sass", "--engine", "bounds", "--json", "--project", "none", "--loop-bound", "9")
+    assert without_times(result) == without_times(sassan(*alone, "-W", "4"))
+    assert without_times(sassan("makespan", "bfs_step.sass", "--engine", "bounds", "--json", "-W", "5")) == without_times(
+        sassan(*alone, "-W", "5")
+    )
+    assert_refused(sassan("makespan", "LCL"), 2)
+    # The warps of a file of settings go before those of the project.
+    settings = SAMPLES / "makespan" / "figure-2.toml"
+    configured = sassan("makespan", "bfs_step.sass", "--engine", "bounds", "--config", settings, "--json")
+    assert configured.err.endswith("sassan.toml: --loop-bound 9\n")
+
+
+def without_times(result: object) -> object:
+    return json.loads(re.sub(r'"seconds": [0-9.e-]+', '"seconds": 0', result.out))  # type: ignore[attr-defined]
+
+
+RECORDED = "kernel,grid,block,time_us\nbfs_step,60,256,1000\n"
+
+
+def test_validate_takes_the_project_and_its_files(sassan: Sassan, folder: Path):
+    (folder / "times.csv").write_text(RECORDED, "utf-8")
+    options = ("--gpu", "GTX 1080", "--loop-bound", "9")
+    project(folder, 'files = ["bfs_step.sass"]\ngpu = "GTX 1080"\nloop-bound = 9\nmodel = "unit"\n')
+    result = sassan("validate", "times.csv", "--json")
+    assert result.err.endswith("sassan.toml: --gpu GTX 1080, --loop-bound 9\n")  # a model without latencies is not one to validate
+    assert result.document == sassan("validate", "times.csv", "bfs_step.sass", *options, "--project", "none", "--json").document
+    assert "unknown-kernel" in sassan("validate", "times.csv", *options, "--project", "none").out
+    assert_refused(sassan("validate", "times.csv", "--model", "unit"), 2)
+
+
+def test_rank_takes_the_gpu_of_the_project_where_the_file_names_none(sassan: Sassan, folder: Path):
+    sizes = {"tune_params_keys": ["block_size_x"], "tune_params": {"block_size_x": [32]}}
+    project(folder, 'gpu = "no such GPU"\n')
+    for device, codes in (({"device_name": "Tesla T4"}, ["no-source"]), ({}, ["unknown-gpu"])):
+        (folder / "c.json").write_text(json.dumps({**device, "kernel_name": "k", "problem_size": [64], **sizes, "cache": {}}), "utf-8")
+        assert sassan("rank", "c.json").codes == codes

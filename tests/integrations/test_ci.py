@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,52 @@ BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 needs_nvdisasm = pytest.mark.skipif(sys.platform != "linux", reason="nvdisasm is packaged for Linux only")
 
 
+class Host(ThreadingHTTPServer):
+    """The comments of pull request 7 of a host, by the paths of its interface; other pull requests may not be written."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Comments)
+        self.comments: dict[int, str] = {}
+        self.people: set[int] = set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Comments(BaseHTTPRequestHandler):
+    server: Host
+
+    def do_GET(self) -> None:
+        page = int(self.path.partition("&page=")[2])
+        known = [
+            {"id": each, "body": body, "user": {"type": "User" if each in self.server.people else "Bot"}}
+            for each, body in self.server.comments.items()
+        ]
+        self.answer(known[page - 1 : page])  # pages of one
+
+    def do_POST(self) -> None:
+        self.write("/repos/o/r/issues/7/comments", 1 + len(self.server.comments))
+
+    def do_PATCH(self) -> None:
+        number = int(self.path.rpartition("/")[2])
+        self.write(f"/repos/o/r/issues/comments/{number}", number)
+
+    def write(self, path: str, number: int) -> None:
+        allowed = self.path == path and self.headers["Authorization"] == "Bearer secret"
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
+        if allowed:
+            self.server.comments[number] = body
+        self.answer({"id": number}, 200 if allowed else 403)
+
+    def answer(self, document: object, status: int = 200) -> None:
+        data = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        """Say nothing."""
+
+
 class Repository:
     """A project laid out as the README of the example says, with a compiler that hands out one of the two builds."""
 
@@ -35,6 +83,7 @@ class Repository:
         action = folder / ".github" / "actions" / "sassan" / "action.yml"
         action.parent.mkdir(parents=True)
         shutil.copy(GITHUB / "action.yml", action)
+        shutil.copy(GITHUB / "comment.py", action.parent)
         shutil.copy(GITHUB / "sassan-baseline.json", folder)
         shutil.copytree(GITHUB / "kernels", folder / "kernels")
         programs = folder / "programs"
@@ -45,18 +94,28 @@ class Repository:
         (programs / "nvcc").chmod(0o755)
         paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
         self.environment = {**os.environ, "PATH": os.pathsep.join(paths), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+        self.host = Host()
+        (folder / "event.json").write_text('{"pull_request": {"number": 7}}', "utf-8")
+        self.environment |= {
+            "GITHUB_API_URL": f"http://127.0.0.1:{self.host.server_port}",
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        }
+        self.environment["GITHUB_ACTION_PATH"] = str(action.parent)
 
     def run(self) -> tuple[int, str]:
-        """Run the steps of the workflow until one fails; steps of other actions, and the installation, are taken for done."""
+        """Run the steps of the workflow; behind one that fails, those that run always. Other actions, and the installation, are done."""
         (job,) = yaml.safe_load((GITHUB / "workflow.yml").read_text("utf-8"))["jobs"].values()
-        said = ""
+        said, status = "", 0
         for step in job["steps"]:
             for one, values in self.shells(step):
+                if status and "!cancelled()" not in one.get("if", ""):
+                    continue
+                assert one.get("if", "") in {"", "${{ !cancelled() && inputs.comment == 'true' }}"}
                 done = self.shell(one, values)
                 said += done.stdout + done.stderr
-                if done.returncode:
-                    return done.returncode, said
-        return 0, said
+                status = status or done.returncode
+        return status, said
 
     def shells(self, step: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, str]]]:
         """Return the shell steps of a step, those of the action in the repository among them, with what its inputs are."""
@@ -65,7 +124,7 @@ class Repository:
         if not step["uses"].startswith("./"):
             return []
         action = yaml.safe_load((self.folder / step["uses"] / "action.yml").read_text("utf-8"))
-        values = {name: str(one.get("default", "")) for name, one in action["inputs"].items()} | step["with"]
+        values = {name: str(one.get("default", "")) for name, one in action["inputs"].items()} | {"token": "secret"} | step["with"]
         assert set(step["with"]) <= set(action["inputs"])
         return [(one, values) for one in action["runs"]["steps"] if one["id"] != "install"]
 
@@ -85,8 +144,8 @@ class Repository:
 @needs_nvdisasm
 def test_a_build_that_kept_its_wcet_passes(tmp_path: Path):
     repository = Repository(tmp_path, "before")
-    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan.sarif\n")
-    assert (tmp_path / "summary.md").read_text("utf-8") == "1 function checked, all pass\n"
+    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan-summary.txt\nwrote sassan.sarif\n")
+    assert (tmp_path / "summary.md").read_text("utf-8") == "### sassan: the function passes\n\n1 without a change.\n"
 
 
 @needs_nvdisasm
@@ -98,6 +157,30 @@ def test_a_build_whose_wcet_grew_fails(tmp_path: Path):
     log = json.loads((tmp_path / "sassan.sarif").read_text("utf-8"))
     assert [one["ruleId"] for one in log["runs"][0]["results"]] == ["growth"]
     assert_valid(log)
+    (body,) = repository.host.comments.values()
+    assert body.startswith("<!-- sassan check -->\n### sassan: 1 of 1 function failed")
+    assert (tmp_path / "summary.md").read_text("utf-8") in body
+
+
+@needs_nvdisasm
+def test_the_next_run_replaces_its_comment_and_no_other(tmp_path: Path):
+    repository = Repository(tmp_path, "after")
+    repository.host.comments = {1: "<!-- sassan check -->\nof a person", 2: "<!-- sassan check -->\nold", 3: "of a bot"}
+    repository.host.people = {1}
+    assert repository.run()[0] == 1
+    assert repository.host.comments[1].endswith("of a person")
+    assert "1 of 1 function failed" in repository.host.comments[2]
+    assert (repository.host.comments[3], len(repository.host.comments)) == ("of a bot", 3)
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize("event", [{}, {"pull_request": {"number": 8}}])
+def test_a_push_writes_no_comment_and_a_token_that_may_not_write_one_fails_nothing(tmp_path: Path, event: dict[str, object]):
+    repository = Repository(tmp_path, "before")
+    (tmp_path / "event.json").write_text(json.dumps(event), "utf-8")
+    status, said = repository.run()
+    assert (status, repository.host.comments) == (0, {})
+    assert ("::warning::no comment was written: HTTP Error 403" in said) == bool(event)
 
 
 def test_the_readme_shows_what_the_build_says():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sassan import __version__
 from sassan.app import documents
-from sassan.app.builds import gates, resources, saved_results, waste
+from sassan.app.builds import gates, mix, resources, saved_results, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Demand, Gate, Growth, Rule
@@ -136,6 +136,7 @@ class Checker:
             self.assumptions |= dict.fromkeys(memory.assumptions)
             failed.extend(waste.failures(memory, waste_limits))
         failed.extend(resources.failures(result, wanted))
+        failed.extend(mix.failures(result, wanted))
         base = self._baseline
         if base is not None:
             failed.extend(base.failures(place, numbers))

@@ -10,6 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sassan.alphabet import Letter
 from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
@@ -31,6 +32,8 @@ class Rule(StrEnum):
     MAX_SHARED = "max-shared"
     MAX_LOCAL = "max-local"
     MIN_OCCUPANCY = "min-occupancy"
+    MAX_MIX = "max-mix"
+    MIN_MIX = "min-mix"
     REQUIRE_BOUNDED = "require-bounded"
     NO_GAPS = "no-gaps"
     GROWTH = "growth"
@@ -85,6 +88,14 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
         "An SM has at least a percentage of the warps that it can hold.",
         "'sassan analyze --block-dim' says what limits the blocks of an SM: registers, shared memory, or the shape of the block.",
     ),
+    Rule.MAX_MIX: (
+        "Of the instructions of a function, those of a letter are at most a percentage.",
+        "'sassan listing' shows the letter of each; D are often constants without an f (0.5), L spills or accesses that could be wider.",
+    ),
+    Rule.MIN_MIX: (
+        "Of the instructions of a function, those of a letter are at least a percentage.",
+        "'sassan diff --sass' shows which are gone; T are lost where shapes or types are none that tensor cores take.",
+    ),
     Rule.REQUIRE_BOUNDED: (
         "A function has a bound of its execution time, and of the makespan where one is asked for.",
         "'sassan analyze' lists the gaps; 'sassan ipet --facts-template' writes a file for the loops that need a bound.",
@@ -115,7 +126,7 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A rule for one function; `limit` belongs to the rules that are numbers.
+    """A rule for one function; `limit` (of the instruction mix: in percent) belongs to the rules that are numbers.
 
     `source` says who asks: `--max-wcet`, or a table of a file.
     """
@@ -123,6 +134,8 @@ class Gate:
     rule: Rule
     limit: int | None
     source: str
+    letter: Letter | None = None
+    """Of the rules on the instruction mix: which instructions count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,20 +361,40 @@ def demands(functions: Fields) -> tuple[Demand, ...]:
 def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[Demand, ...]:
     """Return the demand of a table of gates, none where it holds none of them; `besides` are its other keys."""
     table.only(*IN_FILES, *besides)
-    asked = tuple(_gate(table, Rule(key)) for key in table.values if key not in besides)
+    asked = tuple(gate for key in table.values if key not in besides for gate in _gates(table, Rule(key)))
     return (Demand(pattern, asked, table.name),) if asked or not besides else ()
 
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
 _NUMBERED = (*LIMITS, Rule.MAX_WASTE, Rule.MAX_SPILLS, Rule.MAX_SHARED, Rule.MAX_LOCAL, Rule.MIN_OCCUPANCY)
-IN_FILES = (*_NUMBERED, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
+_MIX = (Rule.MAX_MIX, Rule.MIN_MIX)
+_LETTERS, _WHOLE = tuple(letter.value for letter in Letter), 100
+IN_FILES = (*_NUMBERED, *_MIX, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
-def _gate(table: Fields, rule: Rule) -> Gate:
+def mix(rule: Rule, text: str) -> Gate:
+    """Return the gate of a text such as `D=0`: a letter, and a percentage of the instructions.
+
+    Raises UsageError.
+    """
+    match = re.fullmatch(r"([A-Z])=([0-9]{1,3})", text.strip().upper(), re.ASCII)
+    if match is None or match[1] not in _LETTERS or int(match[2]) > _WHOLE:
+        raise UsageError(
+            "usage", f"--{rule}: '{text}' is no share of instructions", hint=f"write D=0: one of {', '.join(_LETTERS)}, percent"
+        )
+    return Gate(rule, int(match[2]), f"--{rule}", Letter(match[1]))
+
+
+def _gates(table: Fields, rule: Rule) -> Iterator[Gate]:
     source = f"{table.name}: {table.where.removesuffix('.')}"
-    if rule in _NUMBERED:
-        return Gate(rule, table.whole(rule, least=0), source)
-    if not table.flag(rule):
+    if rule in _MIX:
+        shares = table.table(rule)
+        shares.only(*_LETTERS)
+        yield from (Gate(rule, shares.whole(key, least=0, most=_WHOLE), source, Letter(key)) for key in shares.values)
+    elif rule in _NUMBERED:
+        yield Gate(rule, table.whole(rule, least=0), source)
+    elif table.flag(rule):
+        yield Gate(rule, None, source)
+    else:
         raise table.fail(rule, "can only be true; omit it otherwise")
-    return Gate(rule, None, source)

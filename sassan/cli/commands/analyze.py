@@ -38,12 +38,12 @@ def analyze(
     """
     request, observer = asked.request, asked.observer
     sheet.exclude(csv=csv, json=json)
-    if csv and (explain or request.recording is not None):
-        raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain or --launches")
+    if csv and explain:
+        raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain")
     if request.recording is not None:
         if explain:
             raise UsageError("usage", "--explain explains one launch, and --launches gives several", hint="omit one of them")
-        _launches(request, observer, every=assumptions, json=json)
+        _launches(request, observer, every=assumptions, csv=csv, json=json)
         return
     results, inputs = request.results(observer)
     if json:
@@ -59,13 +59,15 @@ def analyze(
     finish(inputs, results if request.patterns else [])
 
 
-def _launches(request: AnalysisRequest, observer: Observer, *, every: bool, json: bool) -> None:
+def _launches(request: AnalysisRequest, observer: Observer, *, every: bool, csv: bool, json: bool) -> None:
     """Print what is known of every recorded launch."""
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
     estimates = estimated_launches(launches)
     if json:
         document.show([], inputs.refused, launches=[documents.launch(*each) for each in zip(launches, estimates, strict=True)])
+    elif csv:
+        sheet.show(launches_report.HEADS, map(launches_report.flat, launches, estimates))
     else:
         launches_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=every)
     finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])

@@ -37,7 +37,7 @@ def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> N
         sheet.show(_HEADS, ({**_head(result), **block_table.document(row)} for result in results for row in block_table.rows(result)))
     else:
         report.show(results)
-    finish(inputs)
+    finish(inputs, results if asked.request.patterns else [])
 
 
 def _head(result: AnalysisResult) -> Mapping[str, documents.Value]:

@@ -63,7 +63,7 @@ def cfg(
     results, inputs = request.results_of(inputs, asked.observer)
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
-        drawing = draw(result, kind, level=level.value, listing=listing, focus=focus or "")
+        drawing = draw(result, kind, level=level.value, listing=listing, focus=focus or "", name=label(result.function.name))
         save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
     if json:
         document.show([_document(result, level) for result in results], inputs.refused)

@@ -7,7 +7,7 @@ import typer
 
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.checker import Checker, Held, gates_of
-from sassan.app.builds.gates import Rule
+from sassan.app.builds.gates import Rule, mix
 from sassan.app.inputs import Inputs
 from sassan.cli.options.gates import (
     AllowUnmatched,
@@ -19,11 +19,13 @@ from sassan.cli.options.gates import (
     MaxGrowth,
     MaxLocal,
     MaxMakespan,
+    MaxMix,
     MaxRegisters,
     MaxShared,
     MaxSpills,
     MaxWaste,
     MaxWcet,
+    MinMix,
     MinOccupancy,
     NoGaps,
     RequireBounded,
@@ -59,6 +61,8 @@ def check(
     max_shared: MaxShared = None,
     max_local: MaxLocal = None,
     min_occupancy: MinOccupancy = None,
+    max_mix: MaxMix = None,
+    min_mix: MinMix = None,
     require_bounded: RequireBounded = False,
     no_gaps: NoGaps = False,
     control: Control = False,
@@ -82,6 +86,7 @@ def check(
       sassan check k.cubin --require-bounded --max-wcet 5000
       sassan check k.cubin -W 16 --max-makespan 20000 --max-registers 64
       sassan check k.cubin --block-dim 32,8 --param n=1024 --max-waste 0
+      sassan check k.cubin --max-mix D=0 --min-mix T=5
       sassan check k.cubin --gates gates.toml --sarif sassan.sarif
       sassan analyze old.cubin --json > old.json
       sassan check new.cubin --baseline old.json --max-growth 5%
@@ -96,19 +101,22 @@ def check(
     """
     request = asked.request
     held = Held(
-        gates=gates_of(
-            {
-                Rule.MAX_WCET: max_wcet,
-                Rule.MAX_MAKESPAN: max_makespan,
-                Rule.MAX_REGISTERS: max_registers,
-                Rule.MAX_DIVERGENT: max_divergent,
-                Rule.MAX_WASTE: max_waste,
-                Rule.MAX_SPILLS: max_spills,
-                Rule.MAX_SHARED: max_shared,
-                Rule.MAX_LOCAL: max_local,
-                Rule.MIN_OCCUPANCY: min_occupancy,
-            },
-            {Rule.REQUIRE_BOUNDED: require_bounded, Rule.NO_GAPS: no_gaps},
+        gates=(
+            *(mix(rule, text) for rule, texts in ((Rule.MAX_MIX, max_mix), (Rule.MIN_MIX, min_mix)) for text in texts or ()),
+            *gates_of(
+                {
+                    Rule.MAX_WCET: max_wcet,
+                    Rule.MAX_MAKESPAN: max_makespan,
+                    Rule.MAX_REGISTERS: max_registers,
+                    Rule.MAX_DIVERGENT: max_divergent,
+                    Rule.MAX_WASTE: max_waste,
+                    Rule.MAX_SPILLS: max_spills,
+                    Rule.MAX_SHARED: max_shared,
+                    Rule.MAX_LOCAL: max_local,
+                    Rule.MIN_OCCUPANCY: min_occupancy,
+                },
+                {Rule.REQUIRE_BOUNDED: require_bounded, Rule.NO_GAPS: no_gaps},
+            ),
         ),
         control=control,
         gates_file=gates,

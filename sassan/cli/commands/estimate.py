@@ -8,18 +8,22 @@ import typer
 from sassan.app import documents
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.what_if import alternatives, change
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import Policy, PolicyOption, WhatIf
 from sassan.cli.options.request import AnalysisCommand, analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
 from sassan.cli.reports import estimate as report
+from sassan.cli.reports import launches as launches_report
 from sassan.cli.reports import program as program_report
 from sassan.errors import InputError, UsageError
 
 
 @analysis
-def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, json: Json = False) -> None:
+def estimate(
+    asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, csv: Csv = False, json: Json = False
+) -> None:
     """Estimate how long a launch takes, and say why.
 
     An estimate is what to expect; a bound (sassan analyze) is what is never exceeded. One SM is simulated with its resident blocks, their
@@ -41,6 +45,7 @@ def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, wh
       sassan estimate k.cubin --gpu T4 --block-dim 256 --what-if block=128
       sassan estimate ./a.out --gpu "H100 PCIe" --launches launches.toml
     """
+    sheet.exclude(csv=csv, json=json)
     request, settings = asked.request, asked.request.settings
     greedy, changes = policy is Policy.GREEDY, tuple(map(change, what_if or ()))
     if settings.gpu is None:
@@ -48,7 +53,7 @@ def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, wh
     if request.recording is not None:
         if changes:
             raise UsageError("usage", "--what-if changes one launch, and --launches gives several", hint="omit one of them")
-        _program(asked, greedy=greedy, json=json)
+        _program(asked, greedy=greedy, csv=csv, json=json)
         return
     if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
@@ -58,6 +63,8 @@ def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, wh
     others = [alternatives(asked.options, each.analysis, changes, greedy=greedy) for each in estimates]
     if json:
         document.show([report.row(*each) for each in zip(estimates, others, strict=True)], inputs.refused)
+    elif csv:
+        sheet.show(report.HEADS, (row for pair in zip(estimates, others, strict=True) for row in report.flat(*pair)))
     else:
         report.show(estimates, others)
     if request.patterns and not inputs.status:
@@ -65,7 +72,7 @@ def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, wh
     finish(inputs)
 
 
-def _program(asked: AnalysisCommand, *, greedy: bool, json: bool) -> None:
+def _program(asked: AnalysisCommand, *, greedy: bool, csv: bool, json: bool) -> None:
     """Print the estimate of every recorded launch, and of the program."""
     request, observer = asked.request, asked.observer
     inputs = request.inputs(observer)
@@ -74,6 +81,8 @@ def _program(asked: AnalysisCommand, *, greedy: bool, json: bool) -> None:
     if json:
         rows = [documents.launch(*pair) for pair in zip(launches, estimates, strict=True)]
         document.show([], inputs.refused, launches=rows, **program_report.document(launches, estimates))
+    elif csv:
+        sheet.show(launches_report.HEADS, map(launches_report.flat, launches, estimates))
     else:
         program_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "")
     if request.patterns and not inputs.status:

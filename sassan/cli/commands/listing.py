@@ -114,9 +114,7 @@ def _line(line: TextLine, *, styled: bool) -> str:
 
 def _document(selected: Selected, shown: Listing) -> Mapping[str, object]:
     return {
-        "name": selected.function.name,
-        "arch": selected.function.arch,
-        "file": selected.file,
+        **documents.function_head(selected.function, selected.file),
         "rows": [_row(row) for row in shown.rows],
         "gaps": documents.gaps(shown.gaps),
     }
@@ -135,9 +133,7 @@ def _flat(selected: Selected, row: ListingRow) -> Mapping[str, object]:
     known = _row(row)
     codes, accesses = known["control"], [_access(access) for access in row.accesses]
     return {
-        "name": selected.function.name,
-        "arch": selected.function.arch,
-        "file": selected.file,
+        **documents.function_head(selected.function, selected.file),
         **known,
         **(codes if isinstance(codes, Mapping) else {}),
         **{key: [access[key] for access in accesses if access[key] is not None] for key in ("transactions", "ideal")},

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import typer
 
@@ -15,7 +16,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, ProjectFile, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
     Capacity,
@@ -38,6 +39,7 @@ from sassan.cli.options.makespan import (
     WarpCount,
 )
 from sassan.cli.options.models import Letters, LettersOption, MachineFile
+from sassan.cli.options.project import completed, project_of
 from sassan.cli.output.files import check, extension
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
@@ -86,6 +88,7 @@ def makespan(
     assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
+    project: ProjectFile = None,
 ) -> None:
     """Find the longest makespan of W warps on one SM.
 
@@ -93,6 +96,7 @@ def makespan(
     interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
     beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
     after an installation is compiled: up to 30 seconds, which no time limit counts. With a limit below 1.5 seconds nothing is compiled.
+    A listing takes the options of its project; --config takes the place of the project's warps and machine.
 
     \b
     Examples:
@@ -105,9 +109,15 @@ def makespan(
     """
     texts = inputs or []
     listing = bool(texts) and not all(is_string(text) for text in texts)
+    on_sm = {"warps": warps, "machine": machine, "partition": partition}
+    of_code = {"bounds": bounds, "loop-bound": loop_bound, "block-dim": block_dim, "grid": grid, "param": param}
+    values: dict[str, Any] = {**on_sm, **of_code}
+    if listing:
+        offered = of_code if config is not None else values
+        values.update(completed(project_of(project, (texts[0],)), offered, quiet=quiet))
     given = Configuration(
         strings=() if listing else strings_of(texts),
-        warps=warps,
+        warps=values["warps"],
         sm=sm,
         capacity=capacities(cap) if cap is not None else {},
         issue=issue,
@@ -115,8 +125,8 @@ def makespan(
         engine=engine.value if engine is not None else None,
         time_limit=time_limit,
         seed=seed,
-        machine=read_machine(machine) if machine is not None else None,
-        partition=partition,
+        machine=read_machine(values["machine"]) if values["machine"] is not None else None,
+        partition=values["partition"],
     )
     chosen = configured(config, given)
     wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, assumptions=assumptions)
@@ -131,9 +141,21 @@ def makespan(
         if len(texts) > 1:
             raise UsageError("usage", f"{len(texts)} listings, and at most one is possible", hint="'sassan analyze FILE… -W N' bounds many")
         options = AnalysisOptions(
-            facts=bounds, loop_bound=loop_bound, block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters
+            facts=values["bounds"],
+            loop_bound=values["loop-bound"],
+            block=values["block-dim"],
+            grid=values["grid"],
+            parameters=tuple(values["param"] or ()),
+            letters=letters,
         )
-        request = AnalysisRequest((*texts,), options.settings(), tuple(function or ()), architecture(chosen.sm), not no_cache)
+        request = AnalysisRequest(
+            (*texts,),
+            options.settings(),
+            tuple(function or ()),
+            architecture(chosen.sm),
+            not no_cache,
+            partial=bounds is None and values["bounds"] is not None,
+        )
         observer = CommandObserver(quiet=quiet)
         selection = request.inputs(observer)
         check(output, selection.names)

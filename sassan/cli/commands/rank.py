@@ -1,31 +1,33 @@
 """`sassan rank`: the configurations of a tuning space in the order of their estimated times, without a GPU."""
 
 import csv
+from collections.abc import Mapping
 from io import StringIO
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sassan import recorded
 from sassan.app.reading import read_gpu
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import AllAssumptions, Json, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Json, ProjectFile, Quiet
 from sassan.cli.options.launch import Gpu, Parameters, Shared
+from sassan.cli.options.project import completed, project_of
 from sassan.cli.output.files import extension
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import rank as report
 from sassan.errors import UsageError
 from sassan.evolve.ranking import rank as ranks
-from sassan.evolve.ranking.candidates import Candidates, TunedLaunch, of_cache, of_config
+from sassan.evolve.ranking.candidates import TunedLaunch, of_cache, of_config
 from sassan.evolve.ranking.rank import Ranking
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
+from sassan.evolve.space.config import Config
 from sassan.files import write
 from sassan.machine.parameters import setting
-from sassan.products import Product
 
 _INTERRUPTED = 130
 _MANY = 1_000_000
@@ -83,6 +85,7 @@ def rank(
     assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
+    project: ProjectFile = None,
 ) -> None:
     """Order the configurations of a tuning space by estimated time.
 
@@ -92,7 +95,8 @@ def rank(
     all.
 
     Of a cache, parameters are macros of the code; block and grid follow from block_size_x and its like, and from what the code multiplies
-    blockIdx by, unless --block-dim and --grid say them.
+    blockIdx by, unless --block-dim and --grid say them. A project gives the GPU that the file does not
+    name and, of a cache, param and shared.
 
     \b
     Examples:
@@ -103,21 +107,25 @@ def rank(
     """
     if output is not None:
         extension(output, ("csv", "json"))
-    product = read_gpu(gpu) if gpu is not None else None
-    given = {"--source": source, "--block-dim": block_dim, "--grid": grid, "--param": param, "--shared": shared, "--define": define}
-    if space.endswith(".toml"):
-        candidates = _of_config(space, product, [name for name, value in given.items() if value is not None])
+    known = configurations.read(space) if space.endswith(".toml") else _tuning_space(space, quiet=quiet)
+    options: dict[str, Any] = {"gpu": gpu, "param": param, "shared": shared}
+    options.update(completed(project_of(project, (space,)), _of_project(known, options), quiet=quiet))
+    product = read_gpu(options["gpu"]) if options["gpu"] is not None else None
+    if isinstance(known, Config):
+        given = {"--source": source, "--block-dim": block_dim, "--grid": grid, "--param": param, "--shared": shared, "--define": define}
+        _refuse(space, [name for name, value in given.items() if value is not None])
+        candidates = of_config(known, product)
     else:
         launch = TunedLaunch(
             source,
             product,
             _axes(block_dim),
             _axes(grid),
-            tuple(map(setting, param or ())),
-            shared or 0,
+            tuple(map(setting, options["param"] or ())),
+            options["shared"] or 0,
             tuple(f"-D{text}" for text in define or ()),
         )
-        candidates = _of_cache(space, launch, quiet=quiet)
+        candidates = of_cache(known, launch)
     candidates = candidates.where(where or ())
     if not candidates.entries:
         raise UsageError("nothing", f"{space}: no choice is left to rank", hint="relax --where or the restrictions of the file")
@@ -140,19 +148,26 @@ def rank(
         report.show(ranking, top, every=assumptions)
 
 
-def _of_config(space: str, gpu: Product | None, given: list[str]) -> Candidates:
+def _of_project(known: Config | recorded.TuningSpace, options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the options that a project may give: not the GPU that the file itself names, and of a configuration nothing else."""
+    if isinstance(known, Config):
+        return {"gpu": options["gpu"]} if known.shape.gpu is None else {}
+    named = known.device is not None and known.device.name
+    return {name: value for name, value in options.items() if name != "gpu" or not named}
+
+
+def _refuse(space: str, given: list[str]) -> None:
     if given:
         raise UsageError("usage", f"{given[0]} has no effect on a configuration", hint=f"write it into {space}")
-    return of_config(configurations.read(space), gpu)
 
 
-def _of_cache(space: str, launch: TunedLaunch, *, quiet: bool) -> Candidates:
+def _tuning_space(space: str, *, quiet: bool) -> recorded.TuningSpace:
     known = recorded.read(space)
     if not isinstance(known, recorded.TuningSpace):
         raise UsageError("no-tuning-space", f"'{space}' records launches, no tuning space", hint="sassan validate compares launches")
     for text in () if quiet else known.notes[:_NOTES]:
         note(f"note: {safe(space)}: {safe(text)}\n")
-    return of_cache(known, launch)
+    return known
 
 
 def _axes(text: str | None) -> tuple[str, ...]:

@@ -10,10 +10,13 @@ from sassan import frontend, recorded
 from sassan.app import documents
 from sassan.app.inputs import wanted
 from sassan.app.options import AnalysisOptions
+from sassan.app.project import Project
 from sassan.app.reading import architecture, read_program
-from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.inputs import AllAssumptions, Csv, Functions, Json, NoCache, ProjectFile, Quiet, Sm
 from sassan.cli.options.launch import Bounds, Gpu, LaunchesFile, LoopBound
-from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
+from sassan.cli.options.models import Latencies, MachineFile, Model
+from sassan.cli.options.project import completed, project_of
+from sassan.cli.output import csv as sheet
 from sassan.cli.output.files import check as check_output
 from sassan.cli.output.files import extension
 from sassan.cli.output.progress import track
@@ -37,6 +40,10 @@ Code = Annotated[list[str] | None, typer.Argument(metavar="CODE…", help="Cubin
 Clock = Annotated[
     float | None, typer.Option("--clock", metavar="MHZ", min=1, max=100_000, help="Clock of the SMs, if the recording has times only.")
 ]
+CycleModel = Annotated[
+    Model | None,
+    typer.Option("--model", help="Cost of a block: table adds latencies, control follows control codes.", show_default="control"),
+]
 DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="SMs of the GPU that was measured.")]
 Scatter = Annotated[str | None, typer.Option("-o", "--output", metavar="X.svg|X.png", help="Bounds over measurements as a picture.")]
 
@@ -46,7 +53,7 @@ def validate(
     code: Code = None,
     *,
     function: Functions = None,
-    model: ModelOption = Model.CONTROL,
+    model: CycleModel = None,
     launches: LaunchesFile = None,
     bounds: Bounds = None,
     loop_bound: LoopBound = None,
@@ -59,15 +66,18 @@ def validate(
     no_cache: NoCache = False,
     sm: Sm = None,
     assumptions: AllAssumptions = False,
+    csv: Csv = False,
     json: Json = False,
     quiet: Quiet = False,
+    project: ProjectFile = None,
 ) -> None:
     """Hold bounds to recorded launches on a GPU.
 
     For each launch: the measured cycles, the bound of the grid, and a check of the executions of each instruction against the graph. A
     bound below a measurement, or executions that the graph does not allow, are a defect of sassan or of an assumption, and give status 1.
     Reports of Nsight Compute contain the code; for other recordings pass the cubin or the program. If loops or branches depend on the
-    arguments of a launch, record these with `sassan record` and pass them with --launches.
+    arguments of a launch, record these with `sassan record` and pass them with --launches. Options of the project count, and its files are
+    the code of a recording that has none.
 
     \b
     Examples:
@@ -80,6 +90,7 @@ def validate(
     """
     if model is Model.UNIT:
         raise UsageError("usage", "the model 'unit' counts instructions, not cycles", hint="pass --model control or table")
+    sheet.exclude(csv=csv, json=json)
     if gpu is not None and sms is not None:
         raise UsageError("usage", "--gpu and --sms exclude each other", hint="a product has a number of SMs")
     if output is not None:
@@ -90,36 +101,54 @@ def validate(
         raise UsageError("no-launches", message, hint="compile configurations and pass their launches as a table (CSV)")
     for text in () if quiet else record_file.notes[:_NOTES]:
         note(f"note: {recording}: {safe(text)}\n")
+    file = project_of(project, (recording,))
+    given = {
+        "launches": launches,
+        "bounds": bounds,
+        "loop-bound": loop_bound,
+        "machine": machine,
+        "latency": latency,
+        "gpu": gpu,
+        "sms": sms,
+    }
+    values = completed(file, given if _counts(file, model) else {**given, "model": model}, quiet=quiet)
     options = AnalysisOptions(
-        facts=bounds,
-        loop_bound=loop_bound,
-        model=model,
-        machine=machine,
-        latency=tuple(latency or ()),
-        launches=launches,
-        gpu=gpu,
+        facts=values["bounds"],
+        loop_bound=values["loop-bound"],
+        model=values.get("model") or Model.CONTROL.value,
+        machine=values["machine"],
+        latency=tuple(values["latency"] or ()),
+        launches=values["launches"],
+        gpu=values["gpu"],
         occupancy=False,
     )
     settings = options.settings()
-    functions = _functions(record_file, code or [], architecture(sm), cached=not no_cache)
+    known_launches = file.recording if file is not None and values["launches"] == file.path else options.recording()
+    code = code or ([*file.files] if file is not None and not record_file.images else [])
+    functions = _functions(record_file, code, architecture(sm), cached=not no_cache)
     patterns = tuple(function or ())
     selected = [
         launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, patterns) or wanted(launch.kernel, patterns)
     ]
-    hardware = Hardware(sms, clock * _MEGA if clock is not None else None, settings.gpu)
-    tracked = track(
-        validations_of(selected, functions, settings, hardware, options.recording()), "validating", quiet=quiet, total=len(selected)
-    )
+    hardware = Hardware(values["sms"], clock * _MEGA if clock is not None else None, settings.gpu)
+    tracked = track(validations_of(selected, functions, settings, hardware, known_launches), "validating", quiet=quiet, total=len(selected))
     validations = tuple(tracked)
     if output is not None:
         check_output(output, ())
         _draw(output, validations, recording)
     if json:
         out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
+    elif csv:
+        sheet.show(validate_report.HEADS, map(validate_report.flat, validations))
     else:
-        validate_report.show(validations, (model or Model.CONTROL).value, every=assumptions)
+        validate_report.show(validations, str(options.model), every=assumptions)
     if any(validation.refuted for validation in validations):
         raise typer.Exit(_REFUTED)
+
+
+def _counts(file: Project | None, model: Model | None) -> bool:
+    """Whether the model of a project, where it decides, is one that has no latencies of its own to validate."""
+    return model is None and file is not None and (file.options or {}).get("model") in (Model.UNIT, Model.MEASURED)
 
 
 def _functions(record_file: Recording, code: list[str], arch: str | None, *, cached: bool) -> Mapping[int | None, Sequence[Function]]:

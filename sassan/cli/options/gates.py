@@ -40,6 +40,14 @@ MinOccupancy = Annotated[
     int | None,
     typer.Option("--min-occupancy", metavar="PERCENT", min=0, max=100, help="Fail kernels (with --block-dim) that fill less of an SM."),
 ]
+MaxMix = Annotated[
+    list[str] | None,
+    typer.Option("--max-mix", metavar="LETTER=PERCENT", help="Fail functions with more instructions of a letter (D=0); may be repeated."),
+]
+MinMix = Annotated[
+    list[str] | None,
+    typer.Option("--min-mix", metavar="LETTER=PERCENT", help="Fail functions with fewer instructions of a letter (T=5); may be repeated."),
+]
 RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail functions without a WCET (with -W: or without a makespan).")]
 NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
 Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]

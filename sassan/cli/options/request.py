@@ -1,15 +1,13 @@
 """The options that every analysis of whole files has, declared once: a command takes them as one value."""
 
 import inspect
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from pathlib import Path
 from typing import Any, cast
 
 from sassan.app import project as projects
-from sassan.app.options import AnalysisOptions, command_line
+from sassan.app.options import AnalysisOptions
 from sassan.app.project import Project, Value
 from sassan.app.reading import architecture
 from sassan.app.request import AnalysisRequest
@@ -40,10 +38,9 @@ from sassan.cli.options.models import (
     OrderOption,
     PaperExperiment,
 )
+from sassan.cli.options.project import added, project_of
 from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
-from sassan.cli.output.terminal import note, safe
-from sassan.errors import UsageError
 
 _PLACE, _FILES, _OCCUPANCY, _INPUTS, _OFFERED = "asked", "files", "occupancy", "inputs", "offered"
 _INTERNAL = (_OCCUPANCY, _INPUTS, _OFFERED)
@@ -152,15 +149,12 @@ def _asked(
     offered: frozenset[str] = frozenset(),
 ) -> AnalysisCommand:
     given = {name: value for name, value in locals().items() if name not in _NO_OPTIONS and value is not None and value is not False}
-    file = _project(project, inputs)
-    added = file.options_beside(frozenset(name.replace("_", "-") for name in given)) if file is not None else {}
-    added = {option: value for option, value in added.items() if option.replace("-", "_") in offered}
-    if file is not None and added and not quiet:
-        texts = (f"{command_line(name)} {' '.join(value) if isinstance(value, tuple) else value}" for name, value in added.items())
-        note(f"note: {safe(file.path)}: {safe(', '.join(texts))}\n")
-    values = {**{name.replace("-", "_"): value for name, value in added.items()}, **given}
+    file = project_of(project, inputs)
+    names, options_offered = ({name.replace("_", "-") for name in of} for of in (given, offered))
+    added_options = added(file, names, options_offered, quiet=quiet)
+    values = {**{name.replace("-", "_"): value for name, value in added_options.items()}, **given}
     fields: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    recording = file.recording if file is not None and "launches" in added else None
+    recording = file.recording if file is not None and "launches" in added_options else None
     options = AnalysisOptions(occupancy=occupancy, **fields)
     whole = file is not None and not inputs
     request = AnalysisRequest(
@@ -171,29 +165,11 @@ def _asked(
         not no_cache,
         recording or options.recording(),
         str(values.get("launches", "")),
-        partial=file is not None and not whole and "bounds" in added,
+        partial=file is not None and not whole and "bounds" in added_options,
         target=architecture(arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
     return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known)
-
-
-def _project(name: str | None, inputs: tuple[str, ...]) -> Project | None:
-    """Return the project file that is named, or that of the folder of the first input, which may be one; without an input one is needed.
-
-    Raises UsageError, InputError.
-    """
-    start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
-    # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
-    start = start if os.path.isdir(start) else start.parent  # noqa: PTH112
-    path = projects.find(start) if name is None else name if name != projects.NONE else None
-    file = projects.read(path) if path is not None else None
-    if not inputs and (file is None or not file.files):
-        hint = f"name a file, or write a {projects.NAME} ('sassan init FILE'); '--help' lists the options, with examples"
-        raise UsageError(
-            "usage", "missing argument 'FILE...'" + (f", and {file.path} names no files" if file is not None else ""), hint=hint
-        )
-    return file
 
 
 analysis = _giving(without=_SOLVER)

@@ -93,7 +93,7 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
     refused = tuple((refusal.error.code, refusal.error.message, refusal.file) for refusal in inputs.refused)
     files = tuple(dict.fromkeys([*(entry.result.file for entry in checked), *(refusal.file for refusal in inputs.refused)]))
     findings = tuple(_finding(entry, failure) for entry in checked for failure in entry.failures)
-    warnings = tuple((remark.code, f"{remark.what}: {', '.join(remark.names)}") for remark in remarks)
+    warnings = tuple((remark.code, f"{remark.what}: {', '.join(map(message, remark.names))}") for remark in remarks)
     run = sarif.SarifRun(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
     text = json.dumps(sarif.log(run), indent=2) + "\n"
     if path == "-":
@@ -124,7 +124,7 @@ def _finding(entry: Checked, failure: Failure) -> Finding:
     )
     return Finding(
         failure.rule.value,
-        f"{function.name}: {failure.message}",
+        f"{label(function.name)}: {message(failure.message)}",
         first,
         (function.name, function.arch, failure.code),
         (*more, *related),
@@ -144,12 +144,12 @@ def _costly(entry: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
     return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
 
 
-def _places(entry: Checked, address: int, message: str = "") -> Iterator[Location]:
+def _places(entry: Checked, address: int, text: str = "") -> Iterator[Location]:
     """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
     function = entry.result.function
     source = _source(entry, address)
     if source is not None:
-        yield Location(source[0], source[1], function.name, address, message)
+        yield Location(source[0], source[1], label(function.name), address, text, function.name)
     spans = {each.address: each.span.line for each in function.instructions}
     line = None if function.compiler is not None else spans.get(address)
-    yield Location(entry.result.file, line, function.name, address, message)
+    yield Location(entry.result.file, line, label(function.name), address, text, function.name)

@@ -11,6 +11,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.table import show as show_table
 from sassan.cli.output.terminal import label, note, out, safe
 from sassan.errors import UsageError
+from sassan.names import readable
 from sassan.warpcfg.compare import Branch, Comparison, Pair
 
 _LONGEST = 34
@@ -77,6 +78,7 @@ def _verdict(pair: Pair) -> str:
 def _document(left: Selected, right: Selected, comparison: Comparison) -> Mapping[str, object]:
     return {
         "name": left.function.name,
+        "demangled": readable(left.function.name),
         "left": {"file": left.file, "arch": left.function.arch},
         "right": {"file": right.file, "arch": right.function.arch},
         "pairs": [

@@ -59,9 +59,7 @@ def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
     """Return the document of each function; `findings` is null where nothing could be checked."""
     return [
         {
-            "name": selected.function.name,
-            "arch": selected.function.arch,
-            "file": selected.file,
+            **documents.function_head(selected.function, selected.file),
             "instructions": len(selected.function.instructions),
             "findings": None if _is_unchecked(report) else [_finding(selected, finding) for finding in report.findings],
             "gaps": documents.gaps(report.gaps),

@@ -1,6 +1,6 @@
 """The report of `estimate`: time, what binds, the work of a warp per unit, stalls, what it rests on, gaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sassan.app import documents, registers
 from sassan.app.documents import address
@@ -89,6 +89,31 @@ def _stalls(result: EstimateResult, known: Estimate) -> Table:
         (Column("address"), Column("instruction", widest=24), Column("stall"), Column("share", number=True)),
         tuple((address(stall.address), opcodes[stall.address], stall.reason.name.lower(), f"{stall.share:.1%}") for stall in greatest),
     )
+
+
+HEADS = (
+    *("name", "arch", "file", "what_if", "gpu", "cycles", "us", "bound_by", "occupancy", "blocks_per_sm", "assumed", "counts", "why"),
+    "gaps",
+)
+"""The columns of CSV."""
+
+
+def flat(result: EstimateResult, changed: Sequence[Alternative]) -> Iterator[Mapping[str, object]]:
+    """Yield the row of a kernel in CSV, then one for each changed launch of it."""
+    yield _flat(result)
+    for each in changed:
+        head = documents.head(result.analysis) if each.result is None else _flat(each.result)
+        yield {**head, "what_if": str(each.change), "why": each.why}
+
+
+def _flat(result: EstimateResult) -> Mapping[str, object]:
+    known, residency = result.estimate, result.analysis.residency
+    return {
+        **documents.head(result.analysis),
+        **(documents.estimate(known) if known is not None else {}),
+        "blocks_per_sm": residency.occupancy.blocks if residency is not None and residency.occupancy is not None else None,
+        "gaps": [gap.code for gap in result.gaps],
+    }
 
 
 def row(result: EstimateResult, changed: Sequence[Alternative] = ()) -> Mapping[str, documents.Value]:

@@ -1,7 +1,7 @@
 """The report of `analyze --launches`: a row per recorded launch, what the numbers rest on, the gaps."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sassan.app.estimating import EstimateResult
 from sassan.app.launches import LaunchResult
@@ -29,6 +29,33 @@ _COLUMNS = (
     Column(_GRID_HAS, widest=len(report.UNLIMITED)),
     Column("gaps"),
 )
+
+
+HEADS = (
+    *("kernel", "file", "grid", "block", "shared", "count", "wcet", "bound_cycles", "bound_us"),
+    *("estimate_cycles", "estimate_us", "bound_by", "gaps"),
+)
+"""The columns of CSV."""
+
+
+def flat(launch_result: LaunchResult, expected: EstimateResult | None) -> Mapping[str, object]:
+    """Return a launch with its estimate as a row of CSV."""
+    launch, known = launch_result.launch, expected.estimate if expected is not None else None
+    return {
+        "kernel": launch.kernel,
+        "file": launch_result.file,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "shared": launch.shared,
+        "count": launch.count,
+        "wcet": launch_result.wcet,
+        "bound_cycles": launch_result.cycles,
+        "bound_us": launch_result.us,
+        "estimate_cycles": known.cycles if known is not None else None,
+        "estimate_us": known.us if known is not None else None,
+        "bound_by": known.bound_by if known is not None else None,
+        "gaps": [gap.code for gap in launch_result.gaps],
+    }
 
 
 def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None], *, cut: str, every: bool = False) -> None:

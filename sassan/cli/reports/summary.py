@@ -45,8 +45,11 @@ def _differs(entry: Checked) -> bool:
 def text(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> str:
     """Return the summary: a verdict, a table of the functions of each weight, and what is left open."""
     failed = sum(bool(entry.failures) for entry in checked)
-    verdict = f"{failed} of {len(checked)} functions failed" if failed else f"all {len(checked)} functions pass"
-    lines = [f"### sassan: {verdict}" + (f", {refused} inputs refused" if refused else ""), ""]
+    single = len(checked) == 1
+    passed = "the function passes" if single else f"all {len(checked)} functions pass"
+    verdict = f"{failed} of {len(checked)} function{'' if single else 's'} failed" if failed else passed
+    inputs = f", {refused} input{'' if refused == 1 else 's'} refused" if refused else ""
+    lines = [f"### sassan: {verdict}{inputs}", ""]
     for each in Weight:
         entries = [entry for entry in checked if weight(entry) is each]
         if entries:

@@ -1,7 +1,7 @@
 """The report of `validate`: a row per launch, contradictions of measurements, and gaps."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -10,6 +10,7 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.validation.counts import CountCheck
+from sassan.validation.document import measured_us
 from sassan.validation.launches import LaunchValidation, summary
 
 _COLUMNS = (
@@ -24,6 +25,39 @@ _COLUMNS = (
     Column("gaps"),
 )
 _LISTED = 20
+
+
+HEADS = (
+    *("kernel", "grid", "block", "count", "measured_cycles", "measured_us", "instructions", "bound_cycles", "bound_us", "ratio"),
+    *("estimate_cycles", "estimate_us", "bound_by", "checked", "equal", "above", "consistent", "gaps"),
+)
+"""The columns of CSV."""
+
+
+def flat(validation: LaunchValidation) -> Mapping[str, object]:
+    """Return a launch as a row of CSV."""
+    launch, counts = validation.launch, validation.counts
+    known = validation.estimate.estimate if validation.estimate is not None else None
+    return {
+        "kernel": _name(validation),
+        "grid": list(launch.grid or ()),
+        "block": list(launch.block or ()),
+        "count": launch.count,
+        "measured_cycles": validation.cycles,
+        "measured_us": measured_us(validation),
+        "instructions": launch.instructions,
+        "bound_cycles": validation.bound,
+        "bound_us": validation.us(validation.bound),
+        "ratio": validation.ratio,
+        "estimate_cycles": validation.estimated,
+        "estimate_us": validation.us(validation.estimated),
+        "bound_by": known.bound_by if known is not None else None,
+        "checked": counts.checked,
+        "equal": counts.equal,
+        "above": len(counts.above),
+        "consistent": counts.consistent,
+        "gaps": [gap.code for gap in validation.gaps],
+    }
 
 
 def show(validations: Sequence[LaunchValidation], model: str, *, every: bool = False) -> None:

@@ -116,7 +116,6 @@ class Machine:
         for part in parts:
             first = part[0]
             if first.straight:
-                self.steps += len(states) * sum(1 for plan in part if plan.writes)
                 states = [self._straight(state, part) for state in states]
             else:
                 self.steps += len(states)
@@ -133,6 +132,7 @@ class Machine:
             for name in plan.forgets:
                 registers.pop(name, None)
             if plan.writes:
+                self.steps += 1
                 step.instruction, step.names = plan.instruction, plan.effect.names
                 _put(registers, plan.effect.evaluated.run(step), plan)
         return late

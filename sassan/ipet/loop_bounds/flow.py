@@ -1,6 +1,6 @@
 """Where one thread goes: the thread-level graph with the condition on each of its steps."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -107,12 +107,13 @@ def _truth(node: Node, target: Node, facts: Facts, tokens: Collection[int]) -> b
     return None if falls and (facts.target == end.following or end.following in tokens) else not falls
 
 
-def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
+def wanted(flows: Flows, ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the registers that can decide how often a loop iterates, behind each instruction by address, and before each node.
 
-    Those are the conditions that leave a loop, and whatever they are made of, followed backwards over the steps of a thread.
+    Those are the conditions of the nodes that decide whether a loop is entered or left (`ends`), and whatever they are made of, followed
+    backwards over the steps of a thread.
     """
-    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), _entries(flows) | _exits(flows))
+    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), ends)
 
 
 def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], kept: int) -> "Slice":
@@ -153,7 +154,7 @@ def leaving(flows: Flows, nodes: Collection[int]) -> int:
 def union(parts: Sequence[Slice]) -> Slice:
     """Return what any of some exits of one loop depends on."""
     first, *others = parts
-    behind, before = dict(first.behind), dict(first.before)
+    behind, before = defaultdict(int, first.behind), dict(first.before)
     for other in others:
         for address, registers in other.behind.items():
             behind[address] |= registers
@@ -165,7 +166,7 @@ def union(parts: Sequence[Slice]) -> Slice:
 def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the registers that matter behind each instruction that writes any and before each node, if `ends` matter behind nodes."""
     before: dict[int, int] = dict.fromkeys(nodes, 0)
-    behind: dict[int, int] = {writer.instruction.address: 0 for node in before for writer in flows.writers[node]}
+    behind: defaultdict[int, int] = defaultdict(int)
     pending = deque(reversed(order))
     waiting = set(pending)
     while pending:
@@ -188,19 +189,13 @@ def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: M
     return behind, before
 
 
-def _exits(flows: Flows) -> dict[int, int]:
+def exits(flows: Flows) -> dict[int, int]:
     """Return the conditions of the nodes where a thread may leave a loop."""
     insides = [frozenset(loop.nodes) for loop in flows.cfg.loops]
     return {node: _decides(flows, node) for inside in insides for node in sorted(inside) if _leaves(flows, node, inside)}
 
 
-def guards(flows: Flows) -> dict[int, int]:
-    """Return the conditions of the nodes that decide whether a loop is entered, but for those that end another one."""
-    ends = _exits(flows)
-    return {node: condition for node, condition in _entries(flows).items() if node not in ends}
-
-
-def _entries(flows: Flows) -> dict[int, int]:
+def entries(flows: Flows) -> dict[int, int]:
     """Return the conditions of the nodes that decide whether a loop is entered."""
     out: dict[int, int] = {}
     for loop in flows.cfg.loops:

@@ -9,7 +9,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, leaving, own_slice, wanted
+from sassan.ipet.loop_bounds.flow import Flows, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions, reason
 from sassan.ipet.loop_bounds.states import with_registers
@@ -67,7 +67,7 @@ class _Search:
     nests: frozenset[int]
     """The loops with loops inside."""
     guards: Mapping[int, int]
-    """The conditions on which loops are entered, by node."""
+    """The conditions on which loops are entered, but for those that end another one, by node."""
     name: Callable[[int], str]
     """What a register is called."""
     moved: bool = False
@@ -288,7 +288,8 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     if len(known) != len(facts):
         return ()
     flows = flows_of(cfg, known)
-    behind, before = wanted(flows)
+    entered, left = entries(flows), exits(flows)
+    behind, before = wanted(flows, entered | left)
     machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
@@ -296,7 +297,8 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     nests = frozenset(loop.parent for loop in cfg.loops if loop.parent is not None)
-    search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows), _namer(cfg.function))
+    guards = {node: condition for node, condition in entered.items() if node not in left}
+    search = _Search(flows, walk, touching, trials_of(walk), nests, guards, _namer(cfg.function))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     return tuple(

@@ -48,9 +48,8 @@ class Patterns:
         words = self._words.get(id(computes))
         if words is None:
             words = self._words[id(computes)] = _only_words(computes)
-        numbered, names = _numbered(instruction, words)
+        numbered, names, floats = _numbered(instruction, words)
         # What a number in floating point means is in the text of the instruction, not in its value alone.
-        floats = any(isinstance(operand, Immediate) and isinstance(operand.value, float) for operand in instruction.operands)
         key = (id(computes), instruction.opcode, numbered, instruction.text if floats else "")
         known = self._known.get(key)
         if known is None:
@@ -71,28 +70,39 @@ _Numbered = Operand | tuple[str, int | None, bool, bool, bool, tuple[str, ...]]
 """An operand of a pattern: of a register, the fields, which are hashed faster."""
 
 
-def _numbered(instruction: Instruction, words: AbstractSet[int]) -> tuple[tuple[_Numbered, ...], Names]:
-    """Return the operands with registers numbered in order, and the bit numbers that they stand for."""
-    if not all(map(_is_plain, instruction.operands)):
-        return instruction.operands, _SAME
+def _numbered(instruction: Instruction, words: AbstractSet[int]) -> tuple[tuple[_Numbered, ...], Names, bool]:
+    """Return the operands with registers numbered in order, the bit numbers that they stand for, and whether one is in floating point."""
     places: dict[tuple[str, int], int] = {}
     names = _Pairs(_FLAGS)
     operands: list[_Numbered] = []
+    floats = False
     for index, operand in enumerate(instruction.operands):
         if isinstance(operand, Register):
             place, file = operand.index, operand.file
             if place is not None:
+                width = _WIDTHS.get(file)
+                if width is None:
+                    return instruction.operands, _SAME, _has_float(instruction)
                 known = places.get((file, place))
                 if known is None:
-                    known = places[file, place] = len(places) * _WIDTHS[file]
+                    known = places[file, place] = len(places) * width
                     names[_number(file, known)] = _number(file, place)
                 place = known
             operands.append((file, place, operand.negated, operand.absolute, operand.inverted, operand.modifiers))
-        elif index in words and isinstance(operand, Immediate) and isinstance(operand.value, int) and _is_free(operand):
-            operands.append((IMMEDIATES, index, False, False, False, ()))
-        else:
+        elif isinstance(operand, Immediate):
+            whole = isinstance(operand.value, int)
+            floats = floats or not whole
+            free = whole and index in words and _is_free(operand)
+            operands.append((IMMEDIATES, index, False, False, False, ()) if free else operand)
+        elif _is_plain(operand):
             operands.append(operand)
-    return tuple(operands), names
+        else:
+            return instruction.operands, _SAME, _has_float(instruction)
+    return tuple(operands), names, floats
+
+
+def _has_float(instruction: Instruction) -> bool:
+    return any(isinstance(operand, Immediate) and isinstance(operand.value, float) for operand in instruction.operands)
 
 
 def _is_free(number: Immediate) -> bool:
@@ -117,12 +127,10 @@ class _Pairs(dict[int, int]):
 
 
 def _is_plain(operand: Operand) -> bool:
-    """Say whether an operand names no register, or one by itself."""
-    if isinstance(operand, Register):
-        return operand.index is None or operand.file in _WIDTHS
+    """Say whether an operand that is neither a register nor a number names no register."""
     if isinstance(operand, Constant):
         return isinstance(operand.bank, int) and all(register.index is None for register in operand.base)
-    return isinstance(operand, Immediate | Special | Target)
+    return isinstance(operand, Special | Target)
 
 
 class _Same(dict[int, int]):

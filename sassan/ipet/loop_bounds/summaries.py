@@ -7,6 +7,7 @@ the same, but for identities.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import LoopBound
@@ -46,13 +47,18 @@ def touched(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> 
         for effect in known.effects:
             out |= effect.writes
         for operand in instruction.operands:
-            # A pair is named by its first register.
             if isinstance(operand, Register):
-                out |= 3 * bit(operand.file, operand.index)
+                out |= _pair(operand.file, operand.index)
             elif isinstance(operand, Constant):
                 for register in operand.base:
-                    out |= 3 * bit(register.file, register.index)
+                    out |= _pair(register.file, register.index)
     return out
+
+
+@lru_cache(maxsize=1024)
+def _pair(file: str, index: int | None) -> int:
+    """Return a register and the one behind it: a pair is named by its first register."""
+    return 3 * bit(file, index)
 
 
 class EntryKeys:

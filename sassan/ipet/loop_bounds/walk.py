@@ -228,7 +228,8 @@ class Walk:
         states = reduce(self.machine.run(states, self._plans_of(node)), self.machine.capacity)
         for after, truth in self._steps.get(node) or self.flows.steps[node]:
             if after in inside:
-                arrivals = [self.only(late, after) for state in states for late in self._step(node, truth, state)]
+                left = states if truth is None else [late for state in states for late in self._step(node, truth, state)]
+                arrivals = [self.only(state, after) for state in left]
                 if arrivals:
                     late = [*waiting.get(after, []), *arrivals]
                     waiting[after] = late if after == head and len(late) <= self.machine.capacity else reduce(late, self.machine.capacity)

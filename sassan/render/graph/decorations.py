@@ -13,7 +13,7 @@ class Decorations:
 
     `letters` and `costs` (of one execution) are in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
     in the order of `WarpCfg.edges`. `bounds` maps the address of a loop head to the back edges of one thread per entry.
-    `wcet` is its text in the title, with its unit and model.
+    `wcet` is its text in the title, with its unit and model; `name` is that of the function there, '' for the name in the input.
     """
 
     letters: tuple[str, ...] = ()
@@ -21,6 +21,7 @@ class Decorations:
     counts: tuple[int, ...] = ()
     bounds: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     wcet: str = ""
+    name: str = ""
 
     def node_counts(self, cfg: WarpCfg) -> tuple[int, ...]:
         """Return how often the worst path executes each block: the flow into it; empty without a worst path."""

@@ -130,7 +130,7 @@ def _detail(blocks: int, listing: bool) -> Detail:
 
 def _frame(picture: _Picture, attributes: _Attributes) -> "Digraph":
     compact = picture.detail is Detail.COMPACT
-    name = picture.cfg.function.name
+    name = picture.decorations.name or picture.cfg.function.name
     graph_attr = attributes | {
         "labelloc": "t",
         "labeljust": "l",

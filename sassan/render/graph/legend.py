@@ -30,7 +30,7 @@ def header(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level:
 
 
 def _title(cfg: WarpCfg, decorations: Decorations) -> str:
-    name = in_html(shorten(cfg.function.name, _TITLE))
+    name = in_html(shorten(decorations.name or cfg.function.name, _TITLE))
     wcet = f"   WCET {in_html(decorations.wcet)}" if decorations.wcet else ""
     return f'<FONT POINT-SIZE="16"><B>{name}</B>   {in_html(cfg.function.arch)}{wcet}</FONT>'
 

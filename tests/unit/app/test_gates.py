@@ -142,8 +142,8 @@ def test_a_name_with_brackets_matches_itself():
 def test_a_misspelt_gate_names_those_that_there_are():
     with pytest.raises(InputError) as refused:
         gates.read("g.toml", "[function.a]\nmax_wcet = 3\n")
-    gates_there_are = "max-wcet, max-makespan, max-registers, max-divergent, max-waste, max-spills, max-shared, max-local, min-occupancy"
-    assert f"{gates_there_are}, require-bounded, no-gaps" in refused.value.message
+    limits = "max-wcet, max-makespan, max-registers, max-divergent, max-waste, max-spills, max-shared, max-local, min-occupancy"
+    assert f"{limits}, max-mix, min-mix, require-bounded, no-gaps" in refused.value.message
 
 
 def test_every_rule_is_explained():

@@ -1,0 +1,50 @@
+"""What a command takes from a project file where its command line says nothing."""
+
+import os
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+from sassan.app import project as projects
+from sassan.app.options import command_line
+from sassan.app.project import Project, Value
+from sassan.cli.output.terminal import note, safe
+from sassan.errors import UsageError
+
+_MISSING: tuple[object, ...] = (None, False, (), [])
+
+
+def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
+    """Return the project file that is named, or that of the folder of the first input, which may be one; without an input one is needed.
+
+    Raises UsageError, InputError.
+    """
+    start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
+    # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
+    start = start if os.path.isdir(start) else start.parent  # noqa: PTH112
+    path = projects.find(start) if name is None else name if name != projects.NONE else None
+    file = projects.read(path) if path is not None else None
+    if not inputs and (file is None or not file.files):
+        hint = f"name a file, or write a {projects.NAME} ('sassan init FILE'); '--help' lists the options, with examples"
+        raise UsageError(
+            "usage", "missing argument 'FILE...'" + (f", and {file.path} names no files" if file is not None else ""), hint=hint
+        )
+    return file
+
+
+def added(file: Project | None, given: AbstractSet[str], offered: AbstractSet[str], *, quiet: bool) -> Mapping[str, Value]:
+    """Return the options that a project adds to those `given`, of those that the command offers, by their long names; a note names them."""
+    if file is None:
+        return {}
+    values = {name: value for name, value in file.options_beside(frozenset(given)).items() if name in offered}
+    if values and not quiet:
+        texts = (f"{command_line(name)} {' '.join(value) if isinstance(value, tuple) else value}" for name, value in values.items())
+        note(f"note: {safe(file.path)}: {safe(', '.join(texts))}\n")
+    return values
+
+
+def completed(file: Project | None, options: Mapping[str, object], *, quiet: bool) -> Mapping[str, Any]:
+    """Return all the options that a command offers, by their long names, with those of the project where the command line has none."""
+    given = {name for name, value in options.items() if value not in _MISSING}
+    return {**options, **added(file, given, options.keys(), quiet=quiet)}
