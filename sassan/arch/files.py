@@ -1,4 +1,4 @@
-"""Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. docs/reference/files.md describes the format."""
+"""Architecture files: `data/*.toml`, and those of the folder SASSAN_ARCHITECTURES. docs/reference/files.md describes the format."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The configuration of a search: the kernel, its launch, genes, objectives and search settings. docs/reference/files.md describes it."""
+"""The configuration of a search: the kernel, its launch, genes, objectives, search settings. docs/reference/files.md describes it."""
 
 import hashlib
 from dataclasses import dataclass, field, replace
