@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from sassan.analysis.graph import reachable
+from sassan.analysis.graph import nest, reachable
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 
@@ -23,12 +23,22 @@ def recursive_calls(blocks: Blocks, successors: list[list[int]], entry: int, cal
         for root in sorted({entry, *(callee for several in targets.values() for callee in several)})
     }
     callees = {root: {callee for index in body for callee in targets.get(index, ())} for root, body in bodies.items()}
-    back = {root: reachable(callees[root], callees.__getitem__) for root in callees}
+    cycles = _cycles(callees)
     return frozenset(
         blocks.blocks[index].end.address
-        for index, several in targets.items()
-        if any(index in body and any(root == callee or root in back[callee] for callee in several) for root, body in bodies.items())
+        for root, body in bodies.items()
+        if root in cycles
+        for index in body
+        if any(cycles.get(callee) == cycles[root] for callee in targets.get(index, ()))
     )
+
+
+def _cycles(callees: Mapping[int, Collection[int]]) -> dict[int, int]:
+    """Return, for each function that can call itself again, the number of the set of functions that can all call each other."""
+    functions = tuple(callees)
+    places = {function: place for place, function in enumerate(functions)}
+    sets = nest(len(functions), [sorted(places[callee] for callee in called) for called in callees.values()], 0)
+    return {functions[place]: number for number, each in enumerate(sets) if each.parent is None for place in each.nodes}
 
 
 def direct_calls(blocks: Blocks, through_pointers: Collection[int]) -> dict[int, Collection[int]]:

@@ -6,6 +6,7 @@ on every edge into the *region* of J: the blocks with such a branch and all that
 iterates there, and leaves to it on the edge into J. The instructions that do so are virtual: they take no time.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,8 +31,9 @@ def with_joins(function: Function, facts_of: FactsOf) -> Function:
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
     code = _Code(function, blocks)
+    starts = [block.start for block in blocks.blocks]
     for frame in function.frames:
-        members = [block.index for block in blocks.blocks if frame.start <= block.start < frame.end]
+        members = list(range(bisect_left(starts, frame.start), bisect_left(starts, frame.end)))
         if members:
             _Frame(code, members, successors).place()
     return code.function()
