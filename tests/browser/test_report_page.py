@@ -521,3 +521,54 @@ def test_a_second_escape_leaves_the_search(report: Opened):
 def test_what_is_refused_does_not_look_good(report: Opened):
     assert report.text(".tile:nth-child(2)").split("\n") == ["bounded", "2", "1 function with gaps, 1 input refused"]
     assert report.attribute(".tile:nth-child(2)", "class") == "tile bad"
+
+
+def test_a_loop_is_one_block_after_a_click_and_opens_where_it_is_needed(report: Opened):
+    show(report, BFS)
+    blocks, (low, *_) = report.page.locator(".block[data-id]"), report.page.locator(".drawing").get_attribute("viewBox").split()[3:]
+    whole = blocks.count()
+    report.page.locator(".handle").first.click()
+    assert (report.attribute(".fold", "aria-label") or "").startswith("loop, 3 blocks · ")
+    assert blocks.count() == whole - 3
+    assert float(report.page.locator(".drawing").get_attribute("viewBox").split()[3]) < float(low)
+    edges = [(edge.get_attribute("data-src"), edge.get_attribute("data-dst")) for edge in report.page.locator(".edge").all()]
+    fold = report.attribute(".fold", "data-fold")
+    assert (fold, fold) not in edges
+    assert {True} == {any(edge[side] == fold for edge in edges) for side in (0, 1)}
+    report.page.focus(".fold")
+    report.page.keyboard.press("Enter")
+    assert (blocks.count(), report.page.locator(".fold").count()) == (whole, 0)
+    # A block inside that is looked for opens what hides it.
+    report.page.click("text=Fold >> nth=0")
+    inside = report.page.locator(".loops button.link").first
+    inside.click()
+    assert report.page.locator(".fold").count() == 0
+
+
+SWITCH = """\
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry cases(.param .u64 p)
+{
+.reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<4>;
+ld.param.u64 %rd1, [p]; mov.u32 %r2, %tid.x; mov.f32 %f1, 0f00000000;
+"""
+
+
+def test_equal_cases_of_a_large_switch_are_one_block_at_first(chromium: Any, tmp_path: Path):
+    names = [f"L{number}" for number in range(80)]
+    bodies = "".join(f"{name}: add.f32 %f1, %f1, 0f3f{at:06x}; bra.uni END;\n" for at, name in enumerate(names))
+    text = f"{SWITCH}ts: .branchtargets {', '.join(names)};\nbrx.idx %r2, ts;\n{bodies}END: st.global.f32 [%rd1], %f1; ret;\n}}\n"
+    (tmp_path / "k.ptx").write_text(text, "utf-8")
+    (one,) = read_program(str(tmp_path / "k.ptx")).functions
+    page = opened(chromium, tmp_path / "p.html", html(Page("cases", documents.tool(), [documented(one, "k.ptx", Settings())], [])))
+    assert (page.attribute(".fold", "aria-label") or "").startswith("80 equal cases")
+    assert page.page.locator(".block[data-id]").count() < 10
+    width = float(page.attribute(".drawing", "viewBox").split()[2])  # type: ignore[union-attr]
+    page.page.locator(".fold").click()
+    assert page.page.locator(".block[data-id]").count() > 80
+    assert float(page.attribute(".drawing", "viewBox").split()[2]) > 5 * width  # type: ignore[union-attr]
+    page.page.locator(".handle").first.click()
+    assert page.page.locator(".block[data-id]").count() < 10
+    assert page.said == []

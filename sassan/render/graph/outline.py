@@ -1,7 +1,7 @@
 """What of a graph is drawn: all of it, a part, or an outline, in which loops, calls and equal cases of a switch are one block each."""
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -77,6 +77,15 @@ def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Seq
             heapq.heappush(waiting, (-_weight(inner, blocks), next(order), inner))
     groups = [Group(f"g{blocks[min(box.members)].node.id}", tuple(sorted(box.members)), box) for box in closed]
     return Outline((*sorted(groups, key=lambda group: group.members), *cases))
+
+
+def equal_cases(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[Arc]) -> Iterator[tuple[int, ...]]:
+    """Yield the groups of equal cases of switches, whatever the size of the graph."""
+    waiting = [root]
+    while waiting:
+        box = waiting.pop()
+        waiting += box.inner
+        yield from (group.members for group in _cases(box, blocks, cfg.thread_edges or arcs))
 
 
 def _weight(box: Cluster, blocks: Sequence[BlockFacts]) -> int:

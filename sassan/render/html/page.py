@@ -22,7 +22,7 @@ from sassan.render.text import visible
 
 _SCRIPTS = (
     *("dom", "data", "format", "virtual", "list", "overview", "kernel", "code", "estimate"),
-    *("graph", "map", "view", "block", "charts", "keys", "live", "main"),
+    *("fold", "graph", "map", "view", "block", "charts", "keys", "live", "main"),
 )
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergent_branches", "reactivation_edges")

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from sassan.errors import Gap
+from sassan.render.graph.blocks import facts
+from sassan.render.graph.clusters import forest
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import bare_text, compact
+from sassan.render.graph.levels import Level, arcs
+from sassan.render.graph.outline import equal_cases
 from sassan.render.html.labels import Label, cost_text, label, size
-from sassan.render.html.layout import PlacedEdge, PlacedGraph
+from sassan.render.html.layout import PlacedCluster, PlacedEdge, PlacedGraph
 from sassan.render.html.rows import RowRecord, row
 from sassan.render.listing import Listing, agreements, listing
 from sassan.warpcfg.blocks import FactsOf
@@ -53,9 +57,10 @@ class EdgeRecord(TypedDict):
 
 
 class BoxRecord(TypedDict):
-    """The box of a loop, by its index, or of a call."""
+    """The box of a loop, by its index, or of a call, with the blocks in it."""
 
     box: list[float]
+    members: list[str]
     loop: int | None
     context: list[str]
 
@@ -63,7 +68,7 @@ class BoxRecord(TypedDict):
 class GraphRecord(TypedDict):
     """The drawing, in points, y downwards; `ends` are the entry and the exits; `note` reports a fallback of the layout.
 
-    `many` says for each loop whether every thread may iterate separately.
+    `many` says for each loop whether every thread may iterate separately; `cases` are blocks that are equal cases of a switch.
     """
 
     width: float
@@ -75,6 +80,7 @@ class GraphRecord(TypedDict):
     blocks: list[BlockRecord]
     edges: list[EdgeRecord]
     boxes: list[BoxRecord]
+    cases: list[list[str]]
     many: list[bool]
     rows: list[RowRecord]
 
@@ -102,13 +108,24 @@ class Sketch:
             "ends": [{"name": name, "box": list(box)} for name, box in placed.nodes if name.partition("_")[0] in {_ENTRY, _EXIT}],
             "blocks": blocks,
             "edges": _edges(self.cfg, self.decorations, placed.lines),
-            "boxes": [
-                {"box": list(cluster.box), "loop": cluster.loop, "context": [_hex(at) for at in cluster.context]}
-                for cluster in placed.clusters
-            ],
+            "boxes": [_box(self.cfg, cluster) for cluster in placed.clusters],
+            "cases": [[self.cfg.nodes[at].id for at in members] for members in self.cases()] if boxes else [],
             "many": [not loop.single_witness for loop in self.cfg.loops],
             "rows": list(self.rows),
         }
+
+    def cases(self) -> list[tuple[int, ...]]:
+        """Return the blocks that are equal cases of a switch, each group by the places of its blocks."""
+        return sorted(equal_cases(self.cfg, forest(self.cfg), facts(self.cfg, self.decorations), arcs(self.cfg, Level.WARP)))
+
+
+def _box(cfg: WarpCfg, cluster: PlacedCluster) -> BoxRecord:
+    if cluster.loop is None:
+        members = [node.id for node in cfg.nodes if node.context[: len(cluster.context)] == cluster.context]
+    else:
+        loop = cfg.loops[cluster.loop]
+        members = [cfg.nodes[at].id for at in sorted({*loop.nodes, loop.head})]
+    return {"box": list(cluster.box), "members": members, "loop": cluster.loop, "context": [_hex(at) for at in cluster.context]}
 
 
 def sketch(  # noqa: PLR0913, PLR0917 - what a page shows of a function

@@ -1,7 +1,7 @@
 // The details of one block: its listing with control codes, units and letters, its warp-uniform registers, its neighbours.
 
 function blockDetails(view, id) {
-  const block = view.graph.blocks.find((one) => one.id === id);
+  const block = view.one.graph.blocks.find((one) => one.id === id);
   return [
     el("h3", {}, `Block ${block.start} \u2013 ${block.end}`, block.box ? button("show in the graph", () => view.select(id, true), { class: "link" }) : ""),
     block.gaps.length ? items(block.gaps.map((text) => `gap ${text}`), "gap") : "",
@@ -34,10 +34,10 @@ function uniformRegisters(registers) {
 }
 
 function neighbours(view, block, own, other) {
-  const edges = view.graph.edges.filter((edge) => edge[own] === block.id);
+  const edges = view.one.graph.edges.filter((edge) => edge[own] === block.id);
   if (!edges.length) return NONE;
   return edges.map((edge) => {
-    const target = view.graph.blocks.find((one) => one.id === edge[other]);
+    const target = view.one.graph.blocks.find((one) => one.id === edge[other]);
     const name = target ? button(target.start, () => view.select(target.id), { class: "link" }) : "";
     const kind = el("span", { class: `kind-name kind-${edge.kind || "fallthrough"}` }, edge.kind || "entry");
     return el("span", { class: "neighbour", title: edge.says.join("\n") }, kind, " ", name, edge.count ? ` \u00d7${number(edge.count)}` : "", " ");

@@ -109,8 +109,9 @@ function heatOf(one) {
   return { most, of: (block) => (most ? value(block) / most : 0), cool: (block) => shares && value(block) < LEAST_SHARE, text: shares ? `${percent(most)} of the WCET` : `cost ${number(most)} per execution` };
 }
 
-function drawGraph(one, heat) {
-  const graph = one.graph;
+function drawGraph(one, heat, graph) {
+  const shown = new Set(graph.blocks.filter((block) => block.box).map((block) => block.id));
+  const handles = foldable(graph).filter((fold) => fold.members.length > 1 && (fold.box ? fold.members.some((id) => shown.has(id)) : fold.members.every((id) => shown.has(id))));
   const stage = svg(
     "g",
     { class: "stage" },
@@ -118,8 +119,10 @@ function drawGraph(one, heat) {
     graph.edges.map(drawEdge),
     graph.ends.map(drawEnd),
     graph.blocks.filter((block) => block.box).map((block) => drawBlock(block, heat.of(block), heat.cool(block))),
+    (graph.folds ?? []).map((fold) => drawFold(fold, heat)),
+    handles.map((fold) => drawHandle(fold, graph)),
   );
-  const label = `warp-level graph of ${many(graph.blocks.length, "block")}; arrow keys move from block to block`;
+  const label = `warp-level graph of ${many(one.graph.blocks.length, "block")}; arrow keys move from block to block`;
   const drawing = svg("svg", { class: "drawing", viewBox: `-8 -8 ${graph.width + 16} ${graph.height + 16}`, role: "group", "aria-label": label }, markers(), stage);
   return { drawing, stage };
 }

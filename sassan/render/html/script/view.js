@@ -4,16 +4,17 @@ const LARGEST_SCALE = 4;
 const shownAs = { worst: true, heat: true };
 
 function graphView(one) {
-  const graph = one.graph;
   const heat = heatOf(one);
-  const drawn = graph.blocks.some((block) => block.box);
-  const { drawing, stage } = drawGraph(one, heat);
+  const drawn = one.graph.blocks.some((block) => block.box);
+  const closed = closedAtFirst(one.graph);
+  const graph = drawn ? folded(one.graph, closed) : one.graph;
+  const { drawing, stage } = drawGraph(one, heat, graph);
   const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });
   const frame = el("div", { class: "frame-graph" }, drawn ? drawing : el("p", { class: "muted" }, "no drawing"));
-  const view = { one, graph, heat, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
+  const view = { one, graph, heat, closed, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
   view.zoom = (factor) => zoomAt(view, factor, centre(view));
   view.fit = () => fit(view);
-  view.blockAt = (start, context = null) => blockAt(graph, start, context);
+  view.blockAt = (start, context = null) => blockAt(one.graph, start, context);
   view.select = (id, go = false) => selectBlock(view, id, go);
   if (drawn) listen(view);
   const note = graph.note ? el("p", { class: "note" }, graph.note) : "";
@@ -31,6 +32,8 @@ function graphHead(view, heat, drawn) {
     ? [
         view.graph.blocks.some((block) => block.count) ? toggle("worst", "Worst path", "highlight the worst path (w)") : "",
         heat.most ? toggle("heat", "Heat map", `colour by ${heat.text.replace(/^\S+ % of/, "share of")} (h)`) : "",
+        foldable(view.graph).length || view.closed.size ? button("Fold", () => refold(view, foldable(view.one.graph).map((fold) => fold.id)), { title: "loops, calls and equal cases as one block each" }) : "",
+        foldable(view.graph).length || view.closed.size ? button("Unfold", () => refold(view, []), { title: "every block by itself" }) : "",
         button("\u2212", () => view.zoom(0.8), { "aria-label": "zoom out", title: "zoom out (-)" }),
         el("output", { id: "scale", "aria-live": "off" }),
         button("+", () => view.zoom(1.25), { "aria-label": "zoom in", title: "zoom in (+)" }),
@@ -141,7 +144,42 @@ function reveal(view, block) {
   place(view, view.k, cx - (x + w / 2) * view.k, cy - (y + h / 2) * view.k);
 }
 
+// Draw the graph anew with these folds closed; what was in the middle of the frame is there again, at the same scale.
+function refold(view, closed, middle = null) {
+  view.closed = new Set(closed);
+  const { base } = seen(view);
+  const scale = base * view.k;
+  view.graph = folded(view.one.graph, view.closed);
+  const { drawing, stage } = drawGraph(view.one, view.heat, view.graph);
+  view.drawing.setAttribute("viewBox", drawing.getAttribute("viewBox"));
+  view.drawing.replaceChildren(...drawing.childNodes);
+  view.stage = stage;
+  const map = drawMap(view.graph, view.heat);
+  view.map.replaceChildren(...map.childNodes);
+  view.map.setAttribute("viewBox", map.getAttribute("viewBox"));
+  const target = middle ?? view.graph.blocks.find((block) => block.id === view.chosen) ?? view.graph.folds?.[0];
+  showMiddle(view, scale, target?.box ? target : view.graph.blocks.find((block) => block.box) ?? { box: [0, 0, 1, 1] });
+  if (view.chosen) showBlock(view, view.chosen);
+}
+
+function toggleFold(view, id) {
+  const fold = foldable(view.one.graph).find((one) => one.id === id);
+  const opens = view.closed.has(id);
+  const closed = opens ? [...view.closed].filter((one) => one !== id) : [...view.closed, id];
+  refold(view, closed);
+  const at = opens ? view.graph.blocks.find((block) => block.id === fold.members[0]) : view.graph.folds.find((one) => one.id === id);
+  if (at?.box) reveal(view, at);
+  view.drawing.querySelector(`[data-fold="${id}"]`)?.focus({ preventScroll: true });
+}
+
+// Open whatever hides a block.
+function unhide(view, id) {
+  const hiding = new Set(foldable(view.one.graph).filter((fold) => fold.members.includes(id)).map((fold) => fold.id));
+  if ([...hiding].some((one) => view.closed.has(one))) refold(view, [...view.closed].filter((one) => !hiding.has(one)));
+}
+
 function selectBlock(view, id, go) {
+  if (!view.graph.blocks.some((one) => one.id === id) && view.map) unhide(view, id);
   const block = view.graph.blocks.find((one) => one.id === id);
   if (!block) return;
   showBlock(view, id);
@@ -155,7 +193,7 @@ function selectBlock(view, id, go) {
 
 function showBlock(view, id) {
   view.chosen = id;
-  for (const node of view.drawing.querySelectorAll(".block")) {
+  for (const node of view.drawing.querySelectorAll(".block[data-id]")) {
     const own = node.dataset.id === id;
     node.setAttribute("aria-pressed", String(own));
     node.setAttribute("tabindex", own ? "0" : "-1");
@@ -169,7 +207,9 @@ const DIRECTIONS = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0], Ar
 // The nearest block in a direction; sideways distance is penalized.
 function neighbour(view, [dx, dy]) {
   const middle = (block) => [block.box[0] + block.box[2] / 2, block.box[1] + block.box[3] / 2];
-  const [x, y] = middle(view.graph.blocks.find((block) => block.id === view.chosen));
+  const from = view.graph.blocks.find((block) => block.id === view.chosen);
+  if (!from) return null;
+  const [x, y] = middle(from);
   let best = null;
   let least = Infinity;
   for (const block of view.graph.blocks) {
@@ -194,10 +234,17 @@ function graphKey(view, event) {
 function listen(view) {
   const { drawing } = view;
   drawing.addEventListener("click", (event) => {
+    const fold = event.target.closest("[data-fold]");
+    if (fold) return view.dragged || toggleFold(view, fold.dataset.fold);
     const node = event.target.closest(".block");
     if (node && !view.dragged) selectBlock(view, node.dataset.id, false);
   });
-  drawing.addEventListener("keydown", (event) => graphKey(view, event));
+  drawing.addEventListener("keydown", (event) => {
+    const fold = event.target.closest("[data-fold]");
+    if (!fold || (event.key !== "Enter" && event.key !== " ")) return graphKey(view, event);
+    event.preventDefault();
+    toggleFold(view, fold.dataset.fold);
+  });
   drawing.addEventListener("wheel", (event) => wheel(view, event), { passive: false });
   drawing.addEventListener("dblclick", (event) => zoomAt(view, 1.6, pointOf(view, event)));
   drawing.addEventListener("pointerdown", (event) => drag(view, event));
