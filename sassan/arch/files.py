@@ -1,10 +1,11 @@
-"""Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. README.md describes the format."""
+"""Architecture files: `data/*.toml`, and those of the folder SASSAN_ARCHITECTURES. docs/reference/files.md describes the format."""
 
 import hashlib
+import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -17,7 +18,7 @@ from sassan.errors import UsageError
 FOLDER = "SASSAN_ARCHITECTURES"
 """The environment variable that names a folder of further architecture files."""
 SECTIONS = ("code", "sm", "units", "memory", "allocation", "parameters", "latencies", "hazards", "distances")
-FORMAT = Format("bad-table", "sassan/arch/README.md describes architecture files")
+FORMAT = Format("bad-table", "docs/reference/files.md describes architecture files")
 _SHIPPED = Path(__file__).parent / "data"
 _SM = "sm_"
 P = ParamSpec("P")
@@ -56,23 +57,38 @@ def further() -> str:
     return os.environ.get(FOLDER, "")
 
 
+def content_digest(paths: Iterable[Path]) -> str:
+    """The SHA-256 of the names of TOML files and of the values that they hold: comments and layout do not change it."""
+    return hashlib.sha256(" ".join(f"{path.name} {_content(path)}" for path in paths).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _content(path: Path) -> str:
+    """Return the values of a TOML file in their order, which rows depend on; the text of a file that is none, which its reader refuses."""
+    text = path.read_text("utf-8", "surrogateescape")
+    try:
+        return json.dumps(tomllib.loads(text), default=str)
+    except (ValueError, RecursionError):
+        return text
+
+
 def further_digest() -> str:
-    """The SHA-256 of the further architecture files and their names, '' without a folder: results of others are not to be mixed."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(further()).glob("*.toml")) if further() else ():
-        digest.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest() if further() else ""
+    """The `content_digest` of further architectures and their opcodes, '' without a folder: results of others are not to be mixed."""
+    folder = Path(further())
+    return content_digest(sorted([*folder.glob("*.toml"), *folder.glob("opcodes/*.toml")])) if further() else ""
 
 
 @lru_cache(maxsize=64)
 def digest(name: str) -> str:
-    """The SHA-256 of the shipped files behind an SM: its own, those that it extends, and those of its generation; '' of an unknown one."""
-    path = _SHIPPED / f"{name}.toml"
+    """The `content_digest` of the shipped files behind an SM: its own, those that it extends, and those of its generation."""
+    return content_digest(_behind(_SHIPPED / f"{name}.toml"))
+
+
+def _behind(path: Path) -> list[Path]:
     if not path.is_file():
-        return ""
-    text = path.read_text("utf-8")
-    parents = (str(value) for key, value in tomllib.loads(text).items() if key in {"generation", "extends"})
-    return hashlib.sha256(" ".join([text, *map(digest, parents)]).encode()).hexdigest()
+        return []
+    file = tomllib.loads(path.read_text("utf-8"))
+    parents = [_SHIPPED / f"{file[key]}.toml" for key in ("generation", "extends") if key in file]
+    return [path, *(further for parent in parents for further in _behind(parent))]
 
 
 def names() -> tuple[str, ...]:

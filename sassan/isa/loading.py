@@ -1,6 +1,5 @@
 """From the TOML files of `data/` to checked tables."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -8,6 +7,7 @@ from pathlib import Path
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
+from sassan.arch.files import content_digest
 from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
@@ -32,9 +32,8 @@ def data_text(name: str) -> str:
 
 @cache
 def tables_digest() -> str:
-    """The SHA-256 of the shipped tables of opcodes and letters."""
-    tables = sorted(path for path in Path(__file__).with_name("data").glob("*.toml") if path.stem != "codes")
-    return hashlib.sha256(b" ".join(path.read_bytes() for path in tables)).hexdigest()
+    """The `content_digest` of the shipped tables of opcodes and letters."""
+    return content_digest(sorted(path for path in Path(__file__).with_name("data").glob("*.toml") if path.stem != "codes"))
 
 
 def read_table(name: str, text: str, find: Callable[[str], OpcodeTable | None]) -> OpcodeTable:

@@ -49,7 +49,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How an SM allocates; sassan/arch/README.md says what each number means."""
+    """How an SM allocates; docs/reference/files.md says what each number means."""
 
     register_unit: int
     registers_per_thread: int

@@ -144,7 +144,7 @@ def load(arch: str) -> Hazards:
     for section in ("hazards", "distances"):
         if not rows(arch, section):
             message = f"no architecture file gives the {section} of {arch}, so its control codes cannot be checked"
-            raise InputError("unsupported-architecture", message, hint="sassan/arch/README.md says how to add or inherit them")
+            raise InputError("unsupported-architecture", message, hint="docs/developer/add-an-sm.md says how to add or inherit them")
     rules: dict[str, list[_Rule]] = {kind: [] for kind in _KINDS}
     visible = 0
     for path, row in rows(arch, "hazards").items():

@@ -81,6 +81,9 @@ def _found() -> Iterator[tuple[Named, int]]:
         for call in ast.walk(tree):
             if not isinstance(call, ast.Call):
                 continue
+            for keyword in call.keywords if _name(call) == "Format" else ():
+                if keyword.arg == "syntax" and (code := _text(keyword.value, constants)):
+                    yield Named(code, "Format", "…", path.relative_to(ROOT).as_posix(), _status(call)), 0
             texts = [_text(argument, constants) for argument in call.args[:3]]
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
@@ -89,8 +92,8 @@ def _found() -> Iterator[tuple[Named, int]]:
 
 
 def _form(call: ast.Call, place: int) -> re.Pattern[str]:
-    """What a code looks like as an argument of a call: a gap may have one of a single word."""
-    return _WORD if _GAPS.get(_name(call)) == place else _CODE
+    """What a code looks like as an argument of a call: gaps and errors may have one of a single word."""
+    return _WORD if _GAPS.get(_name(call)) == place or (place == 0 and _name(call) in _STATUS) else _CODE
 
 
 def _status(call: ast.Call) -> int | None:

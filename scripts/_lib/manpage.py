@@ -28,6 +28,8 @@ _ENVIRONMENT = (
     ("NUMBA_CACHE_DIR", "where compiled searches are kept; unset: beside the package, or in the cache folder of the user"),
     ("NO_COLOR", "no colours, when it is set to anything"),
     ("COLUMNS", "the width of tables"),
+    ("SASSAN_GPUS", "a folder of further products for --gpu"),
+    ("SASSAN_NVCC", "the command that sassan-nvcc runs on what nvcc has compiled, with its options"),
     ("SASSAN_TRACEBACK", "show where an internal error was raised"),
 )
 

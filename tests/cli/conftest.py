@@ -2,18 +2,32 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.shell import Input, Result, Sassan
+from docs.pages import documented
 from json_schemas import violations
 from sassan.cli import main
 
 
+def gap_codes(value: Any) -> Iterator[str]:
+    """Yield the code of every gap in a document."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if key == "gaps" and isinstance(inner, list):
+            yield from (gap["code"] for gap in inner if isinstance(gap, dict))
+        yield from gap_codes(inner)
+
+
 @pytest.fixture
 def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Sassan:
-    """Return a function that runs one command line: `sassan("cfg", "x.sass", stdin=b"")`; JSON that it prints is held to its schema."""
+    """Return a function that runs one command line: `sassan("cfg", "x.sass", stdin=b"")`.
+
+    JSON that it prints is held to its schema, and codes of errors and gaps to their pages.
+    """
 
     def call(*arguments: str | Path, stdin: bytes = b"") -> Result:
         monkeypatch.setattr(sys, "stdin", Input(stdin))
@@ -22,6 +36,9 @@ def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         seen = capsys.readouterr()
         if "--json" in arguments and seen.out.startswith("{"):
             assert violations(str(arguments[0]), json.loads(seen.out)) == []
-        return Result(status, seen.out, seen.err)
+            assert set(gap_codes(json.loads(seen.out))) <= documented("reference/gap-codes.md")
+        result = Result(status, seen.out, seen.err)
+        assert set(result.codes) <= documented("reference/error-codes.md", "reference/gap-codes.md")
+        return result
 
     return call

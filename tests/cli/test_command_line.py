@@ -126,7 +126,7 @@ def test_ctrl_c_ends_with_130_and_nothing_printed(sassan: Sassan, monkeypatch: p
 
 def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
     def wrong(*_: object) -> None:
-        raise SelfCheckError("fixpoint", "the fixpoint is none")
+        raise SelfCheckError("recost", "the fixpoint is none")
 
     monkeypatch.setattr("sassan.app.request.analyze", wrong)
     assert_refused(sassan("analyze", SAXPY), 5, silent=False)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +49,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings(page)}
 
 
+@cache
 def documented(*pages: str) -> set[str]:
     """What stands in code spans of pages below docs/, word by word too."""
     spans = {span for page in pages for span in re.findall(r"`([^`\n]+)`", (DOCS / page).read_text("utf-8"))}

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,14 @@ import pytest
 import sassan as sassan_library
 
 from cli.shell import SAMPLES, Sassan
-from docs.pages import DOCS, ROOT, documented
+from docs.pages import DOCS, ROOT, blocks, documented
 from sassan.alphabet import Letter
+from sassan.app.builds.saved_results import Measure
 from sassan.assumptions import Kind
+from sassan.checked import Fields
 from sassan.cli.group import SUMMARIES, command
 from sassan.cli.options.models import Model
+from sassan.evolve.space.config import Objective, read
 from sassan.products import products
 
 sys.path.append(str(ROOT / "scripts" / "_lib"))
@@ -41,7 +45,7 @@ def test_every_error_code_is_listed():
 def test_every_option_of_a_command_is_listed(name: str):
     page = (DOCS / "reference" / "commands.md").read_text("utf-8")
     section = page.partition(f"\n## sassan {name}\n")[2].partition("\n## ")[0]
-    options = [option for parameter in command(name).params for option in parameter.opts if option.startswith("-")]
+    options = [option for parameter in command(name).params for option in (*parameter.opts, *parameter.secondary_opts) if option.startswith("-")]
     assert [option for option in options if not re.search(rf"{re.escape(option)}(?![\w-])", section)] == []
 
 
@@ -61,9 +65,16 @@ def test_every_letter_model_and_kind_of_assumption_is_described():
     assert {kind.value for kind in Kind} <= documented("reference/assumptions.md")
 
 
+READS = {name for name in vars(Fields) if not name.startswith("_")} - {"only", "path", "fail", "citation"}
+"""What reads one key of a file."""
+FOREIGN = "sassan/recorded/"
+"""Readers of files that other programs write."""
+
+
 def file_keys() -> Iterator[tuple[str, str]]:
-    """The keys that a reader of a file admits: the texts in calls of `only`, and in the constants that these name."""
+    """The keys that a reader of a file admits or reads: the texts in calls of `only`, in the constants that these name, and in `READS`."""
     for path, tree in codes.trees().items():
+        place = path.relative_to(ROOT).as_posix()
         constants = {
             target.id: node.value
             for node in tree.body
@@ -77,23 +88,74 @@ def file_keys() -> Iterator[tuple[str, str]]:
                 for part in (*call.args, *(constants[name] for name in named if name in constants)):
                     for node in ast.walk(part):
                         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value):
-                            yield path.relative_to(ROOT).as_posix(), node.value
+                            yield place, node.value
+            elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in READS and not place.startswith(FOREIGN):
+                for key in call.args[:1]:
+                    if uses_fields(tree) and isinstance(key, ast.Constant) and isinstance(key.value, str) and _WORD.fullmatch(key.value):
+                        yield place, key.value
+
+
+def uses_fields(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.ImportFrom) and node.module == "sassan.checked" for node in tree.body)
 
 
 def test_every_key_of_a_file_is_described():
     keys = set(file_keys())
-    assert len(keys) > 120
-    readmes = "\n".join((ROOT / "sassan" / name / "README.md").read_text("utf-8") for name in ("arch", "isa", "evolve", "machine", "products"))
-    known = documented("reference/files.md", "reference/flow-facts.md", "reference/architectures.md") | set(_WORD.findall(readmes))
-    assert sorted(one for one in keys if one[1] not in known) == []
+    assert len(keys) > 160
+    known = documented(
+        *(f"reference/{page}.md" for page in ("files", "flow-facts", "architectures", "json")),
+        *(f"../sassan/{package}/README.md" for package in ("arch", "isa")),
+    )
+    language = "\n".join(re.findall(r"^    .*$", (ROOT / "sassan" / "isa" / "README.md").read_text("utf-8"), re.MULTILINE))
+    assert sorted(one for one in keys if one[1] not in known | set(_WORD.findall(language))) == []
+
+
+def test_every_variable_of_the_environment_is_listed():
+    texts = {node.value for tree in codes.trees().values() for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    variables = {text for text in texts if re.fullmatch(r"SASSAN_[A-Z]+", text)}
+    assert variables >= {"SASSAN_CACHE", "SASSAN_NVCC"}
+    assert sorted(variables - documented("reference/commands.md")) == []
+
+
+def heads(tree: ast.Module) -> Iterator[str]:
+    """The heads of the tables of a module; an expression that is filled in when the table is printed stands as it is."""
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Column" and call.args:
+            head = call.args[0]
+            for part in (head.body, head.orelse) if isinstance(head, ast.IfExp) else (head,):
+                yield str(constants.get(part.id, part.id) if isinstance(part, ast.Name) else part.value if isinstance(part, ast.Constant) else ast.unparse(part))
+
+
+FILLED_IN = {
+    "f'{warps[0]} warps'": {"16 warps"},
+    "left.function.arch": {"left"},
+    "right.function.arch": {"right"},
+    "titles.get(measure, measure.value)": {"regs", "instr", "div"} | {measure.value for measure in Measure} - {"registers", "instructions", "divergent branches"},
+    "unit": {"unit"},
+    "number": {objective.value for objective in Objective},
+}
+"""Heads that depend on what is printed: how the code writes them, and what they may be; those of units have a name of the architecture."""
 
 
 def test_every_head_of_a_table_is_explained():
-    heads = set()
-    for path in (ROOT / "sassan" / "cli" / "reports").glob("*.py"):
-        heads |= set(re.findall(r'Column\("([^"]+)"', path.read_text("utf-8")))
-    assert len(heads) > 40
-    assert sorted(head for head in heads if head.strip("()") not in documented("reference/columns.md") and head != "(not a bound)") == []
+    written = {head for path, tree in codes.trees().items() if path.is_relative_to(ROOT / "sassan" / "cli") for head in heads(tree)}
+    shown = written - FILLED_IN.keys() - {""} | {head for some in FILLED_IN.values() for head in some}
+    assert FILLED_IN.keys() <= written
+    assert len(shown) > 80
+    assert sorted({head.strip("()") for head in shown} - exactly("reference/columns.md")) == []
+
+
+def exactly(page: str) -> set[str]:
+    """The code spans of the first column of tables."""
+    rows = re.findall(r"^\| (`.*?) \| ", (DOCS / page).read_text("utf-8"), re.MULTILINE)
+    return {span.strip("()") for row in rows for span in re.findall(r"`([^`]+)`", row)}
 
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
@@ -150,3 +212,10 @@ def test_every_assumption_has_what_would_refute_it(arguments: tuple[str | Path, 
     assert len(texts) >= 4
     known = patterns()
     assert sorted(text for text in texts if not any(pattern.fullmatch(text) for pattern in known)) == []
+
+
+def test_the_search_of_the_page_is_read(tmp_path: Path):
+    (text,) = (block for block in blocks(DOCS / "reference" / "files.md", "toml") if "[[gene]]" in block)
+    shutil.copy(SAMPLES / "evolve" / "matmul.cu", tmp_path)
+    (tmp_path / "search.toml").write_text(text, "utf-8")
+    assert read(str(tmp_path / "search.toml")).objectives == (Objective.GRID,)

@@ -1,4 +1,4 @@
-"""The configuration of a search: the kernel, its launch, genes, objectives and search settings. README.md describes the file."""
+"""The configuration of a search: the kernel, its launch, genes, objectives, search settings. docs/reference/files.md describes it."""
 
 import hashlib
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from sassan.measure.sampling.device import DATA_BYTES, Argument
 from sassan.products import Product, find
 from sassan.timing import latencies
 
-_HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"
+_HINT = "docs/reference/files.md describes configurations, samples/evolve/ holds some"
 _FORMAT = Format("bad-config", _HINT, error=UsageError)
 _SHAPES_TRIED = 100_000
 _OPTIONS = ("-std=", "--std=", "-D", "-U", "-default-device", "--device-as-default-execution-space", "-diag-suppress=", "--diag-suppress=")

@@ -43,7 +43,8 @@ def cubins(image: Image) -> tuple[Image, ...]:
 
 def _limits(size: int) -> ToolLimits:
     """Return the limits for a file of so many bytes: some kilobytes of compressed zeros are a cubin of gigabytes."""
-    return ToolLimits(seconds=120, size=16 * _MIB, processor=10 + size // _MIB, memory=256 * _MIB + 16 * size)
+    processor = 10 + size // _MIB
+    return ToolLimits(seconds=300 + 60 * processor, size=16 * _MIB, processor=processor, memory=256 * _MIB + 16 * size)
 
 
 def _read(image: Image, folder: Path) -> tuple[Image, ...]:

@@ -18,7 +18,7 @@ from sassan.extras import install
 from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 
 NVDISASM, CUOBJDUMP = "nvdisasm", "cuobjdump"
-_PROBE_LIMITS = ToolLimits(seconds=20, size=1_000_000)
+_PROBE_LIMITS = ToolLimits(seconds=120, size=1_000_000, processor=10)
 _VERSION = re.compile(rb"\bV([0-9]+(?:\.[0-9]+)+)")
 _BINARY = re.compile(r"^--binary\b.*?(?=^--|\Z)", re.DOTALL | re.MULTILINE)
 _SM = re.compile(r"'SM([0-9]{2,3})[a-z]?'")

@@ -1,12 +1,13 @@
 """Architecture files: what they inherit, and how broken ones are refused."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from architectures import HEIR, describe
 from sassan.arch import described, files, names, rows
-from sassan.arch.files import SECTIONS
+from sassan.arch.files import SECTIONS, content_digest, digest, further_digest
 from sassan.errors import InputError, UsageError
 from sassan.isa import tables
 from sassan.machine import load, occupancy, parameters
@@ -148,3 +149,55 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(files.FOLDER, str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match="is not a folder"):
         described("sm_130")
+
+
+RELAXED = "# why\n\n[ sm ]  # a comment\nwarps = 6_4\nnames = [\n    'a', # first\n    \"b\",\n]\n"
+
+
+def digest_of(folder: Path, text: str, name: str = "sm_130.toml") -> str:
+    (folder / name).write_text(text, "utf-8")
+    return content_digest([folder / name])
+
+
+def test_comments_and_layout_do_not_change_the_digest_of_a_file(tmp_path: Path):
+    assert digest_of(tmp_path, RELAXED) == digest_of(tmp_path, 'sm = { warps = 64, names = ["a", "b"] }')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sm = { warps = 65, names = ["a", "b"] }',
+        'sm = { warps = 64, names = ["b", "a"] }',
+        'sm = { warps = "64", names = ["a", "b"] }',
+        'sm = { names = ["a", "b"], warps = 64 }',
+        "sm = { warps = 64",
+    ],
+)
+def test_values_their_order_and_a_damaged_file_change_the_digest(tmp_path: Path, text: str):
+    assert digest_of(tmp_path, text) != digest_of(tmp_path, RELAXED)
+
+
+def test_the_digest_of_an_sm_has_the_values_of_every_file_that_it_extends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "data"
+    shutil.copytree(files._SHIPPED, folder)
+    monkeypatch.setattr(files, "_SHIPPED", folder)
+    for name in ("sm_61", "pascal", "maxwell", "common"):
+        file = folder / f"{name}.toml"
+        text = file.read_text("utf-8")
+        digests = []
+        for changed in (text, f"# a comment\n{text}", f"{text}\n[further]\nnumber = 1\n"):
+            file.write_text(changed, "utf-8")
+            digest.cache_clear()
+            digests.append(digest("sm_61"))
+        digest.cache_clear()
+        assert digests[0] == digests[1] != digests[2], name
+
+
+def test_opcodes_of_further_architectures_belong_to_their_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    describe(monkeypatch, tmp_path, HEIR)
+    before = further_digest()
+    (tmp_path / "opcodes").mkdir()
+    (tmp_path / "opcodes" / "trial.toml").write_text('base = "ampere_hopper"\n', "utf-8")
+    with_opcodes = further_digest()
+    (tmp_path / "opcodes" / "trial.toml").write_text('# a comment\nbase = "ampere_hopper"\n', "utf-8")
+    assert before != with_opcodes == further_digest()

@@ -178,6 +178,13 @@ def test_limits_grow_with_the_cubin():
     assert small.memory < 300_000_000
 
 
+@pytest.mark.parametrize("size", [2000, 1_000_000])
+def test_a_busy_machine_may_take_a_minute_for_a_second_and_a_hang_ends(size: int):
+    limits = disassembly.limits(size)
+    assert limits.processor is not None
+    assert 60 * limits.processor <= limits.seconds < float("inf")
+
+
 def test_the_folder_of_an_installed_package_is_found_without_importing_it(monkeypatch):
     monkeypatch.undo()
     assert [path.name for path in tools._package_folders("elftools")] == ["elftools"]
