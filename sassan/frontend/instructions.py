@@ -73,7 +73,7 @@ _AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
 # before 3.11.5 loses matches of possessive groups (python/cpython#106052).
 _SIMPLE = re.compile(
     r"(\{ )?"
-    r"((?:@!?U?P[0-9T] )?[A-Z][\w.]*+)(?=[ ;}])"
+    r"((?:@!?U?P[0-9T] )?[A-Z]\w*+(?:\.\w++)*)(?=[ ;}])"
     r"([^&?;`\"(){}@]*+(?:(?:`\([\w.$]++\)|\{[0-9,]++\}) ?)?)"
     r"((?:[&?]\w++(?:=(?:0x[0-9a-f]++|[0-9]++|\{[0-9,]*+\}))? ?)*)"
     r"(\(\*\"[\w .,$]++\"\*\) ?)?"

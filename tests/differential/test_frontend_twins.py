@@ -52,6 +52,11 @@ def test_both_parsers_make_the_same_program(name):
     assert read_with(source, TemplateParser) == read_with(source, PlainParser)
 
 
+@pytest.mark.parametrize("body", ["CCTL..IVALL ;", "CCTL. IVALL ;", "CCTL.IVALL. ;", "@P0 CCTL.IVALL ;", f"IMAD{'.' * 999}WIDE ;"])
+def test_both_parsers_read_the_dots_of_an_opcode_alike(body):
+    assert seen(TemplateParser(), body) == seen(PlainParser(), body)
+
+
 NUMBER = st.integers(0, 300).map(str)
 HEX = st.integers(0, 2**64).map(hex)
 REGISTER = st.builds(

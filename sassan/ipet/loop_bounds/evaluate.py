@@ -1,7 +1,8 @@
 """The effect of an instruction as functions over the state of one thread."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import cast
 
 from sassan.domains import ranges
@@ -87,10 +88,36 @@ class Evaluated:
 def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:
     """Return the functions of an instruction; none of them where the tables do not say what it computes."""
     steps = () if computes is None else computes.of(instruction)
-    writes = tuple((step.targets, step.name, _evaluator(step.value)) for step in steps if isinstance(step, Write))
+    parts = {step.name: covered for step in steps if isinstance(step, Write) and (covered := _covered(step.value))}
+    writes = tuple(
+        (step.targets, step.name, _evaluator(_with_parts(step.value, parts) if parts else step.value))
+        for step in steps
+        if isinstance(step, Write)
+    )
     selected = next((_selected(step) for step in steps if isinstance(step, Select)), None)
     masked = next((_masked(step.value) for step in steps if isinstance(step, Write) and step.name == "d"), None)
     return Evaluated(writes, selected, masked)
+
+
+def _covered(value: Term) -> tuple[Term, ...]:
+    """Return the words of which a function of three words has every bit: where it is 0, so are they."""
+    match value:
+        case Apply("lop3", (*words, Fixed(value=int() as table))):
+            return tuple(word for word, column in zip(words, logic.COLUMNS, strict=True) if table & column == column)
+        case _:
+            return ()
+
+
+def _with_parts(term: Term, parts: Mapping[str, Sequence[Term]]) -> Term:
+    """Return a term in which a test for 0 of a word that covers others tests these too: `counter | (word & 7)` in one comparison."""
+    match term:
+        case Apply("equal", (Local(name), Number(0) as zero)) if name in parts:
+            tests: Iterable[Term] = (Apply("equal", (part, zero)) for part in parts[name])
+            return reduce(lambda first, second: Apply("conjunction", (first, second)), tests, term)
+        case Apply(function, arguments):
+            return Apply(function, tuple(_with_parts(argument, parts) for argument in arguments))
+        case _:
+            return term
 
 
 def _selected(step: Select) -> Selected:

@@ -12,7 +12,7 @@ from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, 
 _WORD = (1 << 32) - 1
 _PLAIN = frozenset({0, _WORD})
 """The words that make a table of bits simpler."""
-_COLUMNS = (0xF0, 0xCC, 0xAA)
+COLUMNS = (0xF0, 0xCC, 0xAA)
 """The columns of a truth table of three inputs."""
 _TABLE = 0xFF
 _RELATIONS: Mapping[str, tuple[str, bool, bool]] = {
@@ -56,9 +56,9 @@ def _function(step: Step, lut: int, words: list[Value]) -> Value:
     if not kept:
         return constant(_WORD if lut & 1 else 0)
     if len(kept) == 1:
-        return kept[0] if lut == _COLUMNS[places[0]] else step.state.minus(constant(-1), kept[0])
+        return kept[0] if lut == COLUMNS[places[0]] else step.state.minus(constant(-1), kept[0])
     if len(kept) == 2:  # noqa: PLR2004  # two words
-        name, inverted = _pair(lut, *(_COLUMNS[place] for place in places))
+        name, inverted = _pair(lut, *(COLUMNS[place] for place in places))
         a, b = (step.state.minus(constant(-1), word) if invert else word for word, invert in zip(kept, inverted, strict=True))
         return _two(step, name, a, b)
     if all(value.constant is not None for value in kept):
@@ -69,11 +69,11 @@ def _function(step: Step, lut: int, words: list[Value]) -> Value:
 @lru_cache(maxsize=1 << 10)
 def _mattering(lut: int, *constants: int | None) -> tuple[int, tuple[int, ...]]:
     """Return the table with the inputs that are known put in, and the places of those that it still depends on."""
-    for word, column in zip(constants, _COLUMNS, strict=True):
+    for word, column in zip(constants, COLUMNS, strict=True):
         if word is not None:
             lut = _fixed(lut, column, ones=word != 0)
     # Only now: what is put in may leave a table that another input does not matter to.
-    depends = [_fixed(lut, column, ones=True) != _fixed(lut, column, ones=False) for column in _COLUMNS]
+    depends = [_fixed(lut, column, ones=True) != _fixed(lut, column, ones=False) for column in COLUMNS]
     return lut, tuple(place for place, matters in enumerate(depends) if matters)
 
 
@@ -100,7 +100,7 @@ def _bits(lut: int, words: list[int]) -> int:
     for row in range(8):
         if lut >> row & 1:
             part = _WORD
-            for word, column in zip(words, _COLUMNS, strict=True):
+            for word, column in zip(words, COLUMNS, strict=True):
                 part &= word if column >> row & 1 else ~word
             result |= part
     return result & _WORD

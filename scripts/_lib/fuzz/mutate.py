@@ -186,6 +186,10 @@ def _tokens(draw: Random, before: str, samples: Sequence[str]) -> str:
     return "".join(tokens)
 
 
+_DECIMAL = 10_000
+"""Bits of a number up to which Python spells it in decimal."""
+
+
 def _numbers(draw: Random, before: str, samples: Sequence[str]) -> str:
     """A number replaced: by a neighbour, by one at the edge of a type, by one of the text."""
     del samples
@@ -195,7 +199,7 @@ def _numbers(draw: Random, before: str, samples: Sequence[str]) -> str:
     place = draw.choice(places)
     held = int(place[0], 0) if place[0].startswith("0x") else int(place[0][:20])
     new = draw.choice((held + draw.choice((-16, -8, -1, 1, 8, 16)), draw.choice(NUMBERS), held * 2))
-    spelled = draw.choice((hex(new), str(new), draw.choice(places)[0]))
+    spelled = draw.choice((hex(new), str(new) if new.bit_length() < _DECIMAL else hex(new), draw.choice(places)[0]))
     return before[: place.start()] + spelled + before[place.end() :]
 
 

@@ -60,6 +60,15 @@ def test_products_of_unoptimised_code_are_followed():
     assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=product), x150=4) == 11
 
 
+@pytest.mark.parametrize(("table", "turns"), [("0xf8", 3), ("0xfe", 3), ("0xc0", None), ("0x78", None)])
+def test_a_test_of_several_words_at_once_tests_each_that_it_covers(table, turns):
+    """`R0 >> 2 | (R4 & R5)` is 0 only where both are; of a conjunction, or where bits may cancel, nothing is known of the counter."""
+    start = "LDG.E R4, [R2]\nLDG.E R5, [R2+0x4]\nMOV R0, RZ"
+    words = f"LOP3.LUT P0, RZ, R1, R4, R5, {table}, !PT"
+    loop = counter(words, start=start, step="IADD3 R0, R0, 0x1, RZ\nSHF.R.U32.HI R1, RZ, 0x2, R0").replace("@P0", "@!P0")
+    assert bound(loop, "sm_75") == turns
+
+
 REMAINDER = """
         LDG.E R4, [R2]
         LOP3.LUT R5, R4, 0x3, RZ, 0xc0, !PT
