@@ -70,11 +70,27 @@ def _listed(
     sections = _sections(source, text, forced is not None)
     parser = make_parser()
     functions = tuple(
-        assemble(source, section, forced or _architecture_of(source, section), parser, facts.get(section.name)) for section in sections
+        assemble(source, section, forced or _architecture_of(source, section), parser, facts.get(section.name))
+        for section in sections
+        if not _is_copy(source, section, facts)
     )
     if not functions:
         raise InputError("no-function", "the listing contains no code", source=source, span=_top(source), hint=_DUMP_HINT)
     return functions
+
+
+def _is_copy(source: Source, section: "TextSection", facts: "Mapping[str, SectionFacts]") -> bool:
+    """Say whether a section repeats the code of one before with its name, as only the cubin shows.
+
+    Raises InputError for a listing without its cubin.
+    """
+    if not section.original or section.name in facts:
+        return False
+    if section.original not in facts:
+        message = f"two functions are called '{section.original}'"
+        hint = "pass the cubin: if they have the same code, one of them stands for both"
+        raise InputError("same-name", message, source=source, span=section.span, hint=hint)
+    return True
 
 
 def is_ptx(source: Source) -> bool:

@@ -28,11 +28,15 @@ _REGISTERS = re.compile(r'\.sectioninfo[ \t]+@"SHI_REGISTERS=([0-9]{1,3})"')
 _DATA = re.compile(r'\.section[ \t]+\.nv\.(info|shared)\.([^\n]*),"[^"]*"(?:,.*)?')
 _ZERO = re.compile(r"\.zero[ \t]+([0-9]{1,9})")
 _CODE_LINES = frozenset(("LINES", "LABEL"))
+_TEXT = ".text."
 
 
 @dataclass(frozen=True, slots=True)
 class TextSection:
-    """A text section: its lines of code and, of nvdisasm, the symbols that it declares. `arch` is as printed, or ''."""
+    """A text section: its lines of code and, of nvdisasm, the symbols that it declares. `arch` is as printed, or ''.
+
+    `original` is the name in the cubin where nvdisasm prints another one, since an earlier section has it: else ''.
+    """
 
     name: str
     arch: str
@@ -41,6 +45,7 @@ class TextSection:
     symbols: tuple[str, ...] = ()
     kernel: bool = True
     declared: Declared = field(default_factory=Declared)
+    original: str = ""
 
 
 def cuobjdump_sections(source: Source, text: str) -> "Iterator[TextSection]":
@@ -165,12 +170,16 @@ def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> TextSec
     directives = [token.strip() for token in rest if token.type == "DIRECTIVE"]
     last = lines[-1] if lines else head
     # The kernel's size is that of the whole section, device functions included: its end label follows all code.
-    ends = [end for end in (_end_label(line, name) for line in directives) if end]
+    renamed = dict(_renamed(directives))
+    # The numbers of the section's own name and of its label differ.
+    original = next((before.removeprefix(_TEXT) for before in renamed.values() if before.startswith(_TEXT)), "")
+    symbols = [name, *(symbol for symbol, before in renamed.items() if original and before == original)]
+    ends = [end for end in (_end_label(line, symbol) for line in directives for symbol in symbols) if end]
     if not lines or last.type != "LABEL" or label_name(last) not in ends:
         raise truncated(source, name, span_of(last))
     kernel = any(_is_entry(line, name) for line in directives)
     registers = next((int(match[1]) for line in directives if (match := _REGISTERS.fullmatch(line))), None)
-    return TextSection(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel, Declared(registers))
+    return TextSection(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel, Declared(registers), original)
 
 
 def _shared(tree: "Tree[Token]") -> dict[str, int]:
@@ -191,6 +200,16 @@ def _shared(tree: "Tree[Token]") -> dict[str, int]:
 def label_name(token: "Token") -> str:
     """Return the name that a label line defines."""
     return token.rstrip()[:-1]
+
+
+def _renamed(directives: list[str]) -> "Iterator[tuple[str, str]]":
+    """Yield NEW and OLD of every `.map_symbolname NEW OLD`: nvdisasm prints one name once."""
+    for line in directives:
+        match line.split():
+            case [".map_symbolname", new, old]:
+                yield new, old
+            case _:
+                pass
 
 
 def _function_symbols(directives: list[str]) -> "Iterator[str]":

@@ -106,30 +106,53 @@ class Elf:
 
     @cached_property
     def by_name(self) -> dict[str, ElfSection]:
-        """Return the sections by name; raises InputError when two sections of code have the same name."""
+        """Return the sections by name, the first of each name; raises InputError as `copies` does."""
+        copies = self.copies
         sections: dict[str, ElfSection] = {}
-        for section in self.sections:
-            if section.is_code and section.name in sections:
-                raise malformed(self._image, f"two sections are called '{section.name}'")
-            sections.setdefault(section.name, section)
+        for number, section in enumerate(self.sections):
+            if number not in copies:
+                sections.setdefault(section.name, section)
         return sections
 
     @cached_property
+    def copies(self) -> frozenset[int]:
+        """Return the places of sections of code that repeat one before of the same name: nvlink keeps the local functions of each object.
+
+        Raises InputError where they differ, or could by their relocations: no name would tell them apart.
+        """
+        first: dict[str, int] = {}
+        copies: set[int] = set()
+        for number, section in enumerate(self.sections):
+            if section.is_code and section.name in first:
+                copies |= {first[section.name], number}
+                if self.bytes_of(section) != self.bytes_of(self.sections[first[section.name]]):
+                    raise malformed(self._image, f"two sections of different code are called '{section.name}'")
+            elif section.is_code:
+                first[section.name] = number
+        for section in self.sections:
+            if section.type in {_REL, _RELA} and section.info in copies:
+                raise malformed(self._image, f"two sections are called '{self.sections[section.info].name}', and one has relocations")
+        return frozenset(copies - set(first.values()))
+
+    @cached_property
     def code(self) -> tuple[ElfSection, ...]:
-        """Return the text sections in the order of the file; raises InputError if other sections are code, or these are not."""
+        """Return the text sections in the order of the file, without copies.
+
+        Raises InputError if other sections are code, or these are not.
+        """
         for section in self.sections:
             if section.type == _PROGBITS and section.flags & _EXECUTABLE and not section.is_code:
                 raise malformed(self._image, f"the section '{section.name}' is marked as code, but is not the text of a function")
-        sections = tuple(section for section in self.sections if section.is_code and section.size)
-        for section in sections:
+        sections = tuple((number, section) for number, section in enumerate(self.sections) if section.is_code and section.size)
+        for _, section in sections:
             if section.type != _PROGBITS or section.flags & _ALLOC_EXEC != _ALLOC_EXEC:
                 raise malformed(self._image, f"the section '{section.name}' is not marked as code")
         end, before = 0, ""
-        for section in sorted(sections, key=lambda section: section.offset):
+        for _, section in sorted(sections, key=lambda each: each[1].offset):
             if section.offset < end:
                 raise malformed(self._image, f"the sections '{before}' and '{section.name}' overlap")
             end, before = section.offset + section.size, section.name
-        return sections
+        return tuple(section for number, section in sections if number not in self.copies)
 
     def bytes_of(self, section: ElfSection) -> bytes:
         """Return the contents of a section, b'' if it has none in the file."""

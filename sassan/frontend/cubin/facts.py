@@ -51,6 +51,8 @@ def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, Comp
     reader = _Reader(elf, arch, {name: _Attributes() for name in code})
     for section in elf.sections:
         name = section.name.removeprefix(_INFO).removeprefix(".")
+        if name and section.info in elf.copies:
+            continue
         if section.name == _INFO or (section.name == f"{_INFO}.{name}" and name in code):
             try:
                 reader.read(section, reader.by_function.get(name) if name else None)

@@ -1,5 +1,6 @@
 """From the bytes of a cubin, or of a file that contains cubins, to functions."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -21,6 +22,8 @@ from sassan.source import Source
 _TEXT = ".text."
 _DEBUG_LINES = ".debug_line"
 _HEADER = 64
+_RENAMED = re.compile(r"^[ \t]*\.map_symbolname (\S+) (\S+)$", re.MULTILINE)
+_LABEL = re.compile(r"`\(([^()\n]+)\)")
 NO_FUNCTION = "no-function"
 
 Listed = Callable[[Source, Mapping[str, SectionFacts]], tuple[Function, ...]]
@@ -66,7 +69,8 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     section_facts = {
         name: SectionFacts(elf.bytes_of(elf.by_name[_TEXT + name]), dict(fact.indirect_targets)) for name, fact in facts.items()
     }
-    source = Source(image.name, disassemble(image, elf.sm, CODE, cached=cached))
+    text = disassemble(image, elf.sm, CODE, cached=cached)
+    source = Source(image.name, _with_names_of_the_cubin(text) if elf.copies else text)
     functions = listed(source, section_facts)
     if sorted(function.name for function in functions) != sorted(facts):
         raise InputError(
@@ -77,6 +81,12 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     return link(
         tuple(replace(function, compiler=facts[function.name], lines=lines.get(function.name, ()), image=digest) for function in functions)
     )
+
+
+def _with_names_of_the_cubin(text: str) -> str:
+    """Return a listing in which calls of functions that repeat one before have its name: nvdisasm numbers them."""
+    renamed: dict[str, str] = dict(_RENAMED.findall(text))
+    return _LABEL.sub(lambda label: f"`({renamed.get(label[1], label[1])})", text)
 
 
 def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:
