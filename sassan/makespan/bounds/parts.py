@@ -15,7 +15,7 @@ _MOST = 100_000
 def followed_parts(problem: Problem) -> int:
     """Return the bound: the weight of all instructions, and for each part between barriers the largest gain of a warp that is followed.
 
-    Proof: docs/proofs/makespan-strings.md, "Intervals, latencies and barriers of different strings".
+    Proof: docs/proofs/makespan-strings.md, "Barriers of different strings".
     """
     shares = problem.shares
     counts = {string: string.counts() for string in shares}

@@ -29,20 +29,20 @@ class _Kept:
 def beam(states: States, width: int, seed: int, over: Callable[[], bool]) -> Schedule | None:
     """Return the longest schedule found with `width` states per step; None if the time was up before any had ended."""
     random = Random(seed)  # noqa: S311 - not for secrets
-    kept = [_Kept(0, states.start, None, ())]
+    front = [_Kept(0, states.start, None, ())]
     longest: _Kept | None = None
-    while kept:
+    while front:
         if over():
             break
         following: dict[State, _Kept] = {}
-        for one in kept:
-            for choice in _choices(states, one.state, width, random):
-                after, slots = states.after(one.state, choice)
+        for kept in front:
+            for choice in _choices(states, kept.state, width, random):
+                after, slots = states.after(kept.state, choice)
                 if not slots:
-                    longest = one if longest is None or one.slot > longest.slot else longest
-                elif after not in following or following[after].slot < one.slot + slots:
-                    following[after] = _Kept(one.slot + slots, after, one, choice)
-        kept = sorted(following.values(), key=lambda one: (one.slot + states.bound(one.state), random.random()), reverse=True)[:width]
+                    longest = kept if longest is None or kept.slot > longest.slot else longest
+                elif after not in following or following[after].slot < kept.slot + slots:
+                    following[after] = _Kept(kept.slot + slots, after, kept, choice)
+        front = sorted(following.values(), key=lambda kept: (kept.slot + states.bound(kept.state), random.random()), reverse=True)[:width]
     return None if longest is None else states.schedule(_path(longest))
 
 

@@ -39,12 +39,12 @@ def search(states: States, known: int, memory: int, over: Callable[[], bool]) ->
     start = states.start
     arrivals = {start: _Arrival(0, None, ())}
     heap = [(-states.work(start), start)]
-    found: State | None = None
+    ended: State | None = None
     left = 0
     while heap:
         if len(arrivals) * _BYTES > memory or (left % _PORTION == 0 and over()):
             rest = max(arrivals[state].slot + states.bound(state) for _, state in heap)
-            return Searched(max(rest, known), _path(arrivals, found))
+            return Searched(max(rest, known), _path(arrivals, ended))
         left += 1
         state = heappop(heap)[1]
         slot = arrivals[state].slot
@@ -53,7 +53,7 @@ def search(states: States, known: int, memory: int, over: Callable[[], bool]) ->
         for choice in states.choices(state):
             after, slots = states.after(state, choice)
             if not slots:  # all have ended
-                known, found = slot, state
+                known, ended = slot, state
                 continue
             arrival = arrivals.get(after)
             if arrival is None:
@@ -61,14 +61,14 @@ def search(states: States, known: int, memory: int, over: Callable[[], bool]) ->
                 heappush(heap, (-states.work(after), after))
             elif slot + slots > arrival.slot:
                 arrival.slot, arrival.before, arrival.choice = slot + slots, state, choice
-    return Searched(known, _path(arrivals, found))
+    return Searched(known, _path(arrivals, ended))
 
 
-def _path(arrivals: dict[State, _Arrival], found: State | None) -> tuple[Choice, ...] | None:
-    if found is None:
+def _path(arrivals: dict[State, _Arrival], ended: State | None) -> tuple[Choice, ...] | None:
+    if ended is None:
         return None
     choices: list[Choice] = []
-    arrival = arrivals[found]
+    arrival = arrivals[ended]
     while arrival.before is not None:
         choices.append(arrival.choice)
         arrival = arrivals[arrival.before]

@@ -94,8 +94,8 @@ class States:
                 rows.append(Place(BARRIER, 0, unit_before, slack, work, weight, 0, passed))
                 continue
             unit, latency = self._letters.index(letter), self.problem.latency.get(letter, 1)
-            own = self._begin[unit] + (self.problem.interval.get(letter, 1) - 1) * self._hold[unit]
-            work, weight, gain = work + latency, weight + own, gain + latency * self.scale - own
+            each = self._begin[unit] + (self.problem.interval.get(letter, 1) - 1) * self._hold[unit]
+            work, weight, gain = work + latency, weight + each, gain + latency * self.scale - each
             rows.append(Place(unit, latency, unit_before, slack, work, weight, gain, passed))
         self.places += reversed(rows)
         return len(self.places) - len(rows)
@@ -204,18 +204,26 @@ class States:
     def choices(self, state: State) -> Iterator[Choice]:
         """Yield what may begin in a slot, each choice once."""
         groups, limit, total = self.ready(state)
-        yield from self._choices(groups, limit, total, 0)
+        behind = [[0] * len(limit)]
+        for _, at, count in reversed(groups):
+            unit = self.places[at].unit
+            behind.append([have + count * (number == unit) for number, have in enumerate(behind[-1])])
+        yield from self._choices(groups, behind[::-1], limit, total, 0)
 
-    def _choices(self, groups: Sequence[tuple[int, int, int]], limit: list[int], total: int, first: int) -> Iterator[Choice]:
+    def _choices(
+        self, groups: Sequence[tuple[int, int, int]], behind: Sequence[Sequence[int]], limit: list[int], total: int, first: int
+    ) -> Iterator[Choice]:
+        """Yield the choices of `total` warps from `groups[first:]`, which hold `behind[first]` warps per unit."""
+        if sum(map(min, limit, behind[first])) < total:
+            return
         if first == len(groups):
-            if not total:
-                yield ()
+            yield ()
             return
         block, at, count = groups[first]
         unit = self.places[at].unit
         for begin in range(min(count, limit[unit], total) + 1):
             limit[unit] -= begin
-            for others in self._choices(groups, limit, total - begin, first + 1):
+            for others in self._choices(groups, behind, limit, total - begin, first + 1):
                 yield ((block, at, begin), *others) if begin else others
             limit[unit] += begin
 
