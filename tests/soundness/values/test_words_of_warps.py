@@ -37,7 +37,7 @@ def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str
     assert tally.claims or tally.skipped
 
 
-@pytest.mark.parametrize("start", range(0, part(240, of=8), 10))
+@pytest.mark.parametrize("start", range(0, part(240, of=16), 10))
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):
     tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, PROGRAM_RUNS, 1, STEPS))

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from sassan.errors import SassanError
 from sassan.ilp.model import Model, Row, violated
 from sassan.ilp.solve import Status, solve
@@ -74,8 +75,8 @@ def total(cfg: WarpCfg, counts: Counts, counted: int, per: int | None, *, back: 
     for scope in scopes(cfg, per):
         loops = tuple(loop for loop in loops_at(cfg, counted) if loop.head in inside(cfg, scope))
         for walk in counts.walks:
-            for part in parts(cfg, walk, scope, iteration=False):
-                most = max(most, steps_back(loops, part) if back else executions(cfg, part, {counted}))
+            for piece in parts(cfg, walk, scope, iteration=False):
+                most = max(most, steps_back(loops, piece) if back else executions(cfg, piece, {counted}))
     return Total(counted, back, most, per)
 
 
@@ -159,12 +160,12 @@ def broken_rows(
 
 @pytest.mark.slow
 def test_no_true_fact_cuts_an_execution_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500)) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4))) == set()
 
 
 @pytest.mark.slow
 def test_nor_one_of_a_warp_with_convergence_barriers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500), draw=random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4)), draw=random_volta_program) == set()
 
 
 def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from sassan.errors import SassanError
 from sassan.ilp.model import violated
 from sassan.ipet import rows, steps
@@ -55,12 +56,12 @@ def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range, draw: Callable[[R
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500)) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4))) == set()
 
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_with_convergence_barriers_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500), random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4)), random_volta_program) == set()
 
 
 def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
