@@ -105,13 +105,13 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
 
 def _is_sm(chosen: Configuration) -> bool:
     """Say whether the warps run on a whole SM as the tables or a machine file have it, for which the SM-level bound is."""
-    return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
+    return not (chosen.capacity or chosen.latency or chosen.interval or chosen.partition or chosen.issue is not None)
 
 
 def _sm_level(result: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
-        return None, "not with --cap, --issue, --latency or --partition"
+        return None, "not with --cap, --issue, --latency, --interval or --partition"
     if chosen.warps is None:
         return None, "the number of warps is missing: pass -W"
     if result.makespan is None or result.makespan.residents.warps != chosen.warps:
