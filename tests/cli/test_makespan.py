@@ -57,7 +57,7 @@ def test_the_document_has_the_stable_keys_and_its_schedule_passes_the_judge(sass
     for cycle, warp, unit in document["schedule"]:
         assert unit == "LCL"[len(rows[warp])]
         rows[warp].append(cycle - 1)
-    one = problem((parse("LCL"),) * 4, Processor({Letter.LOAD: 1, Letter.COMPUTE: 1}, {}))  # type: ignore[dict-item]
+    one = problem((parse("LCL"),) * 4, Processor({Letter.LOAD: 1, Letter.COMPUTE: 1}, {}))
     check(one, Schedule(tuple(tuple(row) for row in rows)))
 
 
