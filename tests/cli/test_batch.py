@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,17 @@ def test_a_batch_writes_a_line_per_function_and_a_summary(sassan: Sassan, folder
         "1 other files skipped",
     ]
     assert "d/bad.sass: unknown-input: the input is neither a SASS listing nor PTX" in result.out
+
+
+def test_the_settings_in_the_first_line_are_json_and_no_text_of_python(sassan: Sassan, folder: Path):
+    assert sassan("batch", folder, "-o", folder / "x.jsonl", "--loop-bound", "3", "--block-dim", "32", "--order", "taken-first").status in {
+        0,
+        3,
+    }
+    head = (folder / "x.jsonl").read_text("utf-8").partition("\n")[0]
+    settings = json.loads(head)["batch"]["settings"]
+    assert (settings["loop_bound"], settings["exploration"]["order"]) == (3, "taken-first")
+    assert not re.search(r"\w\(|<\w|None|True|False|frozenset|Path", head)
 
 
 def test_the_lines_are_what_analyze_says(sassan: Sassan, folder: Path):
