@@ -14,6 +14,7 @@ from sassan.app.inputs import (
     each_function,
     inherited,
     read_functions,
+    repeated,
     wanted,
 )
 from sassan.app.launches import LaunchResult, analyze_launches
@@ -68,6 +69,8 @@ class AnalysisRequest:
             check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
         for text in inherited(chosen):
             observer.assumed(text)
+        for text in repeated(selected):
+            observer.noted(text)
         return replace(inputs, selected=selected)
 
     def results(
