@@ -60,8 +60,11 @@ class Instance:
 def instance(problem: Problem) -> Instance:
     """Return the problem in numbers; a fractional capacity above 1 is rounded down, as the validator does.
 
-    Raises UsageError `too-large` before anything is expanded.
+    Raises UsageError `timed-instance`, or `too-large` before anything is expanded.
     """
+    if not problem.one_slot:
+        message = "a search over precedence strings treats neither intervals nor block barriers"
+        raise UsageError("timed-instance", message, hint="use --engine exact, beam, bounds or all")
     total = sum(string.length for string in problem.strings)
     if total > MOST_INSTRUCTIONS or problem.warps > MOST_WARPS:
         raise UsageError(

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from sassan.errors import UsageError
 from sassan.render import palette
-from sassan.render.gantt import DONE, MARK_STYLES, WAITING, CellRun, Chart, runs
+from sassan.render.gantt import DONE, IDLE, MARK_STYLES, CellRun, Chart, runs
 from sassan.render.text import shorten, visible
 
 FORMATS = ("svg", "html")
@@ -45,7 +45,7 @@ def svg(picture: Chart) -> str:
     width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640)
     height = head + band * bands + 8
     title = _text(shorten(picture.title, _TITLE)) or "schedule"
-    running = [sum(cell not in {WAITING, DONE} for cell in slot) for slot in zip(*picture.rows, strict=True)]
+    running = [sum(cell not in IDLE for cell in slot) for slot in zip(*picture.rows, strict=True)]
     body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, running, number, head + band * number))]
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'

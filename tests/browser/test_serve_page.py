@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from browser.test_report_page import BROWSER, chromium, sync_api
 from cli.test_cuda_source import needs_nvrtc
 from cli.test_serve import SOURCE, folder, served
+from report_pages import needs_browser
 
-__all__ = ["chromium", "folder"]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"), needs_nvrtc]
-assert sync_api
+__all__ = ["folder"]
+pytestmark = [*needs_browser, needs_nvrtc]
 
 CHOSEN = "[...document.querySelectorAll('.pane.{} .chosen')].map((one) => one.dataset.place)"
 

@@ -126,6 +126,7 @@ INSTRUCTION = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=part(600))
 @given(st.lists(INSTRUCTION, min_size=1, max_size=3))
 def test_both_parsers_read_made_up_instructions_alike(bodies):

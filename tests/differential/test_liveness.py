@@ -48,6 +48,7 @@ def in_use(function: Function) -> dict[int, int]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 def test_registers_in_use_are_those_of_nvdisasm(arch: str):
     compared = 0
