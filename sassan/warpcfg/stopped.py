@@ -26,8 +26,8 @@ def without_callees(function: Function, callee: str, facts_of: FactsOf, options:
 
     Raises SelfCheckError.
     """
-    own = function.frames[0]
-    code = tuple(each for each in function.instructions if own.start <= each.address < own.end)
-    graph = explore(replace(function, instructions=code, frames=(own,), callees=None), facts_of, options)
+    frame = function.frames[0]
+    code = tuple(each for each in function.instructions if frame.start <= each.address < frame.end)
+    graph = explore(replace(function, instructions=code, frames=(frame,), callees=None), facts_of, options)
     gap = Gap(function.entry, TOO_LARGE, f"the exploration of {brief(callee)}, which it may call, was stopped; pass --call-depth N")
     return replace(graph, function=function, gaps=(gap,))
