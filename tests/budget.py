@@ -1,4 +1,4 @@
-"""The extent of testing: five minutes by default, everything with SASSAN_FULL=1 in the environment, one minute with SASSAN_FAST=1.
+"""The extent of testing: some minutes by default, everything with SASSAN_FULL=1 in the environment, one minute with SASSAN_FAST=1.
 
 `scripts/test --fast` sets the last: no test that is marked `slow`, and three of the cases of a test that has more.
 """

@@ -134,6 +134,7 @@ def test_without_input_and_project_the_argument_is_missing(sassan: Sassan, folde
     assert "'sassan init FILE'" in result.err
 
 
+@pytest.mark.slow
 def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan: Sassan, folder: Path):
     project(folder, "loop-bound = 9\nwarps = 4\n")
     result = sassan("makespan", "bfs_step.sass", "--engine", "bounds", "--json")

@@ -94,6 +94,7 @@ def test_a_table_that_the_listing_does_not_note_comes_from_the_cubin(arch, monke
     assert all(len(table) >= 3 for table in tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "name"), PAIRS[::3])
 def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
     try:

@@ -13,6 +13,7 @@ _OF_OTHERS = frozenset({"lane"})
 """Functions whose result depends on other threads, so that the machine for one instruction draws it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 def test_what_an_effect_says_is_what_the_machine_computes(arch: str):
     alone = [case for case in cases(arch) if not computed(arch, case, DRAWS) and case.effect.functions.isdisjoint(_OF_OTHERS)]

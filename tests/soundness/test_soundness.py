@@ -34,6 +34,7 @@ def test_no_run_of_a_sample_since_volta_leaves_its_graph(arch: str, name: str):
     assert [str(one) for one in tally.findings] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, part(80, of=4), 10))
 def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
     exact, merged = Tally("volta"), Tally("call strings cut short, or less known: gaps are to be expected")
@@ -44,6 +45,7 @@ def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
     assert ([str(one) for one in exact.findings + merged.findings], exact.skipped) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, part(120, of=4), 10))
 def test_no_run_of_a_random_program_leaves_its_graph(start: int):
     exact, merged = Tally("random"), Tally("call strings cut short: gaps are to be expected")
@@ -67,6 +69,7 @@ def test_the_tables_write_what_the_oracle_writes(arch: str, name: str):
                 assert missing == 0, one.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("generation", "kind"), some(KINDS, of=4))
 def test_every_kind_of_mutation_is_noticed(generation: str, kind: str):
     assert is_noticed(generation, kind)

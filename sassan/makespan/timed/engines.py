@@ -25,7 +25,7 @@ def run_exact(problem: Problem, budget: Budget, report: Reporter) -> EngineResul
     states = States(problem)
     best = EngineResult("exact")
     known = budget.known_result
-    schedule = known.schedule if known is not None and known.schedule is not None else beam(states, 1, budget.seed, lambda: False)
+    schedule = known.schedule if known is not None and known.schedule is not None else beam(states, 1, budget.seed, lambda: over(budget))
     if schedule is not None:
         check(problem, schedule)
         best = replace(best, lower=schedule.makespan, schedule=schedule, seconds=clock.now() - began)
@@ -51,10 +51,9 @@ def run_beam(problem: Problem, budget: Budget, report: Reporter) -> EngineResult
     best = EngineResult("beam")
     work = states.work(states.start)
     for width in WIDTHS:
-        # The first is short: it ends, so that there is a schedule.
-        if width > 1 and (over(budget) or (budget.deadline is None and width * work > _WORTH)):
+        if over(budget) or (width > 1 and budget.deadline is None and width * work > _WORTH):
             break
-        schedule = beam(states, width, budget.seed, (lambda: over(budget)) if width > 1 else budget.stop)
+        schedule = beam(states, width, budget.seed, lambda: over(budget))
         if schedule is not None and (best.lower is None or schedule.makespan > best.lower):
             check(problem, schedule)
             best = EngineResult("beam", schedule.makespan, None, schedule, "", clock.now() - began)

@@ -13,7 +13,7 @@ from sassan.makespan.timed.states import Choice, State, States
 
 _PORTION = 64
 """States that are left between two checks of the clock."""
-_BYTES = 1000
+_BYTES, _BYTES_OF_WARP = 500, 130
 """Of a state in the search, about."""
 
 
@@ -40,9 +40,10 @@ def search(states: States, known: int, memory: int, over: Callable[[], bool]) ->
     arrivals = {start: _Arrival(0, None, ())}
     heap = [(-states.work(start), start)]
     ended: State | None = None
+    most = memory // (_BYTES + _BYTES_OF_WARP * states.problem.warps)
     left = 0
     while heap:
-        if len(arrivals) * _BYTES > memory or (left % _PORTION == 0 and over()):
+        if len(arrivals) > most or (left % _PORTION == 0 and over()):
             rest = max(arrivals[state].slot + states.bound(state) for _, state in heap)
             return Searched(max(rest, known), _path(arrivals, ended))
         left += 1

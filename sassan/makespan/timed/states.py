@@ -110,6 +110,8 @@ class States:
         tails: dict[frozenset[int], list[int]] = {}
         for block in self._warps_of_blocks:
             strings = frozenset(self._first[self.problem.strings[warp]] for warp in block)
+            if strings in tails:
+                continue
             parts: dict[int, int] = {}
             for at in (at for first in strings for at in self._string(first)):
                 place = self.places[at]

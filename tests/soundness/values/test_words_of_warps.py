@@ -30,6 +30,7 @@ IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(n
 STEPS = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "name"), [*((arch, "warp_roles") for arch in some(ARCHS, of=4)), *IN_TURN])
 def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str):
     tally = carry_out_words(Task(f"{GROUP}{arch}/{name}", 0, len(shipped(arch, name)), PROGRAM_RUNS, len(name), STEPS))
@@ -37,6 +38,7 @@ def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str
     assert tally.claims or tally.skipped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, part(240, of=16), 10))
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):

@@ -58,6 +58,7 @@ def found_in_programs(seed: int, values: ModuleType) -> bool:
     return any(not isinstance(report, str) and report.findings for report in reports)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", some(MUTANTS, of=3), ids=lambda mutant: mutant.what)
 def test_a_wrong_line_is_noticed(mutant: WrongLine):
     with loaded(mutant) as modules:

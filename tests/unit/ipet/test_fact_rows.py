@@ -168,6 +168,7 @@ def test_nor_one_of_a_warp_with_convergence_barriers(monkeypatch: pytest.MonkeyP
     assert broken_rows(monkeypatch, range(part(1500, of=4)), draw=random_volta_program) == set()
 
 
+@pytest.mark.slow
 def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     lower = solved = 0
     for cfg, counts, random in executed(monkeypatch, range(2000, 2120), random_program):
@@ -182,10 +183,12 @@ def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch:
     assert lower > solved / 3
 
 
+@pytest.mark.slow
 def test_facts_that_are_false_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken_rows(monkeypatch, range(3000, 3200), one_too_few) == {"fact_warp", "fact_threads"}
 
 
+@pytest.mark.slow
 def test_the_machine_notices_a_thread_taken_for_its_warp(monkeypatch: pytest.MonkeyPatch) -> None:
     def alone(*_: object) -> tuple[int, bool]:
         return 1, True

@@ -55,6 +55,7 @@ def test_every_block_is_drawn_once_and_every_edge_between_two_drawn_ones(name: s
             assert (tail, head) in drawn or (head, tail) in drawn
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_an_outline_with_its_most_expensive_loops_open():
     result = analyzed("large_5000")
     text = draw(result, "dot").data.decode()
