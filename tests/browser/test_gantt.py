@@ -59,7 +59,7 @@ def test_librsvg_shows_a_chart_as_a_browser_does(page: Any, tmp_path: Path):
         pytest.skip("librsvg is not installed")
     chart, by_librsvg, by_browser = (tmp_path / name for name in ("x.svg", "rsvg.png", "browser.png"))
     assert (
-        main.run(["makespan", "L5C9L2C9", "-W", "16", "--cap", "L=1,C=4", "--engine", "beam", "--time-limit", "2", "-o", str(chart), "-q"])
+        main.run(["makespan", "L5C9L2C9", "-W", "64", "--cap", "L=1,C=4", "--engine", "beam", "--time-limit", "2", "-o", str(chart), "-q"])
         == 0
     )
     subprocess.run([program, str(chart), "-o", str(by_librsvg)], check=True, timeout=PATIENCE)

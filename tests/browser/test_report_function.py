@@ -82,6 +82,7 @@ def test_a_schedule_and_the_convergence_are_drawn(report: Opened):
 
 def test_loops_say_their_bound_and_where_it_is_from(report: Opened):
     show(report, BFS)
+    assert report.page.locator(".loops th").all_inner_texts() == ["head", "bound", "source"], "no column is empty"
     assert report.page.locator(".loops tbody td").all_inner_texts()[:3] == ["0x0158", "10", "--loop-bound"]
 
 

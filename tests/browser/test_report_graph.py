@@ -82,6 +82,20 @@ def test_the_heat_map_and_the_worst_path_can_be_switched(report: Opened):
     assert len({worst, hot, plain}) == 3
 
 
+def test_blocks_below_one_percent_fade_in_the_heat_map(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    graph = functions[BFS]["graph"]
+    blocks = [{**block, "share": 0.001 if block["id"] == "n0068" else block["share"]} for block in graph["blocks"]]
+    one = opened(
+        chromium, tmp_path / "cool.html", html(Page("cool", documents.tool(), [{**functions[BFS], "graph": {**graph, "blocks": blocks}}]))
+    )
+    opacity = "(id) => Number(getComputedStyle(document.querySelector(id)).opacity)"
+    assert one.page.evaluate(opacity, "#block-n0068") < 1
+    assert one.page.evaluate(opacity, "#block-n0158") == 1
+    one.page.click("#look-heat")
+    assert one.page.evaluate(opacity, "#block-n0068") == 1
+    one.page.close()
+
+
 def test_a_link_to_a_block_opens_it(report: Opened):
     report.page.evaluate("location.hash = 'k0/n0228'")
     report.page.wait_for_selector("#block-n0228[aria-pressed=true]")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from report_pages import BFS, EVIL, GAPS, Opened, needs_browser, opened, show
+from report_pages import BFS, EVIL, GAPS, HOSTILE, Opened, needs_browser, opened, show
 from sassan.app import documents
 from sassan.render.html.page import Page, html
 
@@ -82,15 +82,17 @@ def test_the_keys_are_listed(report: Opened):
     assert report.page.locator("#keys").is_hidden()
 
 
-def test_three_hundred_functions_open_in_one_page(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
-    many = [{**functions[at % 3], "name": f"kernel_{at:03d}"} for at in range(300)]
+def test_five_thousand_functions_open_in_one_page_with_rows_for_what_is_seen(
+    chromium: Any, functions: list[dict[str, Any]], tmp_path: Path
+):
+    many = [{**functions[HOSTILE], "name": f"kernel_{at:04d}", "file": "k.sass"} for at in range(5000)]
     one = opened(chromium, tmp_path / "many.html", html(Page("many", documents.tool(), many)))
-    assert one.text("#count") == "300 functions"
+    assert one.text("#count") == "5,000 functions"
     assert one.page.locator("#list [role=option]").count() < 100
-    one.page.fill("#search", "kernel_297")
+    one.page.fill("#search", "kernel_4297")
     one.page.keyboard.press("Enter")
     one.page.wait_for_selector(".drawing .block")
-    assert one.text("main h2") == "kernel_297"
+    assert one.text("main h2") == "kernel_4297"
     assert [url for url in one.asked if not url.startswith("file:")] == []
     one.page.close()
 

@@ -44,6 +44,7 @@ def chosen(page: Any, pane: str) -> list[str]:
 def test_a_click_on_a_source_line_marks_its_ptx_and_its_machine_code(page: Any):
     page.click(".pane.source .line[data-place='k.cu:4']")
     assert chosen(page, "source") == ["k.cu:4"]
+    assert page.evaluate("getComputedStyle(document.querySelector('.pane.source .line')).whiteSpace") == "pre"
     assert set(chosen(page, "ptx")) == set(chosen(page, "machine")) == {"k.cu:4"}
     colours = "new Set([...document.querySelectorAll('.line.chosen')].map((one) => getComputedStyle(one).backgroundColor)).size"
     assert page.evaluate(colours) == 1

@@ -433,9 +433,8 @@ def test_a_block_is_all_warps_unless_its_size_is_given(sassan: Sassan):
     assert json.loads(sassan("makespan", "LC", "-W", "3", "--block-warps", "2", "--json").out)["blocks"] == []
 
 
-@pytest.mark.parametrize("engine", ["anneal", "ilp"])
-def test_an_engine_that_treats_no_barriers_says_so(sassan: Sassan, engine: str):
-    result = sassan("makespan", "LBC", "-W", "3", "--engine", engine)
+def test_an_engine_that_treats_no_barriers_says_so(sassan: Sassan):
+    result = sassan("makespan", "LBC", "-W", "3", "--engine", "ilp")
     assert_refused(result, 2)
     assert result.codes == ["timed-instance"]
 

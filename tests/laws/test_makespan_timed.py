@@ -14,11 +14,14 @@ import pytest
 from makespan_reference import BARRIER, Busy, Times
 from makespan_timed import TimedInstance, timed_instance
 from sassan.errors import SelfCheckError
+from sassan.makespan.anneal.engine import Anneal
+from sassan.makespan.anneal.plain import Move, Plan
 from sassan.makespan.bounds.engine import candidates
 from sassan.makespan.bounds.waiting import busy_units
 from sassan.makespan.engine import Budget
 from sassan.makespan.engines import load
 from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.start import Start, construct, instance, start
 from sassan.makespan.timed.exact import search
 from sassan.makespan.timed.states import States
 
@@ -91,6 +94,29 @@ def test_from_no_state_a_schedule_is_longer_than_the_bound() -> None:
         for state in sorted(nexts, key=states.work):
             longest[state] = max(longest[after] + slots if slots else 0 for after, slots in nexts[state])
             assert longest[state] <= states.bound(state), (one, state)
+
+
+def test_every_string_gives_a_schedule_and_every_schedule_has_a_string() -> None:
+    random = Random(7)
+    for one, _ in solved()[::2]:
+        if one.problem.one_slot:
+            continue
+        case = instance(one.problem)
+        for kind in Start:
+            row = list(start(case, kind))
+            random.shuffle(row)
+            schedule = construct(case, tuple(row))
+            check(one.problem, schedule)
+            columns = sorted((slot, warp) for warp, slots in enumerate(schedule.slots) for slot in slots)
+            assert construct(case, tuple(warp for _, warp in columns)) == schedule, one
+
+
+def test_annealing_finds_no_schedule_that_is_longer_and_most_longest() -> None:
+    few = [(one, slots) for one, slots in solved()[:80] if not one.problem.one_slot]
+    chains = Anneal((Start.ROUND_ROBIN, Start.RANDOM), Plan(150, 2.5, (Move.INSERT, Move.SWAP)))
+    lower = [chains.run(one.problem, Budget(), lambda _: None).lower for one, _ in few]
+    assert all(found is not None and found <= slots for found, (_, slots) in zip(lower, few, strict=True))
+    assert sum(found == slots for found, (_, slots) in zip(lower, few, strict=True)) > len(few) * 0.8
 
 
 def legal(one: TimedInstance, schedule: Schedule) -> bool:
