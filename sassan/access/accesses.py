@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial, reduce
 from itertools import pairwise
+from math import lcm
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -79,6 +80,7 @@ class Access:
     `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
     atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
     `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
 
     address: int
@@ -95,6 +97,7 @@ class Access:
     collisions: int | None = None
     base: str = ""
     fresh: int | None = None
+    warps: tuple["Access", ...] = ()
 
     @property
     def transactions(self) -> Count | None:
@@ -166,7 +169,15 @@ def _worst(a: Access, b: Access) -> Access:
         ideal=min(a.ideal, b.ideal),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
         fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
+        warps=_warp_by_warp(a, b),
     )
+
+
+def _warp_by_warp(a: Access, b: Access) -> tuple[Access, ...]:
+    if not a.warps and not b.warps:
+        return ()
+    of_a, of_b = a.warps or (a,), b.warps or (b,)
+    return tuple(_worst(of_a[index % len(of_a)], of_b[index % len(of_b)]) for index in range(lcm(len(of_a), len(of_b))))
 
 
 def _either(a: Count | None, b: Count | None) -> Count | None:
@@ -186,8 +197,11 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
     if held is None:
         return _fresh(_scattered(plain, reference), reference, _Warp((0,) * LANES, tuple(range(LANES)), 1), known.before)
     alignment = alignments.get(held.base, ALIGNMENT)
-    access = counted(replace(plain, base=held.base), reference, held, alignment)
-    return reduce(_worst, [_fresh(access, reference, warp, known.before) for warp in _warps(reference, held, alignment)])
+    warps = _warps(reference, held, alignment)
+    plain = replace(plain, base=held.base)
+    made = {warp: _fresh(_of_warp(plain, reference, warp), reference, warp, known.before) for warp in sorted(set(warps))}
+    access = reduce(_worst, made.values())
+    return replace(access, warps=tuple(made[warp] for warp in warps)) if len(made) > 1 else access
 
 
 def _fresh(access: Access, reference: Reference, warp: "_Warp", before: Earlier) -> Access:
@@ -238,19 +252,17 @@ def _scattered(access: Access, reference: Reference) -> Access:
 
 def counted(access: Access, reference: Reference, word: LaneWord, alignment: int = ALIGNMENT) -> Access:
     """Return an access with what addresses of this form cost; `alignment` is that of the parameter that they begin with."""
-    return reduce(_worst, [_of_warp(access, reference, warp) for warp in _warps(reference, word, alignment)])
+    return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
 def _warps(reference: Reference, word: LaneWord, alignment: int) -> list["_Warp"]:
-    """Return the addresses of the warps of a table, each once."""
+    """Return the addresses of each warp of a table."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
     table = word.lanes or (0,) * len(word.rows or range(LANES))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
     rows = word.rows or (0,) * len(table)
-    kinds = {
-        (tuple(places[first : first + reference.lanes]), rows[first : first + reference.lanes]) for first in range(0, len(table), LANES)
-    }
-    return [_Warp(*kind, modulus) for kind in sorted(kinds)]
+    ends = [(first, first + reference.lanes) for first in range(0, len(table), LANES)]
+    return [_Warp(tuple(places[first:end]), rows[first:end], modulus) for first, end in ends]
 
 
 class _Warp(NamedTuple):

@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import chain, count, product
 from random import Random
 
-from sassan.access.traffic import Moved, Traffic
+from sassan.access.traffic import Moved
 from sassan.ipet.sm.bounds import Optima, grid_terms
 from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
 from sassan.ipet.sm.residency import Grid
@@ -61,7 +61,7 @@ class Claim:
         # Each path is a node of a graph, and each of its operations an instruction with an address of its own.
         addresses = count()
         code = [[Instruction(next(addresses), 0, "LDG", (), None, Span(1, 1, 1)) for _ in path] for path in self.moved]
-        taken = demand(code, Traffic(dict(enumerate(chain(*self.moved)))), self.memory)
+        taken = demand(code, dict(enumerate(chain(*self.moved))), self.memory)
         time = memory_time(max(taken.uncached), max(taken.cached), self.traffic_warps, self.memory, self.grid.allocated)
         terms = grid_terms(self.optima, self.grid)
         return replace(terms, memory=time, launch=Fraction(self.memory.launch)).total
