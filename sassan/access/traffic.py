@@ -124,7 +124,8 @@ def _shared(access: Access, passes: int, pipeline: MemoryPipeline) -> int:
     """Return for how long an access to shared memory keeps the pipeline; one with bank conflicts takes longer for each pass."""
     if access.opcode.startswith("ATOMS"):
         return passes * pipeline.shared_atomic
-    return passes * (pipeline.shared if access.ideal is not None and passes <= access.ideal else pipeline.conflict)
+    free = min(passes, access.ideal or 1)
+    return free * pipeline.shared + (passes - free) * pipeline.conflict
 
 
 def _fresh(access: Access) -> int:
