@@ -77,7 +77,7 @@ class Access:
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
     `passes` those over the banks of shared memory, or different addresses of constant memory;
-    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
+    `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the most lanes that an
     atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
     `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
@@ -136,7 +136,7 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     for index, node in enumerate(values.cfg.nodes):
         before = earlier(node.instructions, values.facts)
         for instruction, point in values.executing(index, _accesses_memory):
-            known = _Known(before.get(instruction.address, ()), lone=(index, instruction.address) in single)
+            known = _Known(before.get(instruction.address, ()), values.threads, lone=(index, instruction.address) in single)
             for reference in references(instruction):
                 access = _access(instruction, reference, point, known, alignments)
                 key = (instruction.address, reference.place)
@@ -145,9 +145,13 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
 
 
 class _Known(NamedTuple):
-    """Of an instruction: the accesses before it in its straight piece of code, and whether one thread at most executes it at a time."""
+    """Of an instruction: the accesses before it in its straight piece of code, how many threads the warps of a table have.
+
+    `lone`: one thread at most executes it at a time.
+    """
 
     before: Earlier
+    threads: Sequence[int]
     lone: bool
 
 
@@ -156,8 +160,8 @@ def _accesses_memory(instruction: Instruction) -> bool:
 
 
 def _worst(a: Access, b: Access) -> Access:
-    """Return what holds of an access in two contexts: the pattern is that of more transactions."""
-    if a.transactions is None or b.transactions is None or a.ideal is None or b.ideal is None:
+    """Return what holds of an access in two contexts, or of two warps: the pattern is that of more transactions."""
+    if a.transactions is None or b.transactions is None or a.waste is None or b.waste is None:
         return a
     more = a if a.transactions.most >= b.transactions.most else b
     return replace(
@@ -166,7 +170,7 @@ def _worst(a: Access, b: Access) -> Access:
         lines=_either(a.lines, b.lines),
         halves=_either(a.halves, b.halves),
         passes=_either(a.passes, b.passes),
-        ideal=min(a.ideal, b.ideal),
+        ideal=max(a.transactions.most, b.transactions.most) - max(a.waste, b.waste),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
         fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
         warps=_warp_by_warp(a, b),
@@ -197,7 +201,7 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
     if held is None:
         return _fresh(_scattered(plain, reference), reference, _Warp((0,) * LANES, tuple(range(LANES)), 1), known.before)
     alignment = alignments.get(held.base, ALIGNMENT)
-    warps = _warps(reference, held, alignment)
+    warps = _warps(reference, held, alignment, known.threads)
     plain = replace(plain, base=held.base)
     made = {warp: _fresh(_of_warp(plain, reference, warp), reference, warp, known.before) for warp in sorted(set(warps))}
     access = reduce(_worst, made.values())
@@ -255,13 +259,13 @@ def counted(access: Access, reference: Reference, word: LaneWord, alignment: int
     return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
-def _warps(reference: Reference, word: LaneWord, alignment: int) -> list["_Warp"]:
-    """Return the addresses of each warp of a table."""
+def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,)) -> list["_Warp"]:
+    """Return the addresses of each warp of a table, of which the warps have so many threads."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
-    table = word.lanes or (0,) * len(word.rows or range(LANES))
+    table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
     rows = word.rows or (0,) * len(table)
-    ends = [(first, first + reference.lanes) for first in range(0, len(table), LANES)]
+    ends = [(LANES * warp, LANES * warp + min(reference.lanes, threads[warp % len(threads)])) for warp in range(len(table) // LANES)]
     return [_Warp(tuple(places[first:end]), rows[first:end], modulus) for first, end in ends]
 
 

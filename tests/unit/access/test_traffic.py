@@ -44,7 +44,7 @@ def test_an_atomic_operation_fetches_and_writes_and_may_be_alone_at_each_lane():
 
 def test_bank_conflicts_keep_the_pipeline():
     conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32), ideal=1)
-    assert moved(conflict) == Moved(cycles=64)
+    assert moved(conflict) == Moved(cycles=63)
     assert moved(Access(0, "LDS.128", Space.SHARED, 16, Pattern.ALIGNED, passes=exactly(4), ideal=4)) == Moved(cycles=4)
     assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=64)
 
