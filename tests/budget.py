@@ -1,4 +1,4 @@
-"""The extent of testing: five minutes by default, everything with SASSAN_FULL=1 in the environment, one minute with SASSAN_FAST=1.
+"""The extent of testing: some minutes by default, everything with SASSAN_FULL=1 in the environment, one minute with SASSAN_FAST=1.
 
 `scripts/test --fast` sets the last: no test that is marked `slow`, and three of the cases of a test that has more.
 """
@@ -12,12 +12,12 @@ FAST = not FULL and bool(os.environ.get("SASSAN_FAST"))
 PATIENCE = 600
 """Seconds after which a program started by a test is considered hung, even on a busy machine."""
 _FEW = 3
-_FASTER = 4
+_FASTER = 2
 
 T = TypeVar("T")
 
 
-def part(count: int, of: int = 4) -> int:
+def part(count: int, of: int = 8) -> int:
     """Return the number of random draws: `count` in a full run, else one in `of`."""
     return count if FULL else -(-count // (of * _FASTER if FAST else of))
 

@@ -5,6 +5,7 @@ A state is what each warp has left, as text, in sorted order. Every set of warps
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
@@ -89,3 +90,64 @@ def worst_schedule(strings: Left, capacity: Mapping[str, int], issue: int | None
             rows[warp].append(slot)
         left, slot = step(left, chosen), slot + 1
     return tuple(tuple(row) for row in rows)
+
+
+@dataclass(frozen=True, order=True)
+class Busy:
+    """A warp: what it has left, the slots until its instruction has ended, the unit that it holds, and for how many slots."""
+
+    left: str
+    slots: int = 0
+    unit: str = ""
+    held: int = 0
+
+
+@dataclass(frozen=True)
+class Times:
+    """What a processor takes: of each unit the capacity, the slots that an instruction holds it, and its latency."""
+
+    capacity: Mapping[str, int]
+    interval: Mapping[str, int]
+    latency: Mapping[str, int]
+    issue: int | None = None
+
+    def passed(self, block: tuple[Busy, ...]) -> tuple[Busy, ...]:
+        """Return a block with every barrier passed at which all its warps wait, or have ended."""
+        while any(warp.left for warp in block) and all(not warp.slots and warp.left[:1] in {"", BARRIER} for warp in block):
+            block = tuple(replace(warp, left=warp.left[1:]) for warp in block)
+        return tuple(sorted(block))
+
+    def legal(self, warps: tuple[Busy, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield every set of warps that may begin an instruction in a slot."""
+        ready = {index: warp.left[0] for index, warp in enumerate(warps) if not warp.slots and warp.left and warp.left[0] != BARRIER}
+        held = Counter(warp.unit for warp in warps if warp.held)
+        wanted = Counter(ready.values())
+        due = sum(min(count, self.capacity[unit] - held[unit]) for unit, count in wanted.items())
+        due = due if self.issue is None else min(due, self.issue)
+        for chosen in combinations(ready, due):
+            begins = Counter(ready[index] for index in chosen)
+            if all(count + held[unit] <= self.capacity[unit] for unit, count in begins.items()):
+                yield chosen
+
+    def slot(self, warp: Busy, *, begins: bool) -> Busy:
+        """Return a warp a slot later."""
+        if begins:
+            unit = warp.left[0]
+            return Busy(warp.left[1:], self.latency[unit] - 1, unit, self.interval[unit] - 1)
+        return Busy(warp.left, max(warp.slots - 1, 0), warp.unit if warp.held else "", max(warp.held - 1, 0))
+
+    def longest(self, blocks: Blocks) -> int:
+        """Return the number of slots of the longest schedule of blocks of warps, until the last instruction has ended."""
+
+        @cache
+        def slots(state: tuple[tuple[Busy, ...], ...]) -> int:
+            warps = tuple(warp for block in state for warp in block)
+            if not any(warp.left or warp.slots for warp in warps):
+                return 0
+            after: set[tuple[tuple[Busy, ...], ...]] = set()
+            for chosen in self.legal(warps):
+                moved = iter([self.slot(warp, begins=index in chosen) for index, warp in enumerate(warps)])
+                after.add(tuple(sorted(self.passed(tuple(next(moved) for _ in block)) for block in state)))
+            return 1 + max(slots(each) for each in after)
+
+        return slots(tuple(sorted(self.passed(tuple(Busy(rest) for rest in block)) for block in blocks)))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sassan.app.result import AnalysisResult
-from sassan.app.views import draw, graph_document
+from sassan.app.views import DrawingContent, draw, graph_document
 from sassan.render.files import write_atomically
 from sassan.render.graph.cfg_json import CfgDocument
 
@@ -48,7 +48,7 @@ class Graph:
 
         Raises UsageError `layout-timeout`.
         """
-        return draw(self.analysis, "svg", level=level, listing=listing).data.decode()
+        return draw(self.analysis, "svg", DrawingContent(level, listing)).data.decode()
 
     def save(self, path: str | PathLike[str], *, level: Level = "warp", listing: bool = False) -> None:
         """Write a drawing to a file that ends in .dot, .svg, .png or .pdf: whole, or not at all.
@@ -57,7 +57,7 @@ class Graph:
         """
         place = Path(fspath(path))
         form = place.suffix.lower().removeprefix(".")
-        write_atomically(place, draw(self.analysis, form, level=level, listing=listing).data)
+        write_atomically(place, draw(self.analysis, form, DrawingContent(level, listing)).data)
 
     def _repr_svg_(self) -> str:
         return self.svg()

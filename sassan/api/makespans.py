@@ -12,7 +12,7 @@ from sassan.app.makespan import document
 from sassan.app.makespan.instances import instance
 from sassan.app.makespan.search import Answer, search
 from sassan.errors import UsageError
-from sassan.makespan.configuration import Configuration, capacities, latencies
+from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 from sassan.makespan.problem import Problem, Processor
 from sassan.makespan.schedule import Schedule
@@ -100,6 +100,8 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     arch: str | None = None,
     capacity: Mapping[str, float | str | Fraction] | None = None,
     latency: Mapping[str, int] | None = None,
+    interval: Mapping[str, int] | None = None,
+    block_warps: int | None = None,
     issue: int | None = None,
     engine: str = "all",
     time_limit: float = 10.0,
@@ -108,8 +110,9 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     """Return the longest makespan of `warps` warps on one SM that run kernel strings (`L5C9(L2C9)^10`), several in turn, as an interval.
 
     The SM is that of `arch` (`sm_61`) with `capacity` (warp instructions per slot, by letter) over it; without both each unit runs one per
-    slot. `latency` is in slots by letter, `issue` bounds the instructions of one slot, `time_limit` is in seconds.
-    Raises InputError for a string, UsageError for numbers that mean nothing.
+    slot. `latency` is in slots by letter, and so is `interval`, how long an instruction holds its unit; without one it is as many letters
+    as its latency has slots. `block_warps` warps in a row wait for each other at a letter B, all if it is None. `issue` bounds the
+    instructions of one slot, `time_limit` is in seconds. Raises InputError for a string, UsageError for numbers that mean nothing.
     """
     parsed = tuple(instructions(checking.text("a kernel string", string)) for string in _several(strings))
     count = checking.whole("warps", warps) if warps is not None else len(parsed)
@@ -119,6 +122,8 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
         warps=count,
         capacity=capacities(_pairs("capacity", capacity)) if capacity else {},
         latency=latencies(_pairs("latency", latency)) if latency else {},
+        interval=intervals(_pairs("interval", interval)) if interval else {},
+        block_warps=None if block_warps is None else checking.whole("block_warps", block_warps),
         issue=None if issue is None else checking.whole("issue", issue),
     )
     case = instance(" ".join(map(str, parsed)), parsed, configuration, None if arch is None else checking.text("arch", arch), options=False)

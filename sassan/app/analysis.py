@@ -1,6 +1,7 @@
 """From a function and settings to a result: graph, bounds of loops, WCET, strings, and what the warps of an SM take together."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 
 from sassan.access import accesses, assumptions
@@ -30,6 +31,7 @@ from sassan.values.reach import unreached
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
+from sassan.warpcfg.stopped import stopped_callee, without_callees
 
 
 def warp_graph(function: Function, settings: Settings) -> WarpCfg:
@@ -43,13 +45,16 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     return values.cfg if values is not None else plain
 
 
-def explored(function: Function, isa: Isa, settings: Settings) -> WarpCfg:
+def explored(function: Function, isa: Isa, settings: Settings, stopped: Collection[str] = ()) -> WarpCfg:
     """The graph of a function, with the targets of branches that flow facts give; that of a cubin is checked against the compiler's tables.
 
+    `stopped` are functions of the same PTX that are too large by themselves: what may call one has the gap of that, unexplored.
     Raises InputError for flow facts that do not fit, SelfCheckError.
     """
     options = settings.exploration
-    cfg = explore(with_targets(function, settings.facts, isa.facts), isa.facts, options)
+    function = with_targets(function, settings.facts, isa.facts)
+    callee = stopped_callee(function, stopped)
+    cfg = explore(function, isa.facts, options) if callee is None else without_callees(function, callee, isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
     return cfg
 
@@ -68,8 +73,8 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
     return replace(values, cfg=replace(values.cfg, assumptions=(launch, *values.cfg.assumptions)))
 
 
-def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisResult:
-    """All that is known of a function; `file` is the input that holds it.
+def analyze(function: Function, settings: Settings, file: str = "", stopped: Collection[str] = ()) -> AnalysisResult:
+    """All that is known of a function; `file` is the input that holds it, `stopped` is that of `explored`.
 
     Units: cycles of the cost model. With warps, the result also bounds their makespan on one SM; with the shape of a block, that of as many
     as are resident; with a grid, that of the grid. Raises InputError for an architecture without a table or a machine that does not run it,
@@ -80,7 +85,7 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     if isinstance(settings.costs, Cycles):
         settings = replace(settings, costs=settings.costs.of(function))
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings)
+    plain = explored(function, isa, settings, stopped)
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings, values)

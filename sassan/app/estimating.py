@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from sassan.access import accesses
 from sassan.access.accesses import Access
@@ -40,6 +41,20 @@ class EstimateResult:
         if self.estimate is None:
             return ()
         return tuple(dict.fromkeys((*self.estimate.assumptions, *self.analysis.bounds.assumptions)))
+
+
+class ExpectedTime(NamedTuple):
+    """The time of an estimate and what binds it, as rows of tables have them; None where there is no estimate."""
+
+    cycles: float | None = None
+    us: float | None = None
+    bound_by: str | None = None
+
+
+def expected_time(result: EstimateResult | None) -> ExpectedTime:
+    """The time of an estimate, or of none."""
+    known = result.estimate if result is not None else None
+    return ExpectedTime(known.cycles, known.us, known.bound_by) if known is not None else ExpectedTime()
 
 
 @dataclass(frozen=True, slots=True)

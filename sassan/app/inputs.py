@@ -1,6 +1,7 @@
 """Inputs of a user: files, the functions in them, and which of these are meant."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -29,6 +30,16 @@ class Selected:
 
     file: str
     function: Function
+
+
+def repeated(selected: Iterable[Selected]) -> tuple[str, ...]:
+    """A note for each name that several functions of a file have, for one architecture."""
+    counts = Counter((each.file, each.function.name, each.function.arch) for each in selected)
+    return tuple(
+        f"{file}: {count} functions of {arch} are called '{shorten(name, _WIDEST)}'; they are in the order of the file"
+        for (file, name, arch), count in counts.items()
+        if count > 1
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,9 @@ class Observer:
 
     def assumed(self, text: str) -> None:
         """Take an assumption that reading the inputs makes."""
+
+    def noted(self, text: str) -> None:
+        """Take a note on the inputs."""
 
     def steps(self, items: Iterable[Item], label: str, total: int | None = None) -> Iterator[Item]:
         """Yield the items as they are worked on; `total` is how many there are, where that is known before."""

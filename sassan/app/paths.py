@@ -33,12 +33,12 @@ def listed_paths(result: AnalysisResult, limit: int) -> tuple[ListedPath, ...]:
         return ()
     listed: dict[str, ListedPath] = {}
     if result.worst_path is not None and result.wcet.value is not None:
-        known = result.worst_path.expand() if result.worst_path.length <= LONGEST else ()
+        known = result.worst_path.steps() if result.worst_path.length <= LONGEST else ()
         listed["".join(known)] = ListedPath(result.worst_path, result.wcet.value)
     if len(listed) >= limit:
         return tuple(listed.values())
     strings = [string or KernelString() for string in result.strings]
-    texts = ["".join(string.expand()) for string in strings]
+    texts = ["".join(string.steps()) for string in strings]
     bounds = [bound for bound in result.bounds.of_loop if bound is not None]
     steps = steps_of(result.cfg)
     facts = tuple(fact_rows(steps, columns_of(result.cfg, frozenset({NO_THREAD_ROWS})), result.bounds.facts, bounds))

@@ -8,11 +8,13 @@ from sassan.app.inputs import (
     Inputs,
     Observer,
     Refused,
+    Selected,
     check_patterns,
     check_settings,
     each_function,
     inherited,
     read_functions,
+    repeated,
     wanted,
 )
 from sassan.app.launches import LaunchResult, analyze_launches
@@ -20,6 +22,7 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import InputError
 from sassan.launches import Launches
+from sassan.warpcfg.work import TOO_LARGE
 
 _UNOBSERVED = Observer()
 
@@ -66,6 +69,8 @@ class AnalysisRequest:
             check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
         for text in inherited(chosen):
             observer.assumed(text)
+        for text in repeated(selected):
+            observer.noted(text)
         return replace(inputs, selected=selected)
 
     def results(
@@ -83,7 +88,17 @@ class AnalysisRequest:
         """The same for inputs that are read already."""
         if self.recording is not None:
             return self._of_launches(inputs, observer)
-        return each_function(inputs, lambda selected: analyze(selected.function, self.settings, selected.file), label, observer)
+        stopped: dict[str, set[str]] = {}
+        """The functions of each file that are too large."""
+
+        def analyzed(selected: Selected) -> AnalysisResult:
+            names = stopped.setdefault(selected.file, set())
+            result = analyze(selected.function, self.settings, selected.file, names)
+            if any(gap.code == TOO_LARGE for gap in result.cfg.gaps):
+                names.add(selected.function.name)
+            return result
+
+        return each_function(inputs, analyzed, label, observer)
 
     def launch_results(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> Iterator[LaunchResult]:
         """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""

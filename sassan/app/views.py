@@ -1,7 +1,7 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sassan.access import Access, accesses
 from sassan.app.analysis import explored, launched, warp_graph
@@ -44,17 +44,30 @@ def integer_program(result: AnalysisResult, form: str) -> str | None:
     return write.lp(model) if form == "lp" else write.mps(model)
 
 
-def draw(  # noqa: PLR0913 - the choices of a drawing
-    result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False, focus: str = "", name: str = ""
-) -> Drawing:
-    """The graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
+@dataclass(frozen=True, slots=True)
+class DrawingContent:
+    """What a drawing shows of a graph.
 
-    `focus`: all, loop, worst or an address: what of it is drawn; else large graphs are drawn with loops and calls as one block each.
-    `name` stands in the title, '' for that of the input.
+    `listing` writes the instructions into the blocks. `focus`: all, loop, worst or an address; with '' large graphs are drawn with loops
+    and calls as one block each. `name` stands in the title, '' for that of the input.
+    """
+
+    level: str = "warp"
+    listing: bool = False
+    focus: str = ""
+    name: str = ""
+
+
+_PLAIN = DrawingContent()
+
+
+def draw(result: AnalysisResult, form: str, content: DrawingContent = _PLAIN) -> Drawing:
+    """The graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
 
     Raises UsageError when no layout ends in time, or there is nothing in focus, MissingToolError.
     """
-    return render(dot_text(result.cfg, replace(_decorations(result), name=name), level=Level(level), listing=listing, focus=focus), form)
+    decorations = replace(_decorations(result), name=content.name)
+    return render(dot_text(result.cfg, decorations, level=Level(content.level), listing=content.listing, focus=content.focus), form)
 
 
 def graph_document(result: AnalysisResult, level: str = "warp") -> CfgDocument:

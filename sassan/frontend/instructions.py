@@ -80,6 +80,7 @@ _SIMPLE = re.compile(
     r"(?:;(?: (\}))?|(\}))",
     re.ASCII,
 )
+_SCHEDULE = re.compile(r"[&?][^&? ]++")
 _HOLE = re.compile(
     r"((?<=0x)[0-9a-f]++(?!\w)"
     r"|(?:(?<=(?<![\w.$])[RPB])|(?<=(?<![\w.$])U[RP])|(?<=(?<![\w.$])SB))[0-9]{1,3}+(?![\w$])"
@@ -124,7 +125,7 @@ class TemplateParser:
         condition = ""
         if operands and type(operands[0]) is Register and operands[0].file == "CC":
             condition, operands = _condition(operands)
-        notes = (*schedule.split(), note.rstrip()) if note else tuple(schedule.split())
+        notes = (*_SCHEDULE.findall(schedule), *((note.rstrip(),) if note else ())) if schedule or note else ()
         text = f"{head} {listed}" if listed else head
         indent = len(body) - len(body.lstrip(" \t{"))
         both = opens is not None, (closes_after or closes) is not None

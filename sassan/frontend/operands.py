@@ -159,7 +159,7 @@ class Makers:
     def _offset(self, tree: "Tree[Token]") -> Callable[[Digits], int]:
         token = _tokens(tree)[0]
         number = self._number(tree)
-        if token.type != "HEX" and not token.lstrip("-").isdigit():
+        if token.type != "HEX" and (not token.lstrip("-").isdigit() or len(token) > _LONGEST_INTEGER):
             raise SyntaxProblem(f"an address cannot hold {str(token)[:40]!r}", _start(token), ("HEX", "REGISTER"))
         return lambda holes: int(number(holes))
 

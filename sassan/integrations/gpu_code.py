@@ -15,6 +15,8 @@ from sassan.frontend.image import Image
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""
 _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
+_ELF_HEADER = 64
+"""Bytes of it; in a shorter file the machine that the code is for may be missing."""
 _KINDS = re.compile(rb"^Fatbin (.*) code:\s*$", re.MULTILINE)
 _PTX = re.compile(rb"^\s*\.version\s", re.MULTILINE)
 _PTX_CODE = re.compile(rb"\.(?:entry|func)\b")
@@ -24,6 +26,8 @@ def is_host_only(path: Path) -> bool:
     """Say whether a file holds no GPU code, neither machine code nor PTX; False, too, where that is unknown."""
     try:
         image = Image(path.name, path.read_bytes())
+        if image.kind == "ELF" and len(image.data) < _ELF_HEADER:
+            return False
         if image.kind == "ELF" and is_gpu(image):
             return _has_none((image,))
         if image.kind in {"ELF", "archive"} and not any(mark in image.data for mark in _MARKS):

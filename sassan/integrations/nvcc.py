@@ -19,6 +19,7 @@ from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
 from sassan.integrations.nvcc_line import CommandLine, line
+from sassan.render.text import visible
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
@@ -117,7 +118,7 @@ def run(task: Task) -> int:
 
 def _nothing(task: Task, missing: Sequence[Path]) -> int:
     """Say that what the compiler made was not found, which must pass for no check; return the status of that."""
-    reason = f"the compiler wrote no '{missing[0]}'" if missing else "what the compiler wrote is not known"
+    reason = f"the compiler wrote no '{visible(str(missing[0]))}'" if missing else "what the compiler wrote is not known"
     hint = "name the output with -o, and make a .o, .cubin, .fatbin, .ptx or a program"
     kind = f"error[{_NOTHING}]" if task.checks else "warning"
     _say(f"{kind}: {reason}, so nothing was {'checked' if task.checks else 'analyzed'}\nhint: {hint}\n")
@@ -132,7 +133,7 @@ def _check(task: Task, files: Sequence[Path]) -> int:
     rest = [path for path in files if path not in host]
     for path in task.line.outputs:
         if path not in rest:
-            _say(f"note: '{path}' holds no GPU code: nothing to {task.command[0]}\n")
+            _say(f"note: '{visible(str(path))}' holds no GPU code: nothing to {task.command[0]}\n")
     return _sassan(task, rest) if rest else 0
 
 
@@ -175,10 +176,10 @@ def main() -> int:
     try:
         return run(task(sys.argv[1:], os.environ))
     except SassanError as error:
-        _say(f"error[{error.code}]: {error.message}\nhint: {error.hint}\n")
+        _say(f"error[{error.code}]: {visible(error.message)}\nhint: {error.hint}\n")
         return error.status
     except OSError as error:
-        _say(f"error[nvcc-missing]: the compiler cannot be started: {error}\nhint: {_INSTALL}\n")
+        _say(f"error[nvcc-missing]: the compiler cannot be started: {visible(str(error))}\nhint: {_INSTALL}\n")
         return MissingToolError.status
 
 

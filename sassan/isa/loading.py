@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from pkgutil import get_data
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.arch.files import content_digest
 from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
@@ -70,9 +70,9 @@ def read_letters(name: str, text: str, mapping: str) -> Letters:
     rules: list[LetterRule] = []
     for rule in section.tables("rule"):
         rule.only("letter", "names", "immediate_address", "constant_operand")
-        letter = rule.choice("letter", Letter, Letter.COMPUTE)
+        letter = rule.choice("letter", UNITS, Letter.COMPUTE)
         rules.append(LetterRule(letter, rule.texts("names"), rule.flag("immediate_address"), rule.flag("constant_operand")))
-    return Letters(tuple(rules), section.choice("default", Letter, Letter.COMPUTE))
+    return Letters(tuple(rules), section.choice("default", UNITS, Letter.COMPUTE))
 
 
 def _merged(first: Mapping[str, tuple[OpcodeRow, ...]], then: Mapping[str, tuple[OpcodeRow, ...]]) -> dict[str, tuple[OpcodeRow, ...]]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import floor
 from types import MappingProxyType
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.arch import FactRow, architecture, described, named, names, rows
 from sassan.assumptions import Assumption, Kind
 from sassan.checked import Fields
@@ -103,7 +103,7 @@ class Multiprocessor:
     @property
     def letters(self) -> tuple[Letter, ...]:
         """Return the letters that this SM has a unit for."""
-        return tuple(letter for letter in Letter if self._starts(letter))
+        return tuple(letter for letter in UNITS if self._starts(letter))
 
     def partition_capacity(self, letter: Letter) -> Fraction:
         """Return sigma of one partition, floored as above; of a unit that all warps share, sigma of the SM.

@@ -73,6 +73,8 @@ class All:
         return self._together(merged, begin)
 
     def _steps(self, problem: Problem) -> tuple[SearchStep, ...]:
+        if not problem.one_slot:
+            return (*self._searches, SearchStep(self._last))
         usual = (*self._searches, SearchStep(self._first, _BOUNDS), SearchStep(self._last))
         return (SearchStep(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
 
@@ -93,13 +95,13 @@ class All:
 
 def easy(problem: Problem) -> bool:
     """Say whether the instance has so few states that the exact engine is the fastest of all."""
-    return states(problem) <= EASY
+    return problem.one_slot and states(problem) <= EASY
 
 
 def states(problem: Problem) -> int:
     """Return at most how many states the processor can be in, or LIKELY + 1 where there are more.
 
-    For each string it counts the distributions of its warps over its positions.
+    In the model of one slot: for each string it counts the distributions of its warps over its positions.
     """
     total = 1
     for string, warps in problem.shares.items():

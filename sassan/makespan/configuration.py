@@ -8,7 +8,9 @@ units = { L = 16, C = 32 }           # lanes; the capacity is units / warp_size 
 warp_size = 32
 # or: capacity = { L = "1/2", C = 1 }, or: sm = "6.1"
 issue = 4                            # instructions per slot in all; unlimited if omitted
-latency = { D = 8 }                  # slots; 1 if omitted
+latency = { D = 8, T = 18 }          # slots that an instruction holds its warp; 1 if omitted
+interval = { T = 2 }                 # slots that it holds its unit; without one, an instruction of 8 slots is 8 letters in a row
+block_warps = 8                      # warps in a row that wait for each other at B; all of them if omitted
 
 [search]
 engine = "all"
@@ -21,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.checked import Fields, Format
 from sassan.errors import InputError, UsageError
 from sassan.machine import MachineFile
@@ -49,6 +51,8 @@ class Configuration:
     capacity: Mapping[Letter, Fraction] = field(default_factory=dict[Letter, Fraction])
     issue: int | None = None
     latency: Mapping[Letter, int] = field(default_factory=dict[Letter, int])
+    interval: Mapping[Letter, int] = field(default_factory=dict[Letter, int])
+    block_warps: int | None = None
     engine: str | None = None
     time_limit: float | None = None
     seed: int | None = None
@@ -69,7 +73,15 @@ def latencies(text: str) -> dict[Letter, int]:
 
     Raises UsageError `bad-latency`.
     """
-    return {letter: _latency(letter, value) for letter, value in _pairs("--latency", text)}
+    return {letter: _slots("latency", letter, value) for letter, value in _pairs("--latency", text)}
+
+
+def intervals(text: str) -> dict[Letter, int]:
+    """Return the intervals of `T=2,D=4`, in slots.
+
+    Raises UsageError `bad-latency`.
+    """
+    return {letter: _slots("interval", letter, value) for letter, value in _pairs("--interval", text)}
 
 
 def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
@@ -81,7 +93,7 @@ def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
             raise UsageError(
                 "bad-units",
                 f"{option} {text!r}: {part.strip()!r} is not of the form UNIT=NUMBER",
-                hint=f"for example {option} L=1,C=4; the units are {', '.join(Letter)}",
+                hint=f"for example {option} L=1,C=4; the units are {', '.join(UNITS)}",
             )
         if letter in pairs:
             raise UsageError("bad-units", f"{option} {text!r} names {letter} twice", hint="name each unit once")
@@ -90,7 +102,7 @@ def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
 
 
 def _letter(name: str) -> Letter | None:
-    return Letter(name) if name in set(Letter) else None
+    return Letter(name) if name in UNITS else None
 
 
 Kind = type[UsageError] | type[InputError]
@@ -115,9 +127,9 @@ def _capacity(where: str, value: object, kind: Kind) -> Fraction:
     return capacity
 
 
-def _latency(letter: Letter, text: str) -> int:
+def _slots(option: str, letter: Letter, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= _LARGEST:
-        raise UsageError("bad-latency", f"--latency {letter}: {text!r} is not a whole number of slots from 1 to {_LARGEST}")
+        raise UsageError("bad-latency", f"--{option} {letter}: {text!r} is not a whole number of slots from 1 to {_LARGEST}")
     return int(text)
 
 
@@ -129,9 +141,9 @@ def read(name: str, text: str) -> Configuration:
     file = _FORMAT.toml(name, text)
     file.only("kernel", "warps", "multiprocessor", "search")
     multiprocessor, search = file.table("multiprocessor"), file.table("search")
-    multiprocessor.only("sm", "units", "warp_size", "capacity", "issue", "latency")
+    multiprocessor.only("sm", "units", "warp_size", "capacity", "issue", "latency", "interval", "block_warps")
     search.only("engine", "time_limit", "seed")
-    latency = multiprocessor.table("latency")
+    latency, interval = multiprocessor.table("latency"), multiprocessor.table("interval")
     return Configuration(
         strings=_strings(file),
         warps=file.whole("warps", most=MOST_WARPS) if "warps" in file else None,
@@ -139,6 +151,8 @@ def read(name: str, text: str) -> Configuration:
         capacity=_capacities(multiprocessor),
         issue=multiprocessor.whole("issue", most=_LARGEST) if "issue" in multiprocessor else None,
         latency={letter: latency.whole(letter, most=_LARGEST) for letter in _letters(latency)},
+        interval={letter: interval.whole(letter, most=_LARGEST) for letter in _letters(interval)},
+        block_warps=multiprocessor.whole("block_warps", most=MOST_WARPS) if "block_warps" in multiprocessor else None,
         engine=search.text("engine") if "engine" in search else None,
         time_limit=search.number("time_limit", least=_SHORTEST, most=_LARGEST) if "time_limit" in search else None,
         seed=search.whole("seed", least=0) if "seed" in search else None,
@@ -166,5 +180,5 @@ def _capacities(table: Fields) -> dict[Letter, Fraction]:
 
 def _letters(table: Fields) -> list[Letter]:
     """Return the letters that are keys of a table."""
-    table.only(*Letter)
-    return [letter for letter in Letter if letter in table]
+    table.only(*UNITS)
+    return [letter for letter in UNITS if letter in table]

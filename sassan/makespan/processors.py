@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.machine import Multiprocessor
 from sassan.makespan.configuration import Configuration
 from sassan.makespan.problem import Processor
@@ -30,10 +30,13 @@ def processor(
         assumptions = sm.partition_assumptions if configuration.partition else sm.assumptions
     elif not configuration.capacity:
         used = {letter for string in strings for letter, count in string.counts().items() if count}
-        capacity = {letter: Fraction(1) for letter in Letter if letter in used}
+        capacity = {letter: Fraction(1) for letter in UNITS if letter in used}
         assumptions = (_ONES + (" (--cap, --sm)" if options else ""),)
     changes = _changes(configuration, replaces=sm is not None, options=options)
-    return Processor(capacity | dict(configuration.capacity), dict(configuration.latency), issue), (*assumptions, *changes)
+    return Processor(capacity | dict(configuration.capacity), dict(configuration.latency), issue, dict(configuration.interval)), (
+        *assumptions,
+        *changes,
+    )
 
 
 def _part(sm: Multiprocessor, letter: Letter) -> Fraction:
@@ -42,10 +45,12 @@ def _part(sm: Multiprocessor, letter: Letter) -> Fraction:
 
 
 def _changes(configuration: Configuration, *, replaces: bool, options: bool) -> Iterator[str]:
-    """Yield the capacities that the user set instead of an SM's (`replaces`), and the latencies other than one slot."""
-    cap, latency = ("--cap: ", "--latency: ") if options else ("", "")
+    """Yield the capacities that the user set instead of an SM's (`replaces`), and the times other than one slot."""
+    cap, latency, interval = ("--cap: ", "--latency: ", "--interval: ") if options else ("", "", "")
     for letter, value in configuration.capacity.items() if replaces else ():
         yield f"{cap}{letter} runs {value} per slot"
     for letter, slots in configuration.latency.items():
         if slots != 1:
             yield f"{latency}an instruction of {letter} takes {slots} slots"
+    for letter, slots in configuration.interval.items():
+        yield f"{interval}an instruction of {letter} holds its unit for {'1 slot' if slots == 1 else f'{slots} slots'}"

@@ -12,21 +12,34 @@ MANY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`slots[w][i]` is the slot, from 0, in which warp `w` runs its instruction `i`."""
+    """`slots[w][i]` is the slot, from 0, in which warp `w` runs, or begins, its instruction `i`.
+
+    `end` is the number of slots until all instructions have ended; None where each takes one slot.
+    """
 
     slots: tuple[tuple[int, ...], ...]
+    end: int | None = None
 
     @property
     def makespan(self) -> int:
-        """Return the number of slots until the last instruction has run."""
+        """Return the number of slots until the last instruction has ended."""
+        if self.end is not None:
+            return self.end
         return max((row[-1] + 1 for row in self.slots if row), default=0)
 
 
 def check(problem: Problem, schedule: Schedule) -> None:
-    """Validate a schedule: order, capacities and work conservation in every slot.
+    """Validate a schedule: order, barriers, capacities and work conservation in every slot.
 
     Raises SelfCheckError `bad-schedule`, which names the slot and the rule.
     """
+    if not problem.one_slot or schedule.end is not None:
+        from sassan.makespan.timed.validator import refusal as timed_refusal  # noqa: PLC0415 - start-up
+
+        reason = timed_refusal(problem, schedule.slots, schedule.end)
+        if reason:
+            raise _refused(reason)
+        return
     if sum(len(row) for row in schedule.slots) < MANY:
         check_plain(problem, schedule)
         return

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS
 from sassan.makespan.problem import Problem, runs_of
 from sassan.strings.kernel_string import KernelString
 
 Array = NDArray[np.signedinteger[Any]]
-_LETTERS = tuple(sorted(Letter))
+_LETTERS = tuple(sorted(UNITS))
 
 
 def refusal(problem: Problem, rows: Sequence[Sequence[int]]) -> str:

@@ -12,9 +12,11 @@ from enum import StrEnum
 
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
+from sassan.makespan.bounds.parts import followed_parts
 from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
+from sassan.makespan.timed.construct import construct as timed
 
 MOST_INSTRUCTIONS = 1_000_000
 """Limit on the instructions of all warps together: beyond it a single evaluation takes too long."""
@@ -37,7 +39,7 @@ class Instance:
     """A problem in numbers: `units[w][i]` is the unit (an index into `capacity`) of instruction `i` of warp `w`.
 
     `capacity` and `issue` are whole numbers of at most the number of warps, without loss: no more warps can run at once.
-    No schedule has more slots than `horizon`.
+    No schedule has more slots than `horizon`. `timed` is the problem where it has intervals, latencies or barriers, else None.
     """
 
     letters: tuple[Letter, ...]
@@ -45,6 +47,7 @@ class Instance:
     capacity: tuple[int, ...]
     issue: int
     horizon: int
+    timed: Problem | None = None
 
     @property
     def total(self) -> int:
@@ -77,12 +80,15 @@ def instance(problem: Problem) -> Instance:
         tuple(expanded[string] for string in problem.strings),
         tuple(min(int(problem.capacity[letter]), problem.warps) for letter in letters),
         problem.warps if problem.issue is None else min(problem.issue, problem.warps),
-        min(total, waiting_slots(problem)),
+        min(total, waiting_slots(problem)) if problem.one_slot else followed_parts(problem),
+        None if problem.one_slot else problem,
     )
 
 
 def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
     """Return the schedule of a pseudo-precedence string (Figure 4); the compiled construction is tested against it."""
+    if case.timed is not None:
+        return timed(case.timed, precedence)
     rows: list[list[int]] = [[] for _ in case.units]
     ran: dict[tuple[int, int], int] = {}
     issued: dict[int, int] = {}

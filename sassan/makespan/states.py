@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS
 from sassan.errors import UsageError
 from sassan.makespan import clock
 from sassan.makespan.engine import Budget
@@ -92,7 +92,7 @@ def layout(problem: Problem, cut: Cut) -> Layout:
     if length > _LONGEST:
         hint = "use --engine bounds, which expands no string"
         raise UsageError("too-large", f"a search over states takes strings of {_LONGEST} instructions, not of {length}", hint=hint)
-    letters = [letter for letter in Letter if letter in problem.capacity]
+    letters = [letter for letter in UNITS if letter in problem.capacity]
     capacity = tuple(int(problem.capacity[letter]) for letter in letters)
     for letter in letters:
         if problem.capacity[letter].denominator != 1:

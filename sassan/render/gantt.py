@@ -5,17 +5,25 @@ Colours are light tones of the Okabe-Ito set ("Color Universal Design", 2008): d
 are distinguishable with every common kind of colour blindness. Every cell also has its letter, so that colour is never the only sign.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from sassan.alphabet import Letter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
+from sassan.makespan.timed.validator import readiness
 
 WAITING = "."
 """A slot in which a warp waits for a unit."""
+RESULT = "~"
+"""A slot in which a warp waits for the result of its last instruction, which has left its unit."""
+TOGETHER = "|"
+"""A slot in which a warp waits for others of its block."""
 DONE = " "
 """A slot after the last instruction of a warp."""
+IDLE = frozenset({WAITING, RESULT, TOGETHER, DONE})
+"""The slots in which a warp is on no unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ MARK_STYLES: dict[str, MarkStyle] = {
     Letter.DOUBLE: MarkStyle("#f3bfd8", "#8f3568", "double precision"),
     Letter.TENSOR: MarkStyle("#c9bdf2", "#5b4aa0", "matrix product"),
     WAITING: MarkStyle("#eeeeee", "#777777", "waits for a unit"),
+    RESULT: MarkStyle("#fafafa", "#999999", "waits for its result"),
+    TOGETHER: MarkStyle("#dddddd", "#555555", "waits at a barrier"),
 }
 """In the order of the legend."""
 
@@ -49,7 +59,9 @@ class CellRun:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A Gantt chart. `rows[w]` describes warp w, one character per slot: a letter, WAITING or DONE. All rows have `slots` characters.
+    """A Gantt chart. `rows[w]` describes warp w, one character per slot: a letter, WAITING, RESULT, TOGETHER or DONE.
+
+    A letter stands in each slot in which the warp holds the unit. All rows have `slots` characters.
 
     `title` and `facts` are untrusted text, of one line each.
     """
@@ -67,19 +79,22 @@ class Chart:
 
 
 def chart(problem: Problem, schedule: Schedule, title: str = "", facts: tuple[str, ...] = ()) -> Chart:
-    """Return the chart of a schedule; its letters are those of the instance without fractions and latencies."""
+    """Return the chart of a schedule; its letters are those of the transformed instance."""
     slots = schedule.makespan
+    ready, _ = readiness(problem, schedule.slots) if not problem.one_slot else ([(0,) * len(row) for row in schedule.slots], 0)
     rows = tuple(
-        _row([letter.value for letter in string.expand()], row, slots) for string, row in zip(problem.strings, schedule.slots, strict=True)
+        _row(problem, list(string.expand()), row, since, slots)
+        for string, row, since in zip(problem.strings, schedule.slots, ready, strict=True)
     )
     return Chart(rows, slots, title, facts)
 
 
-def _row(letters: list[str], row: tuple[int, ...], slots: int) -> str:
-    cells = [WAITING] * (row[-1] + 1 if row else 0) + [DONE] * (slots - (row[-1] + 1 if row else 0))
-    for letter, slot in zip(letters, row, strict=True):
-        cells[slot] = letter
-    return "".join(cells)
+def _row(problem: Problem, letters: Sequence[Letter], row: Sequence[int], ready: Sequence[int], slots: int) -> str:
+    cells = ""
+    for letter, slot, since in zip(letters, row, ready, strict=True):
+        held, latency = problem.interval.get(letter, 1), problem.latency.get(letter, 1)
+        cells = cells.ljust(since, TOGETHER).ljust(slot, WAITING) + letter.value * held + RESULT * (latency - held)
+    return cells.ljust(slots, DONE)
 
 
 def runs(cells: str, start: int = 0) -> tuple[CellRun, ...]:

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from sassan.errors import UsageError
 from sassan.render import palette
-from sassan.render.gantt import DONE, MARK_STYLES, WAITING, CellRun, Chart, runs
+from sassan.render.gantt import DONE, IDLE, MARK_STYLES, CellRun, Chart, runs
 from sassan.render.text import shorten, visible
 
 FORMATS = ("svg", "html")
@@ -18,6 +18,7 @@ _BAND = 100
 _LEFT, _TOP, _GAP = 46, 12, 30
 _LANE = 24
 """Height of the lane below the warps: how many of them run."""
+_RUNNING = "warps running (lowest row)"
 _LINE = 18
 _TITLE = 110
 _TICK = 10
@@ -42,10 +43,10 @@ def svg(picture: Chart) -> str:
     bands = max(1, -(-picture.slots // _BAND))
     head = _TOP + _LINE * (2 + len(picture.facts)) + 14
     band = _ROW * len(picture.rows) + _LANE + _GAP + 12
-    width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640)
+    width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640, _legend_width(picture))
     height = head + band * bands + 8
     title = _text(shorten(picture.title, _TITLE)) or "schedule"
-    running = [sum(cell not in {WAITING, DONE} for cell in slot) for slot in zip(*picture.rows, strict=True)]
+    running = [sum(cell not in IDLE for cell in slot) for slot in zip(*picture.rows, strict=True)]
     body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, running, number, head + band * number))]
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'
@@ -77,7 +78,17 @@ def _head(picture: Chart) -> Iterator[str]:
         yield _rect(x, y - 11, _CELL, 14, mark)
         yield f'<text x="{x + _CELL / 2:g}" y="{y}" text-anchor="middle" font-size="11">{_text(mark)}</text>'
         yield f'<text x="{x + _CELL + 6}" y="{y}">{_text(look.means)}</text>'
-        x += _CELL + 34 + 7 * len(look.means)
+        x += _entry_width(look.means)
+    yield f'<rect x="{x}" y="{y - 7}" width="{_CELL}" height="10" fill="{palette.MUTED}"/>'
+    yield f'<text x="{x + _CELL + 6}" y="{y}">{_RUNNING}</text>'
+
+
+def _legend_width(picture: Chart) -> int:
+    return 2 * _TOP + sum(_entry_width(text) for text in (*(MARK_STYLES[mark].means for mark in picture.marks), _RUNNING))
+
+
+def _entry_width(text: str) -> int:
+    return _CELL + 34 + 7 * len(text)
 
 
 def _band(picture: Chart, running: Sequence[int], number: int, top: int) -> Iterator[str]:

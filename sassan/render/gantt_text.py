@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sassan.render.gantt import MARK_STYLES, WAITING, Chart
+from sassan.render.gantt import IDLE, MARK_STYLES, Chart
 
 _TICK = 10
 _LEAST_SLOTS = 10
@@ -80,4 +80,4 @@ def ruler(start: int, end: int) -> str:
 
 def style(mark: str) -> str:
     """Return the rich style of a mark: dark text on the colour of its unit."""
-    return "dim" if mark == WAITING else f"#1a1a1a on {MARK_STYLES[mark].fill}"
+    return "dim" if mark in IDLE else f"#1a1a1a on {MARK_STYLES[mark].fill}"

@@ -70,11 +70,18 @@ class Folder:
             for entry in known:
                 if entry.is_dir(follow_symlinks=False):
                     left += [entry.path] if self._file is None else []
-                elif entry.is_file() and (_suffix(entry.name) in _READ or self._is_input(entry)):
+                elif _is_file(entry) and (_suffix(entry.name) in _READ or self._is_input(entry)):
                     yield entry
 
     def _is_input(self, entry: "os.DirEntry[str]") -> bool:
         return self._file is not None and entry.name == Path(self._file).name
+
+
+def _is_file(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself
+        return False
 
 
 def _suffix(path: str) -> str:

@@ -1,6 +1,7 @@
 """Kernel strings: which kind of unit each instruction of a path occupies, in order, run-length coded with repeats (`L2C9(L1C4)^10`).
 
-Grammar: a string is a sequence of parts; a part is a letter of LCSDT with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
+Grammar: a string is a sequence of parts; a part is a letter of LCSDTB with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
+B is a block barrier, which is no instruction: `length`, `counts` and `expand` are those of the instructions, `steps` has all letters.
 At the top level a count of 1 is not printed; inside a group every count is.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Union
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.errors import InputError
 from sassan.source import Source, Span
 
@@ -45,7 +46,7 @@ class KernelString:
 
     @property
     def length(self) -> int:
-        """Return the number of letters of the expanded string."""
+        """Return the number of instructions of the expanded string."""
         return sum(self.counts().values())
 
     def __str__(self) -> str:
@@ -53,20 +54,33 @@ class KernelString:
         return "".join(_printed(self.parts, inside=False))
 
     def counts(self) -> dict[Letter, int]:
-        """Return how often each letter occurs, without expanding; all letters, in the order of the alphabet."""
+        """Return how often each letter of an instruction occurs, without expanding; all of them, in the order of the alphabet."""
+        totals = self._totals()
+        return {letter: totals[letter] for letter in UNITS}
+
+    @property
+    def barriers(self) -> int:
+        """Return the number of block barriers of the expanded string."""
+        return self._totals()[Letter.BARRIER]
+
+    def _totals(self) -> dict[Letter, int]:
         totals = dict.fromkeys(Letter, 0)
         _count(self.parts, 1, totals)
         return totals
 
     def expand(self) -> Iterator[Letter]:
-        """Yield every letter in order; check the length first."""
+        """Yield the letter of every instruction in order; check the length first."""
+        return (letter for letter in self.steps() if letter is not Letter.BARRIER)
+
+    def steps(self) -> Iterator[Letter]:
+        """Yield every letter in order, barriers too; check the length first."""
         for part in self.parts:
             if isinstance(part, LetterRun):
                 for _ in range(part.count):
                     yield part.letter
             else:
                 for _ in range(part.times):
-                    yield from part.body.expand()
+                    yield from part.body.steps()
 
 
 def _printed(parts: Iterable[Part], *, inside: bool) -> Iterator[str]:
@@ -138,7 +152,7 @@ def _append_group(out: list[Part], body: KernelString, times: int) -> None:
         out.append(Group(body, times))
 
 
-_TOKEN = re.compile(r"(?P<letter>[LCSDT])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
+_TOKEN = re.compile(r"(?P<letter>[LCSDTB])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
 _MOST_DIGITS = 18
 _MOST_NESTING = 200
 
@@ -156,7 +170,7 @@ def parse(text: str, name: str = "string") -> KernelString:
             continue
         token = _TOKEN.match(text, position)
         if token is None:
-            raise _refused(text, name, position, "expected L, C, S, D or T with a count, or a group such as (L1C4)^10")
+            raise _refused(text, name, position, "expected L, C, S, D, T or B with a count, or a group such as (L1C4)^10")
         _add_token(levels, token, text, name)
         position = token.end()
     if len(levels) > 1:

@@ -22,8 +22,9 @@ class Work:
     def spend(self, points: int, calls: int) -> None:
         """Take the visit of a state with so many points on its stack, in a call string of so many calls, from the budget."""
         # Of each pair of points the state says in a bit which may be above the other; 16 take about as long as an entry. Each point has a
-        # call string; what is read off the states in the end takes several times as long as a visit.
-        self._left -= 1 + points + points * points // 16 + calls + 4 * points * calls
+        # call string; what is read off the states in the end takes several times as long as a visit. States of hundreds of points are
+        # renamed, each pair past the points that it lacks.
+        self._left -= 1 + points + points * points // 16 + points**3 // 512 + calls + 4 * points * calls
 
     def spent(self) -> bool:
         """Say whether more was visited than the budget."""

@@ -1,4 +1,4 @@
-"""The pages of the reference that are made from sassan itself: commands, errors, GPUs, architectures, the library."""
+"""The pages of the reference that are made: from sassan itself (commands, errors, GPUs, architectures, the library), and from figures."""
 
 import inspect
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FunctionType
 
 import codes
+import silicon_page
 import typer
 from manpage import _ENVIRONMENT, _STATUS
 
@@ -29,6 +30,7 @@ def pages() -> Mapping[str, str]:
         "reference/gpus.md": _gpus(),
         "reference/architectures.md": _architectures(),
         "reference/api.md": _api(),
+        "reference/silicon.md": silicon_page.page(_HEAD),
     }
 
 

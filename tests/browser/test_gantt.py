@@ -11,22 +11,19 @@ import numpy as np
 import pytest
 
 from budget import PATIENCE
+from report_pages import needs_browser
 from sassan.cli import main
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH")]
+pytestmark = needs_browser
 BFS = Path(__file__).resolve().parents[2] / "samples" / "sm_61" / "bfs_step.cuobjdump.sass"
 
 
 @pytest.fixture
-def page() -> Iterator[Any]:
-    with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1600, "height": 1000})
-        page.set_default_timeout(20_000)
-        yield page
-        browser.close()
+def page(chromium: Any) -> Iterator[Any]:
+    page = chromium.new_page(viewport={"width": 1600, "height": 1000})
+    page.set_default_timeout(20_000)
+    yield page
+    page.close()
 
 
 def test_a_click_in_the_overview_shows_that_part_at_any_zoom(page: Any, tmp_path: Path):
@@ -62,7 +59,7 @@ def test_librsvg_shows_a_chart_as_a_browser_does(page: Any, tmp_path: Path):
         pytest.skip("librsvg is not installed")
     chart, by_librsvg, by_browser = (tmp_path / name for name in ("x.svg", "rsvg.png", "browser.png"))
     assert (
-        main.run(["makespan", "L5C9L2C9", "-W", "16", "--cap", "L=1,C=4", "--engine", "beam", "--time-limit", "2", "-o", str(chart), "-q"])
+        main.run(["makespan", "L5C9L2C9", "-W", "64", "--cap", "L=1,C=4", "--engine", "beam", "--time-limit", "2", "-o", str(chart), "-q"])
         == 0
     )
     subprocess.run([program, str(chart), "-o", str(by_librsvg)], check=True, timeout=PATIENCE)

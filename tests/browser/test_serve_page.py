@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from browser.test_report_page import BROWSER, chromium, sync_api
 from cli.test_cuda_source import needs_nvrtc
 from cli.test_serve import SOURCE, folder, served
+from report_pages import needs_browser
 
-__all__ = ["chromium", "folder"]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"), needs_nvrtc]
-assert sync_api
+__all__ = ["folder"]
+pytestmark = [*needs_browser, needs_nvrtc]
 
 CHOSEN = "[...document.querySelectorAll('.pane.{} .chosen')].map((one) => one.dataset.place)"
 
@@ -45,6 +44,7 @@ def chosen(page: Any, pane: str) -> list[str]:
 def test_a_click_on_a_source_line_marks_its_ptx_and_its_machine_code(page: Any):
     page.click(".pane.source .line[data-place='k.cu:4']")
     assert chosen(page, "source") == ["k.cu:4"]
+    assert page.evaluate("getComputedStyle(document.querySelector('.pane.source .line')).whiteSpace") == "pre"
     assert set(chosen(page, "ptx")) == set(chosen(page, "machine")) == {"k.cu:4"}
     colours = "new Set([...document.querySelectorAll('.line.chosen')].map((one) => getComputedStyle(one).backgroundColor)).size"
     assert page.evaluate(colours) == 1

@@ -123,6 +123,7 @@ def test_an_architecture_that_is_none_is_a_usage_error(arch: str, sassan: Sassan
     assert_refused(sassan("analyze", CUOBJDUMP, f"--sm={arch}"), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_kernel_name_is_only_a_name(name: str, sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,17 @@ def test_a_batch_writes_a_line_per_function_and_a_summary(sassan: Sassan, folder
         "1 other files skipped",
     ]
     assert "d/bad.sass: unknown-input: the input is neither a SASS listing nor PTX" in result.out
+
+
+def test_the_settings_in_the_first_line_are_json_and_no_text_of_python(sassan: Sassan, folder: Path):
+    assert sassan("batch", folder, "-o", folder / "x.jsonl", "--loop-bound", "3", "--block-dim", "32", "--order", "taken-first").status in {
+        0,
+        3,
+    }
+    head = (folder / "x.jsonl").read_text("utf-8").partition("\n")[0]
+    settings = json.loads(head)["batch"]["settings"]
+    assert (settings["loop_bound"], settings["exploration"]["order"]) == (3, "taken-first")
+    assert not re.search(r"\w\(|<\w|None|True|False|frozenset|Path", head)
 
 
 def test_the_lines_are_what_analyze_says(sassan: Sassan, folder: Path):
@@ -190,6 +202,25 @@ def test_a_function_that_takes_too_long_is_refused_alone(sassan: Sassan, folder:
     assert (found["name"], found["error"]["code"], found["input"]["functions"]) == ("large_5000", "time-limit", 1)
 
 
+def write_hostile(folder: Path) -> None:
+    """Write files with names that a shell or a page could take for something else, and damaged ones."""
+    code, cubin = (SAMPLES / "sm_61" / "saxpy.cuobjdump.sass").read_bytes(), (SAMPLES / "sm_80" / "saxpy.cubin").read_bytes()
+    for name in ("\x1b[31m", "a\nb", "-o", "$(touch ran)", "; touch ran;", "\u202e", "<img src=x onerror=alert(1)>", "a" * 240, "' or \""):
+        (folder / f"{name}.sass").write_bytes(code)
+    for name, data in {
+        "cut.cubin": cubin[:900],
+        "empty.cubin": b"",
+        "elf.cubin": b"\x7fELF" + bytes(500),
+        "zeros.fatbin": bytes(500),
+    }.items():
+        (folder / name).write_bytes(data)
+    (folder / "open.ptx").write_text(".version 8.0\n.target sm_80\n.func" + "{" * 5000)
+    (folder / "loop.sass").symlink_to("loop.sass")
+    (folder / "zero.sass").symlink_to("/dev/zero")
+    (folder / "folder.sass").mkdir()
+    os.mkfifo(folder / "pipe.sass")
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
@@ -207,6 +238,32 @@ def test_every_executor_writes_the_same_lines(sassan: Sassan, folder: Path, clus
     assert sassan(*common, "-o", "dask", "--executor", "dask", "--scheduler", cluster).status == 3
     assert len(lines("serial")) == 11
     assert Path("serial").read_bytes() == Path("processes").read_bytes() == Path("dask").read_bytes()
+
+
+def test_hostile_names_and_files_are_the_same_lines_for_every_executor(
+    sassan: Sassan, folder: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(dask, "_CONNECT", PATIENCE)  # a busy machine
+    write_hostile(folder / "d")
+    runs = {"serial": (), "processes": ("-j", "2"), "dask": ("--scheduler", cluster)}
+    for executor, options in runs.items():
+        result = sassan("batch", "d", "-o", executor, "--executor", executor, *options)
+        assert (result.status, result.err) == (3, "")
+        assert all(line.isprintable() for line in result.out.splitlines())
+    assert Path("serial").read_bytes() == Path("processes").read_bytes() == Path("dask").read_bytes()
+    assert len([one for one in lines("serial") if "error" not in one]) == 11
+    assert sorted(path.name for path in Path().iterdir()) == ["d", "dask", "processes", "serial"]
+
+
+def test_a_page_of_hostile_names_and_files_holds_them_as_text(sassan: Sassan, folder: Path):
+    write_hostile(folder / "d")
+    result = sassan("serve", "d", "--export", "page.html", "-q")
+    assert result.status == 3
+    assert all(line.isprintable() for line in result.err.replace("\t", " ").splitlines())
+    text = Path("page.html").read_text("utf-8")
+    assert "<img" not in text
+    assert "\u202e" not in text
+    assert sorted(path.name for path in Path().iterdir()) == ["d", "page.html"]
 
 
 def test_an_interrupted_run_goes_on_to_the_same_lines(sassan: Sassan, folder: Path):

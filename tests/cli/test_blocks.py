@@ -92,6 +92,7 @@ def test_tables_of_functions_accesses_and_products_are_csv_too(sassan: Sassan):
     assert_refused(sassan("analyze", BFS, "--csv", "--explain"), 2)
 
 
+@pytest.mark.slow
 def test_strings_and_estimates_are_csv_too(sassan: Sassan):
     def rows(*arguments: object) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(sassan(*map(str, arguments), "--csv").out)))
@@ -110,6 +111,7 @@ def test_strings_and_estimates_are_csv_too(sassan: Sassan):
     assert (impossible["us"], impossible["why"]) == ("", known["what_if"][1]["why"])
 
 
+@pytest.mark.slow
 def test_launches_and_validations_are_csv_too(sassan: Sassan, tmp_path: Path):
     launch = '[[launch]]\nkernel = "bfs_step"\ngrid = [60, 1, 1]\nblock = [256, 1, 1]\n'
     (tmp_path / "l.toml").write_text(launch, "utf-8")

@@ -133,6 +133,7 @@ def test_growth_over_a_baseline_fails(sassan: Sassan, old: Path):
     assert "growth: the WCET (unit model) grew from 272 to 296 (+8.8%); allowed is 0%" in result.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("allowed", "status"), [("8.8%", 1), ("8.9%", 0), ("23", 1), ("24", 0)])
 def test_growth_is_allowed_in_percent_or_in_cycles(allowed: str, status: int, sassan: Sassan, old: Path):
     assert sassan("check", *BOUNDED, "--baseline", old, "--max-growth", allowed).status == status
@@ -151,6 +152,7 @@ def test_a_baseline_may_be_lines_and_may_hold_what_was_refused(sassan: Sassan, o
     assert sassan("check", *BOUNDED, "--baseline", path).status == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, -1])
 def test_of_several_baselines_of_one_name_none_is_forgotten(place: int, sassan: Sassan, old: Path):
     document = json.loads(old.read_text("utf-8"))
@@ -410,6 +412,7 @@ def test_wasted_transactions_are_held_to_a_limit_and_said_where(sassan: Sassan):
     assert sassan(*WASTE, "-f", "transpose_tile", "--max-waste", "33").status == 0
 
 
+@pytest.mark.slow
 def test_waste_that_is_not_known_is_below_no_limit(sassan: Sassan, tmp_path: Path):
     gates = tmp_path / "gates.toml"
     gates.write_text('[function."*"]\nmax-waste = 1000000\n', "utf-8")

@@ -31,6 +31,7 @@ def summary(sassan: Sassan, tmp_path: Path) -> Callable[..., str]:
     return call
 
 
+@pytest.mark.slow
 def test_a_summary_weighs_what_changed(summary: Callable[..., str], tmp_path: Path):
     same = summary(BFS, SAXPY, "--loop-bound", "9")
     assert same == "### sassan: all 2 functions pass\n\n2 without a change.\n"

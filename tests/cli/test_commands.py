@@ -76,11 +76,12 @@ def test_explain_says_where_the_bound_comes_from(sassan: Sassan):
     arguments = ["analyze", BFS, "--loop-bound", "10", "--explain"]
     lines = sassan(*arguments).out.splitlines()
     first = lines.index("where the bounds of bfs_step come from:")
-    assert lines[first + 2 : first + 4] == ["cycles   share  WCET", "   296  100.0%  issue"]
+    assert lines[first + 2 : first + 4] == ["instructions   share  WCET", "         296  100.0%  issue"]
     (function,) = sassan(*arguments, "--json").document["functions"]
     blocks = function["explain"]["blocks"]
     assert sum(block["count"] * block["cost"] for block in blocks) == function["wcet"]["value"] == 296
     assert "explain" not in sassan(*arguments[:-1], "--json").document["functions"][0]
+    assert "\ncycles  share  WCET\n" in sassan(*arguments, "--model", "control").out
     assert "where the bounds" not in sassan("analyze", BFS, "--explain").out
 
 
@@ -368,6 +369,7 @@ LAUNCH = ["--block-dim", "256", "--grid", "9", "--gpu", "GTX 1080", "--registers
 NUMBERED = {"analyze": [], "blocks": [], "ipet": [], "report": ["-o", "page.html"], "makespan": ["-W", "2"], "estimate": LAUNCH}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", NUMBERED)
 def test_who_names_a_function_asks_for_its_number(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str):
     monkeypatch.chdir(tmp_path)

@@ -26,6 +26,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorder")
 @pytest.mark.parametrize("name", EQUAL)
 def test_a_cubin_gives_the_answer_of_its_listing(name: str, sassan: Sassan):
@@ -80,6 +81,7 @@ def test_a_parameter_is_asked_for_by_the_name_that_sets_it(suffix: str, name: st
     assert sassan("analyze", file, "--param", f"{name}=5").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorder")
 @pytest.mark.parametrize(("sample", "name"), [("mandelbrot", "param_6"), ("debug_build", "n")])
 def test_a_template_and_a_hint_name_a_parameter_as_gaps_do(sample: str, name: str, sassan: Sassan):
@@ -88,6 +90,7 @@ def test_a_template_and_a_hint_name_a_parameter_as_gaps_do(sample: str, name: st
     assert f" {name} " in sassan("analyze", file, "--param", "missing=1").err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorder")
 @pytest.mark.parametrize("suffix", ["cubin", "ptx"])
 def test_a_parameter_is_held_against_the_selected_kernels_only(suffix: str, sassan: Sassan):

@@ -41,6 +41,7 @@ def without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_PATH", raising=False)
 
 
+@pytest.mark.slow
 @needs_nvcc
 @reads_sm_80
 def test_a_source_with_host_code_is_analyzed_and_compiled_once(sassan: Sassan, source: Path):
@@ -67,6 +68,7 @@ def test_the_message_of_nvcc_is_that_of_the_command(sassan: Sassan, source: Path
     assert f"--> {source}:2:1" in result.err
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @reads_sm_80
 def test_without_nvcc_nvrtc_compiles(sassan: Sassan, source: Path, monkeypatch: pytest.MonkeyPatch):

@@ -83,6 +83,7 @@ def joined(parts: list[Function]) -> Function:
     return replace(parts[0], name="joined", instructions=tuple(code))
 
 
+@pytest.mark.slow
 def test_blocks_that_moved_are_found_and_every_block_stands_once():
     parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
     random.seed(7)
@@ -95,6 +96,7 @@ def test_blocks_that_moved_are_found_and_every_block_stands_once():
         assert not any(block.state in {BlockState.ADDED, BlockState.CHANGED} for block in pair.blocks)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_instructions_take_seconds():
     parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
     random.seed(1)

@@ -112,6 +112,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_kernels_of_a_program_are_listed_by_time(sassan: Sassan, program: Path):
     options = ("--gpu", "A100-PCIE-40GB", "--launches", program)
     result = sassan("estimate", PATTERNS, *options, "--json")

@@ -37,6 +37,7 @@ def facts(tmp_path: Path):
     return write
 
 
+@pytest.mark.slow
 def test_every_fact_is_printed_and_lowers_the_bound(sassan: Sassan, facts):
     total = table("total", 'head = "0x0148"\nper = "0x0090"\nbound = 1')
     plain = sassan("analyze", NESTED, "--bounds", facts(BOUNDS), "--json").document["functions"][0]["wcet"]
@@ -55,6 +56,7 @@ def test_the_rows_of_facts_stand_in_the_integer_program(sassan: Sassan, facts, t
     assert all(f" {name}:" in written for name in ("fact_00000_warp", "fact_00000_threads", "fact_never_0148", "fact_constraint_00000"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tables", "code"),
     [
@@ -85,6 +87,7 @@ def test_facts_of_every_form_are_tied_to_the_text(command: str, sassan: Sassan, 
     assert result.codes == ["facts-text-mismatch"]
 
 
+@pytest.mark.slow
 def test_facts_that_contradict_each_other_give_no_bound(sassan: Sassan, facts):
     impossible = table("constraint", 'blocks = { "0x0090" = 1 }\nequal = -1')
     result = sassan("analyze", NESTED, "--bounds", facts(BOUNDS, impossible), "--json")

@@ -28,6 +28,7 @@ def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     return scripted("fuzz.run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_input_of_a_format_is_a_finding(name: str, fuzz: Any):
     form = FORMATS[name]
@@ -67,6 +68,7 @@ def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch:
     assert fuzz.checked(form, *fuzz.made(form, 1, SILENT), None)[0].startswith("silent: ")
 
 
+@pytest.mark.slow
 def test_what_hangs_or_dies_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
     import os  # noqa: PLC0415 - of the worker
     import time  # noqa: PLC0415 - of the worker

@@ -15,6 +15,7 @@ SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
 SECONDS = 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -45,6 +46,7 @@ def test_a_run_is_not_expanded(string: str, sassan: Sassan):
     assert_refused(timed(sassan, "makespan", string, "-W", "4", "--time-limit", "1", "--engine", "beam"), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "status"), [(vector, 0), (arguments, 3), (coordinates, 3)])
 def test_an_instruction_of_16000_operands_is_read_in_time(text: Callable[[int], str], status: int, sassan: Sassan, tmp_path: Path):
     (tmp_path / "many.ptx").write_text(text(16_000))
@@ -60,6 +62,7 @@ def test_a_name_of_20000_characters_is_drawn(text: Callable[[], str], command: s
 
 
 @pytest.mark.parametrize("command", ["analyze", "cfg", "ipet"])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the time may end in the callback of a weak reference
 def test_the_time_of_a_command_has_an_end(command: str, sassan: Sassan, tmp_path: Path):
     (tmp_path / "grows.sass").write_text(random_branches(1000))
     result = sassan(command, tmp_path / "grows.sass", "--time-limit", "0.2")

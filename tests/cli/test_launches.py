@@ -76,6 +76,7 @@ def test_check_holds_each_launch_to_the_gates(sassan: Sassan, file: Path):
     assert sassan("check", MANDELBROT, "--launches", file, "--max-wcet", "156").status == 1
 
 
+@pytest.mark.slow
 def test_a_report_has_a_page_of_launches(sassan: Sassan, file: Path, tmp_path: Path):
     assert sassan("report", MANDELBROT, "--launches", file, "-o", tmp_path / "x.html").status == 0
     assert (tmp_path / "x.html").read_text().count("launch as given: block 64 x 1 x 1, grid 8 x 1 x 1") > 0

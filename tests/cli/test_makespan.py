@@ -57,7 +57,7 @@ def test_the_document_has_the_stable_keys_and_its_schedule_passes_the_judge(sass
     for cycle, warp, unit in document["schedule"]:
         assert unit == "LCL"[len(rows[warp])]
         rows[warp].append(cycle - 1)
-    one = problem((parse("LCL"),) * 4, Processor({Letter.LOAD: 1, Letter.COMPUTE: 1}, {}))  # type: ignore[dict-item]
+    one = problem((parse("LCL"),) * 4, Processor({Letter.LOAD: 1, Letter.COMPUTE: 1}, {}))
     check(one, Schedule(tuple(tuple(row) for row in rows)))
 
 
@@ -208,11 +208,11 @@ def test_the_bound_over_all_paths_stands_beside_those_of_paths(sassan: Sassan):
 
 @pytest.mark.parametrize(
     ("path", "upper", "engines"),
-    [("worst", 1056, ["serial", "bounds"]), ("each", 1118, ["serial", "sm-level"])],
+    [("worst", 1056, ["bounds"]), ("each", 881, ["bounds"])],
     ids=["equal", "different"],
 )
 def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(path: str, upper: int, engines: list[str], sassan: Sassan):
-    (one,) = sassan("makespan", SUM, "-W", "16", "--block-dim", "256", "--path", path, "--json").document["functions"]
+    (one,) = sassan("makespan", SUM, "-W", "16", "--block-dim", "256", "--path", path, "--engine", "bounds", "--json").document["functions"]
     found = one["paths"][0]["makespan"]
     assert (found["upper"], one["makespan"]["upper"]) == (upper, 1118)
     assert [engine["name"] for engine in found["engines"]] == engines
@@ -222,8 +222,8 @@ def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(path: s
     ("arguments", "why"),
     [
         (("-W", "65"), "no SM holds 65 such warps at once"),
-        (("-W", "4", "--cap", "C=1"), "not with --cap, --issue, --latency or --partition"),
-        (("-W", "8", "--partition"), "not with --cap, --issue, --latency or --partition"),
+        (("-W", "4", "--cap", "C=1"), "not with --cap, --issue, --latency, --interval or --partition"),
+        (("-W", "8", "--partition"), "not with --cap, --issue, --latency, --interval or --partition"),
         (("--path", "each"), "the number of warps is missing: pass -W"),
     ],
     ids=str,
@@ -270,12 +270,25 @@ def test_block_barriers_give_bounds_and_no_schedule(sassan: Sassan):
     assert any("block barriers" in text for text in found["assumptions"])
 
 
-def test_equal_warps_whose_barriers_open_in_one_order_wait_no_longer_than_without(sassan: Sassan):
-    path = sassan("makespan", REDUCE, "-W", "16", "--loop-bound", "2", "--json").document["functions"][0]["paths"][0]
+def test_a_kernel_with_block_barriers_has_a_schedule(sassan: Sassan):
+    asked = (SUM, "-W", "4", "--block-dim", "64", "--loop-bound", "2", "--engine", "beam", "--time-limit", "30", "--json")
+    one = sassan("makespan", *asked).document["functions"][0]
+    (path,) = one["paths"]
     found = path["makespan"]
-    assert {engine["name"]: engine["upper"] for engine in found["engines"]} == {"serial": 2032, "bounds": 1364}
+    assert path["string"].count("B") == 2
+    assert found["blocks"] == [2, 2]
+    assert len(found["schedule"]) == 4 * path["cost"]
+    assert path["cost"] < found["lower"] <= found["upper"] <= one["makespan"]["upper"]
+
+
+def test_equal_warps_whose_barriers_open_in_one_order_wait_no_longer_than_without(sassan: Sassan):
+    asked = (REDUCE, "-W", "16", "--loop-bound", "2", "--engine", "bounds", "--json")
+    path = sassan("makespan", *asked).document["functions"][0]["paths"][0]
+    found = path["makespan"]
     assert (found["lower"], found["upper"]) == (None, 1364)
-    plain = sassan("makespan", path["string"], "-W", "16", "--sm", "8.0", "--engine", "bounds", "--time-limit", "0.1", "--json").document
+    plain = sassan(
+        "makespan", re.sub(r"B1?", "", path["string"]), "-W", "16", "--sm", "8.0", "--engine", "bounds", "--time-limit", "0.1", "--json"
+    ).document
     assert plain["upper"] <= 1364
 
 
@@ -394,3 +407,56 @@ def test_chains_of_annealing_may_run_elsewhere(sassan: Sassan):
 def test_an_executor_without_annealing_is_refused(sassan: Sassan):
     result = sassan("makespan", "LCL", "-W", "4", "--engine", "exact", "-j", "2")
     assert (result.status, result.codes) == (2, ["usage"])
+
+
+TIMED = ("L2BT4BC", "-W", "4", "--block-warps", "2", "--interval", "T=2", "--latency", "T=6")
+
+
+def test_barriers_and_intervals_are_searched_and_drawn(sassan: Sassan):
+    result = sassan("makespan", *TIMED, "--time-limit", "30")
+    assert result.status == 0
+    assert "4 warps in 2 blocks, per slot L=1 C=1 T=1, no issue limit, slots on the unit/until the next T:2/6\n" in result.out
+    assert re.search(r"longest makespan: \d+ slots, exact\n", result.out)
+    assert "~ waits for its result, | waits at a barrier\n" in result.out
+    assert "--interval: an instruction of T holds its unit for 2 slots" in result.out
+
+
+def test_a_schedule_with_barriers_has_its_instructions_and_its_instance_in_json(sassan: Sassan):
+    document = json.loads(sassan("makespan", *TIMED, "--engine", "beam", "--json").out)
+    assert (document["interval"], document["latency"], document["blocks"]) == ({"T": 2}, {"T": 6}, [2, 2])
+    assert len(document["schedule"]) == 4 * 7
+    assert document["lower"] == max(cycle for cycle, _, _ in document["schedule"])  # C is the last, and takes one slot
+
+
+def test_a_block_is_all_warps_unless_its_size_is_given(sassan: Sassan):
+    assert json.loads(sassan("makespan", "LBC", "-W", "3", "--json").out)["blocks"] == [3]
+    assert json.loads(sassan("makespan", "LC", "-W", "3", "--block-warps", "2", "--json").out)["blocks"] == []
+
+
+def test_an_engine_that_treats_no_barriers_says_so(sassan: Sassan):
+    result = sassan("makespan", "LBC", "-W", "3", "--engine", "ilp")
+    assert_refused(result, 2)
+    assert result.codes == ["timed-instance"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--interval", "T=0"), "bad-latency"),
+        (("--interval", "B=2"), "bad-units"),
+        (("--interval", "T=4", "--latency", "T=2"), "bad-latency"),
+        (("--sm", "8.0", "--partition"), "usage"),
+    ],
+)
+def test_times_that_mean_nothing_are_refused(sassan: Sassan, options: tuple[str, ...], code: str):
+    result = sassan("makespan", "LTB", "-W", "3", *options)
+    assert_refused(result, 2)
+    assert result.codes == [code]
+
+
+def test_a_file_of_an_instance_has_intervals_and_blocks(sassan: Sassan, tmp_path: Path):
+    file = tmp_path / "timed.toml"
+    file.write_text('kernel = "LBTC"\nwarps = 4\n[multiprocessor]\nlatency = { T = 6 }\ninterval = { T = 2 }\nblock_warps = 2\n')
+    document = json.loads(sassan("makespan", "--config", str(file), "--json").out)
+    assert document["exact"] == json.loads(sassan("makespan", "LBTC", "-W", "4", *TIMED[3:], "--json").out)["exact"]
+    assert document["blocks"] == [2, 2]

@@ -24,6 +24,15 @@ def test_a_function_is_chosen_as_the_source_or_the_input_names_it(pattern: str, 
     assert [one["name"] for one in sassan("strings", TWO, "-f", pattern, "--json").document["functions"]] == [MANGLED]
 
 
+def test_functions_of_one_name_are_noted(sassan: Sassan, tmp_path: Path):
+    text = (SAMPLES / "sm_61" / "saxpy.cuobjdump.sass").read_text("utf-8")
+    (tmp_path / "twice.sass").write_text(text + text)
+    (tmp_path / "once.sass").write_text(text)
+    result = sassan("analyze", tmp_path / "twice.sass", tmp_path / "once.sass")
+    assert result.err == f"note: {tmp_path / 'twice.sass'}: 2 functions of sm_61 are called 'saxpy'; they are in the order of the file\n"
+    assert sassan("analyze", tmp_path / "once.sass").err == ""
+
+
 def test_a_gate_is_for_the_name_of_the_source(sassan: Sassan, tmp_path: Path):
     gates = tmp_path / "gates.toml"
     gates.write_text('[function."two_kernels_second"]\nmax-wcet = 1\n', "utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.shell import SAMPLES, Sassan, assert_refused
+from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from edits import edited
 
 SM_61 = SAMPLES / "sm_61"
@@ -28,8 +28,8 @@ def project(folder: Path, text: str) -> Path:
     return path
 
 
-def wcet(result: object) -> dict[str, int]:
-    return {one["name"]: one["wcet"]["value"] for one in result.document["functions"]}  # type: ignore[attr-defined]
+def wcet(result: Result) -> dict[str, int]:
+    return {one["name"]: one["wcet"]["value"] for one in result.document["functions"]}
 
 
 def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, folder: Path):
@@ -134,6 +134,7 @@ def test_without_input_and_project_the_argument_is_missing(sassan: Sassan, folde
     assert "'sassan init FILE'" in result.err
 
 
+@pytest.mark.slow
 def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan: Sassan, folder: Path):
     project(folder, "loop-bound = 9\nwarps = 4\n")
     result = sassan("makespan", "bfs_step.sass", "--engine", "bounds", "--json")
@@ -150,8 +151,8 @@ def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan
     assert configured.err.endswith("sassan.toml: --loop-bound 9\n")
 
 
-def without_times(result: object) -> object:
-    return json.loads(re.sub(r'"seconds": [0-9.e-]+', '"seconds": 0', result.out))  # type: ignore[attr-defined]
+def without_times(result: Result) -> object:
+    return json.loads(re.sub(r'"seconds": [0-9.e-]+', '"seconds": 0', result.out))
 
 
 RECORDED = "kernel,grid,block,time_us\nbfs_step,60,256,1000\n"

@@ -13,6 +13,7 @@ from cli.shell import SAMPLES, Sassan, assert_refused
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+SUM = SAMPLES / "sm_61" / "reduce_shared.cuobjdump.sass"
 BARRIER = SAMPLES / "sm_61" / "barrier_reduce.cuobjdump.sass"
 
 
@@ -73,7 +74,16 @@ def test_an_engine_leaves_a_trace_of_its_bounds(sassan: Sassan):
 def test_block_barriers_have_no_schedule_and_the_page_says_why(sassan: Sassan):
     found = detail(sassan("report", BARRIER, "-W", "2", "-o", "-").out)["search"]
     assert found["chart"] is None
-    assert found["why"] == "block barriers are not part of the searches: an upper bound, and no schedule"
+    assert (
+        found["why"]
+        == "block barriers that may open in different orders, and those of one partition, are not searched: an upper bound, and no schedule"
+    )
+
+
+def test_a_kernel_whose_barriers_open_in_one_order_has_a_schedule(sassan: Sassan):
+    found = detail(sassan("report", SUM, "-W", "4", "--block-dim", "64", "-o", "-").out)["search"]
+    assert found["lower"] is not None
+    assert "|" in {mark for row in found["chart"]["rows"] for _, _, mark in row}
 
 
 def test_without_warps_there_is_no_schedule(sassan: Sassan):

@@ -48,6 +48,25 @@ def test_it_says_what_is_compiled(sassan: Sassan):
     assert (result.status, result.out, result.err) == (0, "compiled: beam, anneal, bounds, exact, estimate\n", "")
 
 
+@pytest.mark.slow
+class Slow:
+    """What takes long to be thrown away."""
+
+    def __del__(self) -> None:
+        time.sleep(1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_limit_that_ends_where_python_ignores_errors_is_raised_behind_it():
+    def work() -> None:
+        Slow()
+        time.sleep(5)
+
+    with pytest.raises(OutOfTimeError), limited(0.2, None):
+        work()
+
+
 def test_a_limit_counts_no_compilation():
     with limited(1.0, None):
         clock.stop()

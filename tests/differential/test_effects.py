@@ -7,12 +7,13 @@ from effects import cases, computed
 
 ARCHS = ("sm_61", "sm_75", "sm_90", "sm_120")
 EVERY = 240
-DRAWS = part(EVERY, of=8)
+DRAWS = part(EVERY, of=16)
 """Few draws may hit no instruction of a row that the machine has a rule for: such a row is drawn more often."""
 _OF_OTHERS = frozenset({"lane"})
 """Functions whose result depends on other threads, so that the machine for one instruction draws it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 def test_what_an_effect_says_is_what_the_machine_computes(arch: str):
     alone = [case for case in cases(arch) if not computed(arch, case, DRAWS) and case.effect.functions.isdisjoint(_OF_OTHERS)]

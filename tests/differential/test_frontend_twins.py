@@ -57,6 +57,17 @@ def test_both_parsers_read_the_dots_of_an_opcode_alike(body):
     assert seen(TemplateParser(), body) == seen(PlainParser(), body)
 
 
+@pytest.mark.parametrize("body", ["EXIT &wr=0x0?trans6 ;", "EXIT &wr=0x0 ?trans6&req={1,2} ;", "EXIT &wr=0x0? ;"])
+def test_both_parsers_separate_the_notes_of_a_schedule_alike(body):
+    assert seen(TemplateParser(), body) == seen(PlainParser(), body)
+
+
+@pytest.mark.parametrize("offset", ["9" * 400, f"-{'9' * 400}", f"0x{'f' * 400}", "1.5", "1e400"])
+def test_both_parsers_read_the_offset_of_a_constant_alike(offset):
+    for body in (f"MOV R1, c[0x0][{offset}] ;", f"MOV R1, c[{offset}][0x0] ;", f"LDG R1, [R2+{offset}] ;"):
+        assert seen(TemplateParser(), body) == seen(PlainParser(), body)
+
+
 NUMBER = st.integers(0, 300).map(str)
 HEX = st.integers(0, 2**64).map(hex)
 REGISTER = st.builds(
@@ -115,6 +126,7 @@ INSTRUCTION = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=part(600))
 @given(st.lists(INSTRUCTION, min_size=1, max_size=3))
 def test_both_parsers_read_made_up_instructions_alike(bodies):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from budget import few
+from budget import few, some
 from samples import SAMPLES, names, program
 from sassan.frontend.cubin.tools import tools
 from sassan.ir import Function
@@ -48,7 +48,8 @@ def in_use(function: Function) -> dict[int, int]:
     }
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", some(ARCHS))
 def test_registers_in_use_are_those_of_nvdisasm(arch: str):
     compared = 0
     for name in few(names(arch)):

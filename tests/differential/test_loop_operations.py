@@ -71,6 +71,7 @@ def text(random: Random, *, volta: bool) -> str:
     return pick(*both, *(since_volta if volta else until_pascal))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_what_an_instruction_computes_is_among_what_is_inferred(arch: str):
     random, volta, computed = Random(f"operations {arch}"), arch != "sm_61", 0

@@ -27,7 +27,7 @@ _OPCODES = {
     for words in product(*([*sorted(names), *([""] if optional else [])] for names, optional in effect.modifiers))
 }
 OPCODES = sorted(_OPCODES)
-DRAWS = part(80, of=8)
+DRAWS = part(80, of=16)
 _REGISTERS = "".join(f"\t.reg .{kind} %{name}<5>;\n" for name, kind in (("p", "pred"), ("h", "b16"), ("r", "b32"), ("l", "b64")))
 _FILE = {1: "p", 8: "h", 16: "h", 32: "r", 64: "l"}
 _COMPARE: Mapping[str, Callable[[int, int], bool]] = {

@@ -25,6 +25,8 @@ from sassan.products import products
 sys.path.append(str(ROOT / "scripts" / "_lib"))
 import codes  # noqa: E402 - behind the folder of scripts
 
+pytestmark = pytest.mark.slow
+
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 
 

@@ -84,7 +84,7 @@ def test_a_document_is_what_the_schema_says_and_no_part_of_it_may_be_missing(
         assert violations(kind, {other: value for other, value in document.items() if other != key}) != [], key
 
 
-MAPS = {"token_targets", "settings", "limits", "terms", "shares", "capacities", "latency", "numbers", "lists", "summary", "unknown", "spreads"}
+MAPS = {"token_targets", "settings", "limits", "terms", "shares", "capacities", "latency", "interval", "numbers", "lists", "summary", "unknown", "spreads"}
 """Keys of maps of names to values, which may get any name."""
 MAPS |= {"about", "gaps", "refused", "parameters", "sources", "total", "shortest", "longest"}
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from docs.pages import ROOT, markdown
 
 INSTEAD = {
@@ -66,6 +68,7 @@ def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
 
 
+@pytest.mark.slow
 def test_names_of_values_are_nouns():
     found = []
     for path in sorted((ROOT / "sassan").rglob("*.py")):

@@ -12,6 +12,7 @@ from sassan.integrations import numba as sassan_numba
 from sassan.integrations import triton as sassan_triton
 
 
+@pytest.mark.slow
 def test_importing_an_integration_imports_no_library():
     names = "nvcc, cmake, triton, numba, nvrtc"
     libraries = "{'triton', 'numba', 'numba_cuda', 'cupy', 'cuda'}"

@@ -209,8 +209,10 @@ def test_gates_of_a_whole_project_hold_each_object(nvcc, tmp_path):
 
 PTX = ".version 9.0\n.target sm_80\n.address_size 64\n"
 FILES = [
-    (b"\x7fELF\x02\x01\x01 a host's object", True),
-    (b"\x7fELF\x02\x01\x01 .nv_fatbin", False),
+    (b"\x7fELF\x02\x01\x01 a host's object".ljust(64), True),
+    (b"\x7fELF\x02\x01\x01 .nv_fatbin".ljust(64), False),
+    (b"\x7fELF\x02\x01\x01", False),
+    ((CUBINS / "saxpy.cubin").read_bytes()[:63], False),
     (b"!<arch>\na host's archive", True),
     (PTX.encode(), True),
     (PTX.encode() + b".visible .entry k() { ret; }", False),
@@ -224,6 +226,31 @@ FILES = [
 def test_only_what_surely_holds_no_gpu_code_needs_no_check(tmp_path, data, expected):
     (tmp_path / "made").write_bytes(data)
     assert is_host_only(tmp_path / "made") is expected
+
+
+HOSTILE = ["-o.cubin", "\x1b[31m.cubin", "a\nb.cubin", "$(touch ran).cubin", "; touch ran;.cubin", "\u202e.cubin", f"{'a' * 240}.cubin"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("data", [b"", b"\x7fELF\x02\x01\x01", b"?\0" * 900, (CUBINS / "saxpy.cubin").read_bytes()[:900]])
+def test_damaged_outputs_of_any_name_fail_a_check_and_steer_no_terminal(tmp_path, name, data):
+    (tmp_path / "made").write_bytes(data)
+    compiler = tmp_path / "nvcc"
+    compiler.write_text('#!/bin/sh\nfor out; do :; done\ncp "$(dirname "$0")/made" "$out"\n')
+    compiler.chmod(0o755)
+    done = wrapped("--sassan", "check --no-gaps", compiler, "-cubin", "k.cu", "-o", f"./{name}", folder=tmp_path)
+    assert done.returncode == 3
+    assert [line.partition("[")[0] for line in done.stderr.splitlines()].count("error") == 1
+    assert all(line.isprintable() for line in done.stderr.replace("\t", " ").splitlines())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "nvcc"]
+
+
+def test_names_of_outputs_without_gpu_code_steer_no_terminal(tmp_path):
+    compiler = tmp_path / "nvcc"
+    compiler.write_text("#!/bin/sh\nfor out; do :; done\nprintf '!<arch>\\n' > \"$out\"\n")
+    compiler.chmod(0o755)
+    done = wrapped("--sassan", "check --no-gaps", compiler, "-lib", "k.cu", "-o", "\x1b[31m\n.a", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "note: '\\x1b[31m\\n.a' holds no GPU code: nothing to check\n")
 
 
 def make(folder: Path, nvcc: object, *arguments: str) -> subprocess.CompletedProcess[str]:

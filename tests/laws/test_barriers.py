@@ -22,6 +22,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
         assert stack_is_normal(warp)
 
 
+@pytest.mark.slow
 @given(first=values, steps=barrier_moves, other=reached_volta(), more=barrier_moves)
 @settings(max_examples=part(1500))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):

@@ -58,6 +58,7 @@ DOMAINS = {**LATTICES, **PREORDERED}
 every_domain = pytest.mark.parametrize(("domain", "elements"), DOMAINS.values(), ids=DOMAINS)
 every_lattice = pytest.mark.parametrize(("domain", "elements"), LATTICES.values(), ids=LATTICES)
 CHAIN = 100
+EXAMPLES = part(200, of=4)
 """No chain of widenings is longer."""
 
 
@@ -74,6 +75,7 @@ def test_every_domain_is_listed():
 
 @every_domain
 @given(data=st.data())
+@settings(max_examples=EXAMPLES)
 def test_leq_is_a_preorder_and_bottom_is_least_and_neutral(domain, elements, data):
     a, b, c = (data.draw(elements) for _ in range(3))
     assert domain.leq(a, a)
@@ -86,6 +88,7 @@ def test_leq_is_a_preorder_and_bottom_is_least_and_neutral(domain, elements, dat
 
 @every_domain
 @given(data=st.data())
+@settings(max_examples=EXAMPLES)
 def test_join_is_commutative_idempotent_and_above_both(domain, elements, data):
     a, b = data.draw(elements), data.draw(elements)
     both = domain.join(a, b)
@@ -98,6 +101,7 @@ def test_join_is_commutative_idempotent_and_above_both(domain, elements, data):
 
 @every_domain
 @given(data=st.data())
+@settings(max_examples=EXAMPLES)
 def test_explain_is_silent_exactly_below(domain, elements, data):
     a, b = data.draw(elements), data.draw(elements)
     for left, right in ((a, b), (a, domain.join(a, b)), (a, domain.bottom)):
@@ -106,6 +110,7 @@ def test_explain_is_silent_exactly_below(domain, elements, data):
 
 @every_lattice
 @given(data=st.data())
+@settings(max_examples=EXAMPLES)
 def test_leq_is_antisymmetric_and_means_that_join_adds_nothing(domain, elements, data):
     a, b = data.draw(elements), data.draw(elements)
     if domain.leq(a, b) and domain.leq(b, a):
@@ -116,6 +121,7 @@ def test_leq_is_antisymmetric_and_means_that_join_adds_nothing(domain, elements,
 
 @every_lattice
 @given(data=st.data())
+@settings(max_examples=EXAMPLES)
 def test_join_is_associative_and_least(domain, elements, data):
     a, b, c = (data.draw(elements) for _ in range(3))
     left = domain.join(domain.join(a, b), c)
@@ -126,6 +132,7 @@ def test_join_is_associative_and_least(domain, elements, data):
 
 @every_domain
 @given(data=st.data())
+@settings(max_examples=part(100))
 def test_widening_is_above_both_and_ends(domain, elements, data):
     if not isinstance(domain, Widening):
         return
@@ -148,6 +155,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
         assert stack_is_normal(warp)
 
 
+@pytest.mark.slow
 @given(first=values, steps=moves, other=reached(), more=moves)
 @settings(max_examples=part(1500))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):

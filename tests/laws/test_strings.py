@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.strings.fold import Item, Loop, counts, expand, length, normal, total
 from sassan.strings.fold import Sequence as Items
 from sassan.strings.kernel_string import Group, KernelString, LetterRun, Part, letters, of, parse, repeat
@@ -18,7 +18,7 @@ STRINGS = st.lists(st.recursive(RUNS, grouped, max_leaves=6), max_size=4).map(of
 
 
 def spelled(string: KernelString) -> list[Letter]:
-    return list(string.expand())
+    return list(string.steps())
 
 
 @given(STRINGS)
@@ -33,12 +33,18 @@ def test_a_string_read_in_lower_case_is_the_same(string: KernelString) -> None:
 
 @given(STRINGS)
 def test_the_length_is_that_of_the_expanded_string(string: KernelString) -> None:
-    assert string.length == len(spelled(string))
+    assert string.length + string.barriers == len(spelled(string))
+
+
+@given(STRINGS)
+def test_a_barrier_is_no_instruction(string: KernelString) -> None:
+    assert list(string.expand()) == [letter for letter in spelled(string) if letter is not Letter.BARRIER]
 
 
 @given(STRINGS)
 def test_the_counts_are_those_of_the_expanded_string(string: KernelString) -> None:
-    assert string.counts() == {letter: spelled(string).count(letter) for letter in Letter}
+    assert string.counts() == {letter: spelled(string).count(letter) for letter in UNITS}
+    assert string.barriers == spelled(string).count(Letter.BARRIER)
 
 
 @given(STRINGS, STRINGS)

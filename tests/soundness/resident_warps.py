@@ -12,7 +12,7 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.ipet.sm.bounds import Optima
 from sassan.ipet.sm.shares import of_letters
 from sassan.machine import Multiprocessor
@@ -212,7 +212,7 @@ def _alone(path: str, slow: dict[str, int], *, rest: bool) -> int:
 def counts(path: Iterable[str]) -> dict[Letter, int]:
     """Return how often each letter occurs."""
     found = Counter(path)
-    return {letter: found[letter.value] for letter in Letter}
+    return {letter: found[letter.value] for letter in UNITS}
 
 
 def kernel(random: Random, paths: int, longest: int, *, barriers: bool) -> Kernel:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 TOLD = Control(Tables(given={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
-GRAPHS = part(300, of=10)
+GRAPHS = part(300, of=20)
 """Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks in a full run."""
 SPLIT_GRAPHS = part(40)
 """The same with sides that take turns."""
@@ -35,8 +35,8 @@ SPLIT_GRAPHS = part(40)
 
 @lru_cache(maxsize=2)
 def graphs(arch: str) -> tuple[WarpCfg, ...]:
-    """Return the graphs of every sample in a full run, else of every third one."""
-    found = names(arch, "cuobjdump")[:: 1 if FULL else 3]
+    """Return the graphs of every sample in a full run, else of every sixth one."""
+    found = names(arch, "cuobjdump")[:: 1 if FULL else 6]
     return tuple(explored(function) for name in found for function in program(arch, name, "cuobjdump").functions)
 
 
@@ -136,7 +136,7 @@ def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str
 
 @pytest.mark.parametrize("arch", EVERY)
 def test_with_units_slower_than_latencies_no_random_block_takes_longer_than_its_price(arch: str):
-    found = random_graphs(arch, one_after_the_other, part(60, of=6))
+    found = random_graphs(arch, one_after_the_other, part(60, of=12))
     assert [one for cfg in found for one in (*from_entry(cfg, arch, slow(arch)), *between_barriers(cfg, arch, slow(arch)))] == []
 
 
@@ -153,7 +153,7 @@ def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their
 def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_units_the_last_one_keeps(
     arch: str, make: Callable[[str, Random], WarpCfg]
 ):
-    found = random_graphs(arch, make, part(60, of=6))
+    found = random_graphs(arch, make, part(60, of=12))
     assert [one for cfg in found for model in (TOLD, slow(arch)) for one in in_one_place(cfg, arch, model)] == []
 
 
@@ -183,7 +183,7 @@ def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) ->
 
 @pytest.mark.parametrize("arch", VOLTA)
 def test_groups_of_threads_that_part_and_meet_take_no_longer_than_their_prices(arch: str):
-    cfgs = nested_graphs(arch, part(60, of=6))
+    cfgs = nested_graphs(arch, part(60, of=12))
     assert over_in_groups(cfgs, arch) == []
     assert over_in_groups(cfgs, arch, slow(arch)) == []
 

@@ -73,6 +73,7 @@ def live_of(function: Function) -> Liveness:
     return liveness(function, tables.load(function.arch).facts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", EVERY)
 def test_samples_read_nothing_that_is_dead(arch: str):
     for name in few(names(arch)):

@@ -20,14 +20,14 @@ Forgetful = Callable[[Outcome], Claim]
 
 
 def test_no_launch_takes_longer_than_the_bound() -> None:
-    ratios, wrong = hold(part(20_000, 80), 1)
+    ratios, wrong = hold(part(20_000, 160), 1)
     assert wrong == []
-    assert len(ratios) >= part(20_000, 80)
+    assert len(ratios) >= part(20_000, 160)
 
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 5), 3))
+    return tuple(outcomes(part(4000, 10), 3))
 
 
 def with_memory(dram: int = 1, l2: int = 1, atomic: int = 1) -> Forgetful:
@@ -93,13 +93,13 @@ def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None
 
 
 def test_a_block_goes_to_an_sm_with_the_most_room() -> None:
-    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, most_room=False))
+    changed = outcomes(part(4000, 10), 3, lambda gpu: replace(gpu, most_room=False))
     assert [above for one in changed for above in one.above(one.claim)] != []
 
 
 @pytest.mark.parametrize("without", ["overlaps", "in_order"])
 def test_the_larger_stage_of_the_memory_pipeline_is_not_enough_where_accesses_pass_it_otherwise(without: str) -> None:
-    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, **{without: False}))
+    changed = outcomes(part(4000, 10), 3, lambda gpu: replace(gpu, **{without: False}))
     assert [above for one in changed for above in one.above(one.claim)] != []
 
 

@@ -10,10 +10,10 @@ from soundness import generator, generator_volta
 from soundness.campaign import ARCHS, KINDS, VARIANTS, VOLTA_VARIANTS, Tally, Task, carry_out, check, is_noticed
 from soundness.oracles import Plan, decoder_of
 
-SAMPLES = [(arch, name) for arch in PRE_VOLTA for name in names(arch)]
+SAMPLES = some([(arch, name) for arch in PRE_VOLTA for name in names(arch)])
 VOLTA = ARCHS[2:]
-EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL else 2]
-"""Every sample of every architecture in a full run, else every second one."""
+EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL else 4]
+"""Every sample of every architecture in a full run, else every fourth."""
 IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for index, name in enumerate(names("sm_70")) for more in (0, 3)[: part(2, of=2)]]
 """Every sample for one of the architectures since Volta in turn, in a full run for two; `scripts/soundness` looks at all of them."""
 LARGE = "large_5000"
@@ -34,7 +34,8 @@ def test_no_run_of_a_sample_since_volta_leaves_its_graph(arch: str, name: str):
     assert [str(one) for one in tally.findings] == []
 
 
-@pytest.mark.parametrize("start", range(0, part(80, of=2), 10))
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, part(80, of=4), 10))
 def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
     exact, merged = Tally("volta"), Tally("call strings cut short, or less known: gaps are to be expected")
     for seed in range(start, start + 10):
@@ -44,7 +45,8 @@ def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
     assert ([str(one) for one in exact.findings + merged.findings], exact.skipped) == ([], [])
 
 
-@pytest.mark.parametrize("start", range(0, part(120, of=2), 10))
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, part(120, of=4), 10))
 def test_no_run_of_a_random_program_leaves_its_graph(start: int):
     exact, merged = Tally("random"), Tally("call strings cut short: gaps are to be expected")
     for seed in range(start, start + 10):
@@ -67,6 +69,7 @@ def test_the_tables_write_what_the_oracle_writes(arch: str, name: str):
                 assert missing == 0, one.text
 
 
-@pytest.mark.parametrize(("generation", "kind"), some(KINDS))
+@pytest.mark.slow
+@pytest.mark.parametrize(("generation", "kind"), some(KINDS, of=4))
 def test_every_kind_of_mutation_is_noticed(generation: str, kind: str):
     assert is_noticed(generation, kind)

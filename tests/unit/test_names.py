@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import some
 from sassan.names import brief, demangled, in_text, readable, spellings
 
 LAMBDA = "_Z1fIZ4mainEUlfE_EvT_"
@@ -42,7 +43,8 @@ def test_messages_have_names_and_paths_stay():
     assert in_text("wrote /a/_Z1fPi.svg and _Z1fPi.svg and x/_Z1fPi") == "wrote /a/_Z1fPi.svg and _Z1fPi.svg and x/_Z1fPi"
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", some([2, 3, 4], of=3))
 def test_a_name_that_stands_for_a_text_without_end_is_kept(size: int):
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     # A<int, int>, A<that, that>, …: every argument doubles the one before it.

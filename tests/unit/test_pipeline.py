@@ -94,6 +94,7 @@ def test_no_program_is_written_over_a_gap():
     assert integer_program(analyze(function("bfs_step"), Settings()), "lp") is None
 
 
+@pytest.mark.slow
 def test_a_template_that_is_filled_in_bounds_every_loop():
     one = function("nested_divergent_loops")
     text = flow_fact_template((one,), Settings()).replace("# bound = ", "bound = 10")

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
@@ -369,7 +369,7 @@ _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
 _NUMBERED = (*LIMITS, Rule.MAX_WASTE, Rule.MAX_SPILLS, Rule.MAX_SHARED, Rule.MAX_LOCAL, Rule.MIN_OCCUPANCY)
 _MIX = (Rule.MAX_MIX, Rule.MIN_MIX)
-_LETTERS, _WHOLE = tuple(letter.value for letter in Letter), 100
+_LETTERS, _WHOLE = tuple(letter.value for letter in UNITS), 100
 IN_FILES = (*_NUMBERED, *_MIX, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 

@@ -24,7 +24,11 @@ def units(answer: Answer) -> str:
         (str(old), str(new)) for old, new in zip(answer.instance.strings, answer.instance.problem.strings, strict=False) if old != new
     ]
     letters = f", run as {shorten(changed[0][1], _TITLE)}" if changed else ""
-    return f"{answer.instance.warps} warps, per slot {capacity}, {issue}{letters}"
+    sizes = answer.instance.problem.blocks
+    blocks = "" if len(sizes) < 2 else f" in {len(sizes)} blocks"  # noqa: PLR2004 - one block is all warps
+    times = " ".join(f"{letter}:{processor.interval[letter]}/{slots}" for letter, slots in answer.instance.problem.latency.items())
+    held = f", slots on the unit/until the next {times}" if times else ""
+    return f"{answer.instance.warps} warps{blocks}, per slot {capacity}, {issue}{held}{letters}"
 
 
 def verdict(answer: Answer) -> str:

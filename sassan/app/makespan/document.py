@@ -41,12 +41,15 @@ def numbers(answer: Answer) -> dict[str, Value]:
         if letter in used
     }
     latency: dict[str, Value] = {letter.value: slots for letter, slots in processor.latency.items()}
+    interval: dict[str, Value] = {letter.value: slots for letter, slots in processor.interval.items()}
     return {
         "string": strings[0] if len(strings) == 1 else None,
         "strings": strings,
         "warps": answer.instance.warps,
         "capacities": capacities,
         "latency": latency,
+        "interval": interval,
+        "blocks": list(answer.instance.problem.blocks),
         "issue": processor.issue,
         "exact": known.exact,
         "lower": known.lower,
@@ -112,7 +115,7 @@ def function(kernel: KernelInstances, answers: Sequence[Answer]) -> Mapping[str,
 def estimates(answer: Answer) -> list[tuple[str, int, str]]:
     """Return the formulas of the 2011 paper, which are no bounds: name, value, and what must be said of it."""
     problem, lower = answer.instance.problem, answer.known.lower
-    if not problem.identical:
+    if not (problem.identical and problem.one_slot):
         return []
     from_papers = [papers.pessimistic(problem)]
     exact = _few(answer)

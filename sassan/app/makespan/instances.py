@@ -14,8 +14,8 @@ from sassan.makespan.problem import Problem, Processor, problem
 from sassan.makespan.processors import MODEL, processor
 from sassan.strings.kernel_string import KernelString, instructions
 
-_SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition")
-_ALPHABET = r"[LCSDTlcsdt0-9()^\s]*"
+_SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition", "block_warps")
+_ALPHABET = r"[LCSDTBlcsdtb0-9()^\s]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,9 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     base = configuration.read(config, read_text(config, "config-syntax", "samples/makespan/ has examples"))
     values = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, (), False)}
     capacity = dict(given.capacity) if given.sm is not None else {**base.capacity, **given.capacity}
-    return replace(base, **values, capacity=capacity, latency={**base.latency, **given.latency})
+    return replace(
+        base, **values, capacity=capacity, latency={**base.latency, **given.latency}, interval={**base.interval, **given.interval}
+    )
 
 
 def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, *, options: bool = True) -> Instance:
@@ -102,7 +104,7 @@ def instance(name: str, strings: tuple[KernelString, ...], settings: Configurati
     if settings.partition:
         warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
-    return Instance(name, strings, runs, problem(row, runs), (MODEL, *assumptions))
+    return Instance(name, strings, runs, problem(row, runs, settings.block_warps), (MODEL, *assumptions))
 
 
 def _machine(settings: Configuration, arch: str | None) -> Multiprocessor | None:
@@ -125,6 +127,9 @@ def _share(
         raise UsageError("usage", "--partition needs an SM", hint="pass --sm 6.1 or --machine my.toml")
     if len(strings) > 1:
         raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="pass each string alone")
+    if any(string.barriers for string in strings):
+        message = "--partition takes a string without B: the warps of a block are in different partitions"
+        raise UsageError("usage", message, hint="omit --partition")
 
     shared = ", ".join(letter.value for letter in sm.letters if sm.is_shared(letter))
     even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from sassan.app.analysis import analyze
 from sassan.app.inputs import Inputs, Observer, Selected, each_function
+from sassan.app.makespan.barriers import with_barriers
 from sassan.app.makespan.instances import Instance, instance
 from sassan.app.makespan.search import Answer
 from sassan.app.paths import ListedPath, listed_paths
@@ -15,6 +16,7 @@ from sassan.errors import UsageError
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.ipet.sm.optima import TOGETHER
 from sassan.ir import Function
+from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.configuration import Configuration
 from sassan.makespan.engine import EngineResult
@@ -35,15 +37,15 @@ LABELS = {
     Paths.EACH: "if the warps take these paths in turn",
 }
 _TOO_MANY = "bad-warps"
-BARRIER = "block barriers are not part of the searches: an upper bound, and no schedule"
+BARRIER = "block barriers that may open in different orders, and those of one partition, are not searched: an upper bound, and no schedule"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInstances:
     """One function, the questions asked of it, and under which condition their answers hold; no questions where gaps forbid a path.
 
-    `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it. `in_order`: where there is a `barrier`,
-    all warps of a block pass the same openings.
+    `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it. `in_order`: where there are barriers,
+    all warps of a block pass the same openings. `barrier`: there are some that are not part of the searches.
     """
 
     result: AnalysisResult
@@ -84,19 +86,24 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
     fitted = at_cluster_barriers(result, chosen.warps)
     if fitted is not result:
         return KernelInstances(fitted, (), LABELS[wanted], barrier=True)
-    paths = listed_paths(fitted, 1 if wanted is Paths.WORST else limit)
+    barriers = block_barriers(fitted.cfg, fitted.isa.facts)
+    # The warps of a block are in different partitions, and where barriers open in different orders the model of B does not hold.
+    searched = barriers.in_order and not chosen.partition
+    paths = listed_paths(with_barriers(fitted) if searched else fitted, 1 if wanted is Paths.WORST else limit)
     if wanted is Paths.WORST and fitted.worst_path is None:
         paths = ()  # the first path that comes is not the worst
-    barriers = block_barriers(fitted.cfg, fitted.isa.facts)
     bound, why = _sm_level(fitted, chosen)
     taken = fitted.makespan.bound.assumptions if fitted.makespan is not None and bound is not None else ()
-    said = tuple(dict.fromkeys((*fitted.wcet.assumptions, *taken, *((BARRIER, TOGETHER) if barriers else ()))))
+    said = tuple(dict.fromkeys((*fitted.wcet.assumptions, *taken, *((TOGETHER,) if searched else (BARRIER, TOGETHER) if barriers else ()))))
+    threads = fitted.settings.launch.threads
+    if searched and chosen.block_warps is None and threads is not None:
+        chosen = replace(chosen, block_warps=-(-threads // WARP_SIZE))
     every = [paths] if wanted is Paths.EACH and paths else [(path,) for path in paths]
     return KernelInstances(
         result,
         tuple(_instance(fitted.function, some, chosen, said) for some in every),
         LABELS[wanted],
-        bool(barriers),
+        bool(barriers) and not searched,
         bound,
         why,
         barriers.in_order,
@@ -105,13 +112,13 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
 
 def _is_sm(chosen: Configuration) -> bool:
     """Say whether the warps run on a whole SM as the tables or a machine file have it, for which the SM-level bound is."""
-    return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
+    return not (chosen.capacity or chosen.latency or chosen.interval or chosen.partition or chosen.issue is not None)
 
 
 def _sm_level(result: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
-        return None, "not with --cap, --issue, --latency or --partition"
+        return None, "not with --cap, --issue, --latency, --interval or --partition"
     if chosen.warps is None:
         return None, "the number of warps is missing: pass -W"
     if result.makespan is None or result.makespan.residents.warps != chosen.warps:

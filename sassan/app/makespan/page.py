@@ -20,6 +20,8 @@ from sassan.makespan.engine import EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
+from sassan.makespan.timed.beam import beam
+from sassan.makespan.timed.states import States
 from sassan.render.html.chart import MOST_CELLS, SearchRecord, chart_record, trace
 from sassan.timing import Unit
 
@@ -27,6 +29,8 @@ _SIMPLE = "as soon as possible"
 """The name of no engine: simple rules say which warp goes first."""
 _MOST = 200_000
 """Instructions of all warps together that are placed by simple rules: beyond this, a report of many functions would wait for them."""
+_MOST_WAITING = 5_000
+"""The same where warps wait at barriers."""
 _NOTE = "one execution that is possible; --engine all searches for the longest"
 
 
@@ -96,11 +100,22 @@ def _schedule(problem: Problem) -> EngineResult:
     total = sum(string.length for string in problem.strings)
     if total > _MOST:
         return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
+    if not problem.one_slot:
+        return _with_barriers(problem, total)
     case = start.instance(problem)
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
     made = [start.construct(case, start.start(case, rule)) for rule in rules]
     best = max(made, key=lambda schedule: schedule.makespan)
     return EngineResult(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
+
+
+def _with_barriers(problem: Problem, total: int) -> EngineResult:
+    """Return the longest of a few random schedules of warps that wait for each other."""
+    if total > _MOST_WAITING:
+        return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
+    schedule = beam(States(problem), 1, 0, lambda: False)
+    assert schedule is not None
+    return EngineResult(_SIMPLE, lower=schedule.makespan, schedule=schedule, note=_NOTE)
 
 
 def _verdict(known: Merged) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sassan.app import documents
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.views import DRAWINGS, draw, edges_at, graph_document
+from sassan.app.views import DRAWINGS, DrawingContent, draw, edges_at, graph_document
 from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
@@ -63,7 +63,7 @@ def cfg(
     results, inputs = request.results_of(inputs, asked.observer)
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
-        drawing = draw(result, kind, level=level.value, listing=listing, focus=focus or "", name=label(result.function.name))
+        drawing = draw(result, kind, DrawingContent(level.value, listing, focus or "", label(result.function.name)))
         save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
     if json:
         document.show([_document(result, level) for result in results], inputs.refused)

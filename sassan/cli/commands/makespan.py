@@ -19,12 +19,14 @@ from sassan.cli.options import executors
 from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, ProjectFile, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
+    BlockWarps,
     Capacity,
     Chart,
     Configured,
     Engine,
     EngineOption,
     Instances,
+    Interval,
     Issue,
     Latency,
     Limit,
@@ -47,7 +49,7 @@ from sassan.cli.reports import makespan as makespan_report
 from sassan.cli.searching import watched_search
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Executor
-from sassan.makespan.configuration import Configuration, capacities, latencies
+from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 
 _TIME_LIMIT = 10.0
@@ -65,6 +67,8 @@ def makespan(
     cap: Capacity = None,
     issue: Issue = None,
     latency: Latency = None,
+    interval: Interval = None,
+    block_warps: BlockWarps = None,
     engine: EngineOption = None,
     time_limit: TimeLimit = None,
     seed: Seed = None,
@@ -92,8 +96,8 @@ def makespan(
 ) -> None:
     """Find the longest makespan of W warps on one SM.
 
-    A text of the letters L, C, S, D, T, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
-    interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
+    A text of the letters L, C, S, D, T, B, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer
+    is an interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
     beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
     after an installation is compiled: up to 30 seconds, which no time limit counts. With a limit below 1.5 seconds nothing is compiled.
     A listing takes the options of its project; --config takes the place of the project's warps and machine.
@@ -103,6 +107,7 @@ def makespan(
       sassan makespan LCL -W 4
       sassan makespan L5C9L2C9 -W 16 --cap L=1,C=4 --issue 4 -o gantt.svg
       sassan makespan LC -W 8 --cap L=1/2,C=1 --engine exact --json
+      sassan makespan L2BT4BC -W 8 --block-warps 4 --interval T=2 --latency T=18
       sassan makespan kernels.sass -f saxpy -W 16 --path all --limit 5
       sassan makespan L2C9 -W 16 --sm 8.6 --partition
       sassan makespan --config samples/makespan/figure-2.toml
@@ -122,6 +127,8 @@ def makespan(
         capacity=capacities(cap) if cap is not None else {},
         issue=issue,
         latency=latencies(latency) if latency is not None else {},
+        interval=intervals(interval) if interval is not None else {},
+        block_warps=block_warps,
         engine=engine.value if engine is not None else None,
         time_limit=time_limit,
         seed=seed,

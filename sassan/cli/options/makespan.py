@@ -54,6 +54,16 @@ Partition = Annotated[
 ]
 Issue = Annotated[int | None, typer.Option("--issue", metavar="N", min=1, max=MANY, help="Instructions per slot in all.")]
 Latency = Annotated[str | None, typer.Option("--latency", metavar="D=8", help="Slots that an instruction of a unit takes; 1 by default.")]
+Interval = Annotated[
+    str | None,
+    typer.Option(
+        "--interval", metavar="T=2", help="Slots that an instruction holds its unit; else it is as many letters as its latency has slots."
+    ),
+]
+BlockWarps = Annotated[
+    int | None,
+    typer.Option("--block-warps", metavar="N", min=1, max=1_000_000, help="Warps that wait for each other at B.", show_default="all"),
+]
 EngineOption = Annotated[
     Engine | None,
     typer.Option("--engine", help="What searches; 'all' runs bounds, beam, anneal and exact in turn.", show_default="all"),

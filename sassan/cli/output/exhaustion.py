@@ -15,6 +15,8 @@ from sassan.makespan import clock
 
 _GRACE = 10.0
 """Seconds after the end of the time: compiled code that has not returned to Python by then is ended with the process."""
+_AGAIN = 0.5
+"""Seconds until the error is raised once more: in a finalizer, or the callback of a weak reference, Python ignores it."""
 _SOON = 0.05
 """Seconds of a limit that are not worth another alarm."""
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -58,9 +60,10 @@ def _time(seconds: float | None) -> Generator[None]:
 
     def end(number: int, frame: FrameType | None) -> None:
         del number, frame
-        if (left := seconds - (clock.now() - begin)) <= _SOON:
+        left = seconds - (clock.now() - begin)
+        signal.setitimer(signal.ITIMER_REAL, left if left > _SOON else _AGAIN)
+        if left <= _SOON:
             raise error
-        signal.setitimer(signal.ITIMER_REAL, left)
 
     def abort() -> None:
         while (left := seconds + _GRACE - (clock.now() - begin)) > 0:

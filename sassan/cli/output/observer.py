@@ -7,6 +7,7 @@ from sassan.app.inputs import Observer, Refused
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note
+from sassan.render.text import visible
 
 _Item = TypeVar("_Item")
 
@@ -25,6 +26,10 @@ class CommandObserver(Observer):
     def assumed(self, text: str) -> None:
         """Print the assumption."""
         note(f"assumption: {text}\n")
+
+    def noted(self, text: str) -> None:
+        """Print the note."""
+        note(f"note: {visible(text)}\n")
 
     def steps(self, items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
         """Yield the items, showing how many are done."""

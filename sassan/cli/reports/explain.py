@@ -12,10 +12,10 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out
 from sassan.cli.reports.analysis import NONE
 from sassan.ir import SourceLine
+from sassan.timing import Unit
 
 _ROWS = 8
 """Blocks, instructions and accesses that a table shows: the largest; --json has all."""
-_CYCLES, _SHARE = Column("cycles", number=True), Column("share", number=True)
 _PLACE = (Column("address"), Column("line"))
 
 
@@ -25,28 +25,31 @@ def show(results: Sequence[AnalysisResult]) -> None:
         known, wcet = explain(result), result.wcet.value
         if known is None or wcet is None:
             continue
+        unit = "instructions" if result.wcet.model == Unit().name else "cycles"
         out(f"\nwhere the bounds of {label(result.function.name)} come from:\n\n")
-        _table((Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
+        _table(unit, (Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
         _table(
+            unit,
             (*_PLACE, Column("count", number=True), Column("cost", number=True), Column("mostly")),
             ((*_place(block.address, block.source), str(block.count), str(block.cost), block.reason) for block in known.blocks[:_ROWS]),
             [block.cycles for block in known.blocks[:_ROWS]],
             wcet,
         )
         _table(
+            unit,
             (*_PLACE, Column("instruction", widest=24), Column("reason")),
             ((*_place(part.address, part.source), part.opcode, part.reason) for part in known.instructions[:_ROWS]),
             [part.cycles for part in known.instructions[:_ROWS]],
             wcet,
         )
-        _grid(known)
+        _grid(unit, known)
 
 
-def _grid(known: Explanation) -> None:
+def _grid(unit: str, known: Explanation) -> None:
     grid = sum((cycles for _, cycles in known.terms), Fraction(0))
     if not known.terms:
         return
-    _table((Column("grid"),), ((name,) for name, _ in known.terms), [cycles for _, cycles in known.terms], grid)
+    _table(unit, (Column("grid"),), ((name,) for name, _ in known.terms), [cycles for _, cycles in known.terms], grid)
     rows = [
         (*_place(access.address, access.source), access.opcode, str(access.executions), str(access.sectors))
         for access in known.accesses[:_ROWS]
@@ -56,15 +59,22 @@ def _grid(known: Explanation) -> None:
         rows.append((NONE, NONE, "buffers, once each way", NONE, NONE))
         cycles.append(known.buffers)
     columns = (*_PLACE, Column("memory", widest=24), Column("per warp", number=True), Column("sectors", number=True))
-    _table(columns, rows, cycles, grid)
+    _table(unit, columns, rows, cycles, grid)
 
 
-def _table(columns: tuple[Column, ...], rows: Iterable[tuple[str, ...]], cycles: Sequence[int | Fraction], whole: int | Fraction) -> None:
-    """Print rows behind their cycles and the share of the whole; nothing where there are none."""
+def _table(
+    unit: str, columns: tuple[Column, ...], rows: Iterable[tuple[str, ...]], cycles: Sequence[int | Fraction], whole: int | Fraction
+) -> None:
+    """Print rows behind their cycles (or instructions: the `unit`) and the share of the whole; nothing where there are none."""
     if not cycles:
         return
     numbers = [(f"{float(each):.0f}", f"{float(each / whole):.1%}" if whole else NONE) for each in cycles]
-    table.show(Table((_CYCLES, _SHARE, *columns), tuple((*pair, *row) for pair, row in zip(numbers, rows, strict=True))))
+    table.show(
+        Table(
+            (Column(unit, number=True), Column("share", number=True), *columns),
+            tuple((*pair, *row) for pair, row in zip(numbers, rows, strict=True)),
+        )
+    )
     out("\n")
 
 

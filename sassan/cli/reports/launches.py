@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from sassan.app.estimating import EstimateResult
+from sassan.app.estimating import EstimateResult, expected_time
 from sassan.app.launches import LaunchResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -40,7 +40,7 @@ HEADS = (
 
 def flat(launch_result: LaunchResult, expected: EstimateResult | None) -> Mapping[str, object]:
     """Return a launch with its estimate as a row of CSV."""
-    launch, known = launch_result.launch, expected.estimate if expected is not None else None
+    launch, time = launch_result.launch, expected_time(expected)
     return {
         "kernel": launch.kernel,
         "file": launch_result.file,
@@ -51,9 +51,9 @@ def flat(launch_result: LaunchResult, expected: EstimateResult | None) -> Mappin
         "wcet": launch_result.wcet,
         "bound_cycles": launch_result.cycles,
         "bound_us": launch_result.us,
-        "estimate_cycles": known.cycles if known is not None else None,
-        "estimate_us": known.us if known is not None else None,
-        "bound_by": known.bound_by if known is not None else None,
+        "estimate_cycles": time.cycles,
+        "estimate_us": time.us,
+        "bound_by": time.bound_by,
         "gaps": [gap.code for gap in launch_result.gaps],
     }
 

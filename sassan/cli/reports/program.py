@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.app import documents
-from sassan.app.estimating import EstimateResult
+from sassan.app.estimating import EstimateResult, expected_time
 from sassan.app.launches import LaunchResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -90,15 +90,8 @@ def document(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResul
     several = kernels(launches, estimates)
     rows: list[documents.Value] = []
     for each in several:
-        known = each.longest.estimate if each.longest is not None else None
-        rows.append(
-            {
-                "kernel": each.name,
-                "launches": each.launches,
-                "estimated": each.estimated,
-                "us": each.us if known is not None else None,
-                "longest_us": known.us if known is not None else None,
-                "bound_by": known.bound_by if known is not None else None,
-            }
-        )
+        longest = expected_time(each.longest)
+        total = each.us if longest.us is not None else None
+        counts: dict[str, documents.Value] = {"kernel": each.name, "launches": each.launches, "estimated": each.estimated}
+        rows.append({**counts, "us": total, "longest_us": longest.us, "bound_by": longest.bound_by})
     return {"kernels": rows, "us": sum(each.us for each in several)}

@@ -52,15 +52,16 @@ def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]
 
     They pass the same openings where all of them wait at one barrier (`BAR.SYNC 0x0`), for all warps, and none arrives without waiting.
     """
-    waits = [[instruction for instruction in node.instructions if _is_barrier(instruction, facts_of)] for node in cfg.nodes]
+    waits = [[instruction for instruction in node.instructions if waits_for_block(instruction, facts_of)] for node in cfg.nodes]
     code = [instruction for node in cfg.nodes for instruction in node.instructions]
-    others = any(instruction.opcode.startswith(_BAR) and not _is_barrier(instruction, facts_of) for instruction in code)
+    others = any(instruction.opcode.startswith(_BAR) and not waits_for_block(instruction, facts_of) for instruction in code)
     numbers = {_number(instruction) for of_node in waits for instruction in of_node}
     clusters = {(instruction.address, instruction.opcode) for instruction in code if instruction.opcode.startswith(_CLUSTER)}
     return BlockBarriers(tuple(map(len, waits)), not others and len(numbers) == 1 and None not in numbers, tuple(sorted(clusters)))
 
 
-def _is_barrier(instruction: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
+def waits_for_block(instruction: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
+    """Whether a warp waits at an instruction for others of its block."""
     facts = facts_of(instruction)
     return facts is not None and (facts.flow is Flow.BLOCK_BARRIER or instruction.opcode.startswith(_GROUP))
 

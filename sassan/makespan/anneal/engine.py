@@ -33,6 +33,8 @@ _RATE = 80_000_000
 """Instructions of candidates per second and worker, placed or not: about the speed of the compiled chain on a busy machine."""
 _PLAIN_RATE = 500_000
 """The same for plain chains, which share one core."""
+_TIMED_RATE, _TIMED_SECONDS = 100_000, 2.0
+"""The same with intervals or barriers, whose chains are all plain; and the seconds of such chains where there is no limit."""
 _STEP = {True: 1_000_000, False: 10_000}
 """Instructions placed between two checks of the clock, compiled and plain: about 10 ms."""
 _STEPS = 6
@@ -166,9 +168,11 @@ class Anneal:
         seconds = None if budget.deadline is None else max(0.0, round(budget.deadline - began, 1))
         workers = self._executor.workers if self._executor else available()
         plan = self._plan or default_plan(case, len(self._chains), seconds, workers)
-        compiled = len(self._chains) * plan.iterations * case.total > _PLAIN_PLACEMENTS
+        compiled = case.timed is None and len(self._chains) * plan.iterations * case.total > _PLAIN_PLACEMENTS
         if compiled and not may_begin("anneal.kernel", budget.left):
             plan, compiled = self._plan or default_plan(case, len(self._chains), seconds, 1, _PLAIN_RATE), False
+        if case.timed is not None:
+            plan = self._plan or default_plan(case, len(self._chains), _TIMED_SECONDS if seconds is None else seconds, 1, _TIMED_RATE)
         executor = self._executor or (Threads() if compiled else Serial())
         _guard(case, budget, executor.workers)
         states = [chain(case, number, kind, budget.seed) for number, kind in enumerate(self._chains)]

@@ -14,6 +14,7 @@ from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
+from sassan.makespan.timed.engines import run_beam
 
 if TYPE_CHECKING:
     from sassan.makespan.states_kernel import Array
@@ -53,6 +54,8 @@ class Beam:
 
     def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         """Return the longest schedule of all passes that ended in time."""
+        if not problem.one_slot:
+            return run_beam(problem, budget, report)
         begin = clock.now()
         best = EngineResult(self.name)
         for schedule in _passes(problem, self._widths, budget):

@@ -11,6 +11,7 @@ from math import inf
 
 from sassan.makespan import clock
 from sassan.makespan.bounds.overlap import overlap
+from sassan.makespan.bounds.parts import followed_parts
 from sassan.makespan.bounds.pool import SMALL, Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds.search import refines, refuted
 from sassan.makespan.bounds.waiting import busy_units, waiting_slots
@@ -29,6 +30,9 @@ def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], fl
 
     `stop` ends each of them early; `left` returns the seconds left.
     """
+    if not problem.one_slot:
+        yield from _timed(problem)
+        return
     yield "waiting-slots", waiting_slots(problem)
     small = list(cuts(problem, SMALL))
     for cut in small:
@@ -41,6 +45,13 @@ def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], fl
             yield f"overlap-{pieces}", bound
     if not stop() and _loads("numba", left()) and may_begin("bounds.pool_kernel", left()):
         yield from _searched(problem, stop, left)
+
+
+def _timed(problem: Problem) -> Iterator[tuple[str, int]]:
+    """Yield the bounds that hold with intervals, latencies and barriers."""
+    if problem.identical or not problem.blocks:
+        yield "waiting-slots", waiting_slots(problem)
+    yield "followed-parts", followed_parts(problem)
 
 
 def _loads(module: str, seconds: float) -> bool:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from math import floor
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.ilp.model import Model, Row, Variable, combine
 from sassan.ilp.solve import upper_bound
 from sassan.makespan.bounds.waiting import waiting_slots_of
@@ -101,7 +101,7 @@ def overlap(problem: Problem, pieces: int = 1, stop: Callable[[], bool] = lambda
         return None
     groups = groups_of(problem, pieces)
     paths = {string: path_of(string, groups) for string in shares}
-    total = {letter: sum(count * string.counts()[letter] for string, count in shares.items()) for letter in Letter}
+    total = {letter: sum(count * string.counts()[letter] for string, count in shares.items()) for letter in UNITS}
     best = 0
     for last, path in paths.items():
         others = [(paths[string], count - (string is last)) for string, count in shares.items() if count > (string is last)]

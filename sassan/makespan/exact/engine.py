@@ -27,6 +27,7 @@ from sassan.makespan.states import (
     schedule_of,
     team_sizes,
 )
+from sassan.makespan.timed.engines import run_exact
 
 if TYPE_CHECKING:
     from sassan.makespan.exact.tasks import Dive, Relaxed
@@ -54,6 +55,8 @@ class Exact:
 
         Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
         """
+        if not problem.one_slot:
+            return run_exact(problem, budget, report)
         search = _Search(problem, budget, report, clock.now())
         size = _size(problem, budget)
         if size.letters <= PLAIN:

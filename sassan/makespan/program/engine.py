@@ -30,8 +30,9 @@ def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Calla
 
     That is the longest makespan of all where `horizon` is a safe upper bound: a smaller one may cut the optimum off
     (docs/developer/design/makespan.md).
-    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`; OutOfTime if `stop` ended it.
+    Raises UsageError `too-large` with the number of unknowns, `timed-instance`, `fractional-capacity`; OutOfTime if `stop` ended it.
     """
+    _guard_times(problem)
     case = instance(problem)
     fractions = [f"{letter.value}={value}" for letter, value in problem.capacity.items() if value.denominator > 1]
     if fractions:
@@ -43,6 +44,12 @@ def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Calla
     objective = counted.fill(build) if form is Form.COUNTED else paper.fill(build, form)
     model = Model("makespan", tuple(build.variables), objective, tuple(build.rows), _title(problem, case, form, horizon))
     return Program(model, form, build.groups, build.runs)
+
+
+def _guard_times(problem: Problem) -> None:
+    if not problem.one_slot:
+        message = "the integer programs treat neither intervals nor block barriers"
+        raise UsageError("timed-instance", message, hint="use --engine exact, beam, anneal, bounds or all")
 
 
 def _title(problem: Problem, case: Instance, form: Form, horizon: int) -> str:
@@ -81,9 +88,11 @@ class Ilp:
     def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         """Return the proved longest makespan; at the deadline, the best known schedule and the safe bound.
 
-        Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`, MissingToolError for a missing solver.
+        Raises UsageError `too-large` with the number of unknowns, `timed-instance`, `fractional-capacity`, MissingToolError for a missing
+        solver.
         """
         began = clock.now()
+        _guard_times(problem)
         case = instance(problem)
         guard(case, self.form, case.horizon)
         bound = Bounds().run(problem, replace(budget, deadline=_share(budget.deadline)), lambda _: None)

@@ -1,7 +1,7 @@
 """Colours of edges and units on a page: those of the drawings (palette.py, gantt.py), with lighter tones for dark mode."""
 
 from sassan.render import palette
-from sassan.render.gantt import MARK_STYLES
+from sassan.render.gantt import MARK_STYLES, RESULT, TOGETHER, WAITING
 from sassan.warpcfg.graph import Kind
 
 DARK: dict[Kind, str] = {
@@ -14,6 +14,7 @@ DARK: dict[Kind, str] = {
     Kind.RETURN: "#e0b45c",
     Kind.EXIT: "#a3adb8",
 }
+_WAITS = {WAITING: "waits", RESULT: "result", TOGETHER: "barrier"}
 _DASHES = {"solid": "", "dashed": "6 4", "dotted": "2 3"}
 
 
@@ -38,7 +39,7 @@ def legend() -> dict[str, list[dict[str, str]]]:
 
 
 def _word(mark: str) -> str:
-    return mark if mark.isalpha() else "waits"
+    return mark if mark.isalpha() else _WAITS[mark]
 
 
 def _dash(name: str) -> str:

@@ -30,6 +30,7 @@ IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(n
 STEPS = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "name"), [*((arch, "warp_roles") for arch in some(ARCHS, of=4)), *IN_TURN])
 def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str):
     tally = carry_out_words(Task(f"{GROUP}{arch}/{name}", 0, len(shipped(arch, name)), PROGRAM_RUNS, len(name), STEPS))
@@ -37,7 +38,8 @@ def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str
     assert tally.claims or tally.skipped
 
 
-@pytest.mark.parametrize("start", range(0, part(240, of=8), 10))
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, part(240, of=16), 10))
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):
     tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, PROGRAM_RUNS, 1, STEPS))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 
+from budget import some
 from listing import assemble
 from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
 from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
@@ -57,7 +58,8 @@ def found_in_programs(seed: int, values: ModuleType) -> bool:
     return any(not isinstance(report, str) and report.findings for report in reports)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", some(MUTANTS, of=3), ids=lambda mutant: mutant.what)
 def test_a_wrong_line_is_noticed(mutant: WrongLine):
     with loaded(mutant) as modules:
         assert notices(mutant.by, modules)

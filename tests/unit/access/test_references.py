@@ -66,6 +66,7 @@ def test_a_constant_is_an_access_where_a_register_says_which():
     assert references(instruction("LDC.64 R4, c[0x3][R2+0x8]")) == (Reference(Space.CONSTANT, 8, 1),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", EVERY)
 def test_every_address_of_the_samples_is_accessed_as_wide_as_its_registers(arch: str):
     isa, widths, seen = tables.load(arch), set[int](), 0

@@ -52,6 +52,7 @@ def test_the_limit_that_a_kernel_is_built_for_is_named(folder: str, name: str, t
     assert bound_by(folder, name, threads, grid) == NAMES.get(name, name)
 
 
+@pytest.mark.slow
 def test_blocks_that_are_one_too_many_are_a_tail():
     assert bound_by("limits", "fma", 1024, (SMS, 1, 1)) == "fma"
     assert bound_by("limits", "fma", 1024, (SMS + 1, 1, 1)) == "tail"

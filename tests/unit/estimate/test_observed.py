@@ -92,6 +92,7 @@ LAUNCHES: list[tuple[str, Shape, Shape]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
 def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Shape):
     result = analysed(name, Launch(block, grid, (Setting("param_0", -1, 1 << 20),) if name == "saxpy" else ()))

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from budget import part
 from sassan.estimate import plain
 from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall
 from sassan.estimate.simulate import simulate
@@ -28,7 +29,7 @@ def same(a: Run, b: Run) -> bool:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_compiled_simulation_is_the_plain_one(seed: int):
     rng = Random(seed)
-    for _ in range(50):
+    for _ in range(part(50)):
         program, sm = random_programs.program(rng), random_programs.sm(rng)
         assert same(simulate(program, sm), plain.simulate(program, sm)), (program, sm)
 

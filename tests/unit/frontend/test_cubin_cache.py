@@ -125,6 +125,7 @@ def _fill(folder: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_runs_at_the_same_time_never_see_half_an_entry(tmp_path):
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         assert pool.map(_fill, [str(tmp_path)] * 3) == [True, True, True]

@@ -52,6 +52,7 @@ def test_an_architecture_picks_its_cubins(arch, read_as, found):
     assert [one.arch for one in program.functions] == read_as
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -139,6 +140,7 @@ def test_a_cubin_needs_no_cuobjdump(found):
     assert read(load(str(SAMPLES / "sm_61" / "saxpy.cubin")), cached=False).functions[0].arch == "sm_61"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the system enforces no limits")
 @pytest.mark.parametrize("grows", ["bytearray(2 << 30)", "[None for _ in iter(int, 1)]"], ids=["at once", "for ever"])
 def test_a_cuobjdump_that_takes_more_than_its_memory_is_stopped(grows, found):

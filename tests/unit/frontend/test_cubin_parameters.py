@@ -74,6 +74,7 @@ def test_what_is_no_debug_information_names_none(info, kinds):
     assert parameter_names(Fake(info, kinds)) == {}
 
 
+@pytest.mark.slow
 def test_entries_that_cost_more_than_their_bytes_come_to_an_end():
     empty = bytes([1, 0x34, 0, *([3, 0x19] * 2000), 0, 0, 0])
     assert parameter_names(Fake(unit(b"\x01" * 1_000_000), empty)) == {}

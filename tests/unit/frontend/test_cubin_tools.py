@@ -124,6 +124,7 @@ def test_a_run_without_an_end_is_stopped(tmp_path):
         run(program(tmp_path, "import time; time.sleep(1200)"), tmp_path, ToolLimits(0.5, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to it")
 def test_a_run_that_computes_without_an_end_is_stopped_by_its_processor_time(tmp_path):
     with pytest.raises(ToolProblem, match="took too long"):

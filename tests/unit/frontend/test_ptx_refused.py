@@ -205,6 +205,7 @@ def test_a_damaged_sample_is_refused(seed):
     assert "expected" in error.message or "no label" in error.message
 
 
+@pytest.mark.slow
 def test_the_seeded_damages_and_those_by_hand_are_more_than_two_hundred():
     assert len({damaged(seed) for seed in range(SEEDED)} | {text for text, _, _ in BY_HAND}) >= 200
 

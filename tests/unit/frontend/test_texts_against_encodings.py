@@ -37,6 +37,7 @@ def relative(instruction: Instruction) -> bool:
     return bool(instruction.operands) and isinstance(instruction.operands[-1], Target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_every_redirected_branch_is_noticed(arch: str):
     difference = encodings(arch).difference
@@ -52,6 +53,7 @@ def test_every_redirected_branch_is_noticed(arch: str):
     assert tried > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_exchanged_texts_are_noticed(arch: str):
     difference = encodings(arch).difference
@@ -65,6 +67,7 @@ def test_exchanged_texts_are_noticed(arch: str):
     assert tried > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_another_register_or_number_is_noticed(arch: str):
     difference = encodings(arch).difference

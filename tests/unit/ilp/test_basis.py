@@ -48,6 +48,7 @@ def models(draw: st.DrawFn) -> Model:
     return Model("drawn", tuple(Variable(f"x{index}") for index in range(size)), combine(enumerate(draw(factors))), (*rows, cover))
 
 
+@pytest.mark.slow
 @given(models())
 def test_the_basis_of_a_relaxed_optimum_proves_it(model: Model) -> None:
     relaxed = highs.run(model, integer=False)

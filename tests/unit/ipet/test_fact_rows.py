@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from sassan.errors import SassanError
 from sassan.ilp.model import Model, Row, violated
 from sassan.ilp.solve import Status, solve
@@ -74,8 +75,8 @@ def total(cfg: WarpCfg, counts: Counts, counted: int, per: int | None, *, back: 
     for scope in scopes(cfg, per):
         loops = tuple(loop for loop in loops_at(cfg, counted) if loop.head in inside(cfg, scope))
         for walk in counts.walks:
-            for part in parts(cfg, walk, scope, iteration=False):
-                most = max(most, steps_back(loops, part) if back else executions(cfg, part, {counted}))
+            for piece in parts(cfg, walk, scope, iteration=False):
+                most = max(most, steps_back(loops, piece) if back else executions(cfg, piece, {counted}))
     return Total(counted, back, most, per)
 
 
@@ -159,14 +160,15 @@ def broken_rows(
 
 @pytest.mark.slow
 def test_no_true_fact_cuts_an_execution_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500)) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4))) == set()
 
 
 @pytest.mark.slow
 def test_nor_one_of_a_warp_with_convergence_barriers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500), draw=random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4)), draw=random_volta_program) == set()
 
 
+@pytest.mark.slow
 def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     lower = solved = 0
     for cfg, counts, random in executed(monkeypatch, range(2000, 2120), random_program):
@@ -181,10 +183,12 @@ def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch:
     assert lower > solved / 3
 
 
+@pytest.mark.slow
 def test_facts_that_are_false_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken_rows(monkeypatch, range(3000, 3200), one_too_few) == {"fact_warp", "fact_threads"}
 
 
+@pytest.mark.slow
 def test_the_machine_notices_a_thread_taken_for_its_warp(monkeypatch: pytest.MonkeyPatch) -> None:
     def alone(*_: object) -> tuple[int, bool]:
         return 1, True

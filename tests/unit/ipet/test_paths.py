@@ -20,6 +20,7 @@ def analysed(name: str, bound: int = 3) -> AnalysisResult:
     return analyze(function, Settings(loop_bound=bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bfs_step", "early_return", "mandelbrot", "binary_search", "nested_if", "calls_nested"])
 def test_no_path_costs_more_than_the_bound(name: str):
     found = analysed(name)

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from sassan.errors import SassanError
 from sassan.ilp.model import violated
 from sassan.ipet import rows, steps
@@ -55,14 +56,15 @@ def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range, draw: Callable[[R
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500)) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4))) == set()
 
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_with_convergence_barriers_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(1500), random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=4)), random_volta_program) == set()
 
 
+@pytest.mark.slow
 def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     def always(_steps: steps.Steps, _loop: Loop) -> bool:
         return True
@@ -71,6 +73,7 @@ def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pyt
     assert broken_rows(monkeypatch, range(500_000, 500_200)) == {"loop"}
 
 
+@pytest.mark.slow
 def test_the_machine_notices_threads_that_wait_inside_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     def always(_steps: steps.Steps, _loop: Loop) -> bool:
         return True
@@ -79,6 +82,7 @@ def test_the_machine_notices_threads_that_wait_inside_a_loop(monkeypatch: pytest
     assert broken_rows(monkeypatch, range(500_000, 500_200)) == {"loop"}
 
 
+@pytest.mark.slow
 def test_the_machine_notices_that_a_pop_is_judged_by_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     def by_source(_steps: steps.Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
         del by_step

@@ -73,6 +73,7 @@ def unwritten(function: Function, isa: Isa) -> Iterator[str]:
             yield f"{function.name} {one.address:#06x} {one.text}: {' '.join(listed(missing))}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 def test_no_sample_reads_a_register_that_some_path_leaves_unwritten(arch: str):
     functions = [function for name in names(arch) for function in program(arch, name).functions]
@@ -81,6 +82,7 @@ def test_no_sample_reads_a_register_that_some_path_leaves_unwritten(arch: str):
     assert [found for one in kernels for found in unwritten(one, load(arch))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -3,10 +3,10 @@
 import pytest
 
 from assembly import instruction
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.isa.tables import load
 
-L, C, S, D, T = Letter
+L, C, S, D, T = UNITS
 
 ROWS = [
     ("sm_61", "LDG.E R0, [R2]", L, L),

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from budget import some
 from samples import SAMPLES, names, program
 from sassan.isa.registers import span
 from sassan.isa.tables import load
@@ -12,6 +13,7 @@ REGISTERS = re.compile(r'\.section\s+\.text\.(\S+?),.*?SHI_REGISTERS=(\d+)"', re
 ARCHS = sorted(path.name for path in SAMPLES.glob("sm_*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("tool", ["nvdisasm", "cuobjdump"])
 def test_every_instruction_of_every_sample_is_known(arch: str, tool: str):
@@ -20,7 +22,8 @@ def test_every_instruction_of_every_sample_is_known(arch: str, tool: str):
     assert [one.text for function in found for one in function.instructions if isa.facts(one) is None] == []
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", some(ARCHS))
 def test_kept_templates_and_the_plain_way_agree(arch: str):
     isa = load(arch)
     found = [function for name in names(arch) for function in program(arch, name).functions]
@@ -33,6 +36,7 @@ def test_there_are_samples_of_the_architecture(arch: str):
     assert len(names(arch)) >= 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80"])
 def test_no_instruction_touches_a_register_above_the_count_of_its_listing(arch: str):
     isa = load(arch)

@@ -57,6 +57,7 @@ def _end(random: Random, target: str) -> list[str]:
     return end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_no_loop_of_random_code_turns_more_often_than_its_bound(seed: int):
     random, bounded = Random(f"loops {seed}"), 0

@@ -10,6 +10,7 @@ from sassan.machine.launch import Launch
 from sassan.warpcfg.externals import clobbering
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_every_loop_has_a_bound_or_a_reason(arch: str):
     silent: list[str] = []

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from architectures import describe
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.arch import described, names
 from sassan.errors import InputError
 from sassan.isa.tables import units
@@ -173,7 +173,7 @@ def test_a_unit_that_is_not_there_has_no_rate() -> None:
 
 def test_a_partition_has_its_share_of_the_lanes() -> None:
     sm = load("sm_75")
-    assert [sm.partition_capacity(one) for one in Letter] == [
+    assert [sm.partition_capacity(one) for one in UNITS] == [
         Fraction(1, 2),
         Fraction(1, 2),
         Fraction(1, 8),
@@ -183,7 +183,7 @@ def test_a_partition_has_its_share_of_the_lanes() -> None:
 
 
 def test_loads_and_the_doubles_of_consumer_parts_are_shared_by_the_whole_sm() -> None:
-    assert [[one.value for one in Letter if load(arch).is_shared(one)] for arch in ("sm_61", "sm_60", "sm_80", "sm_86")] == [
+    assert [[one.value for one in UNITS if load(arch).is_shared(one)] for arch in ("sm_61", "sm_60", "sm_80", "sm_86")] == [
         ["L", "D"],
         ["L"],
         ["L"],

@@ -3,7 +3,7 @@
 from functools import cache
 from itertools import combinations
 
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS
 from sassan.makespan.problem import Problem
 
 
@@ -20,8 +20,8 @@ def longest(problem: Problem) -> int:
         return 1 + max(remaining(_after(done, run)) for run in _maximal(ready, done))
 
     def _maximal(ready: list[int], done: tuple[int, ...]) -> list[tuple[int, ...]]:
-        units = {letter: sum(strings[warp][done[warp]] is letter for warp in ready) for letter in Letter}
-        count = min(limit, sum(min(units[letter], int(problem.capacity[letter])) for letter in Letter if units[letter]))
+        units = {letter: sum(strings[warp][done[warp]] is letter for warp in ready) for letter in UNITS}
+        count = min(limit, sum(min(units[letter], int(problem.capacity[letter])) for letter in UNITS if units[letter]))
         return [run for run in combinations(ready, count) if _fits(run, done)]
 
     def _fits(run: tuple[int, ...], done: tuple[int, ...]) -> bool:

@@ -60,6 +60,7 @@ def test_a_single_warm_run_bounds_the_end_from_above_only():
     assert (interval_of_runs((2.0, 1.0), Estimator.MINIMUM).low, interval_of_runs((2.0, 1.0), Estimator.MINIMUM).high) == (None, 1.0)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_mean_is_that_of_scipy():
     stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
     theirs = stats.bootstrap((np.array(SKEWED[1:]),), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(1))
@@ -130,6 +131,7 @@ def test_dependence_is_one_for_runs_that_only_grow_and_zero_for_equal_ones():
     assert dependence((1.0, 2.0)) == 0.0
 
 
+@pytest.mark.slow
 def test_many_runs_take_fewer_resamples_and_say_so():
     answer = interval_of_runs((1.0, *(float(one) for one in np.random.default_rng(1).random(200_000))), Estimator.MEAN)
     assert answer.resamples == 250
@@ -143,6 +145,7 @@ def test_ends_beyond_which_hardly_any_resample_lies_are_doubted(level: float, re
         assert (COARSE in interval_of_runs(SKEWED, which, IntervalSettings(level, 0, resamples)).doubts) == doubted
 
 
+@pytest.mark.slow
 def test_so_many_runs_that_resamples_are_few_are_doubted():
     many = (1.0, *(float(one) for one in np.random.default_rng(1).random(300_000)))
     assert COARSE in interval_of_runs(many, Estimator.MEAN).doubts

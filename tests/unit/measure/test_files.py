@@ -176,6 +176,7 @@ def test_a_file_that_is_not_text_is_refused(data: bytes, code: str, tmp_path):
     assert refused.value.code == code
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_runs_are_read(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("seconds\n" + "0.002243\n" * 100_000, encoding="utf-8")

@@ -1,16 +1,21 @@
 """Messages of a stand-in, and what a program could send in their place."""
 
+import socket
 import struct
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import PATIENCE
 from sassan.launches import ProgramLaunch
 from sassan.record import protocol
 from sassan.record.devices import DeviceChoice, simulated_device
 from sassan.record.protocol import ProtocolError, RawLaunch
 from sassan.record.recorder import ProcessState, Recorder
+from sassan.record.server import Server
 
 
 def payload(blocks: int = 4, *arguments: tuple[int, bytes], known: int = 1, stream: int = 0) -> bytes:
@@ -50,6 +55,37 @@ def test_a_truncated_launch_is_refused(size: int):
 def test_a_kernel_of_an_image_that_was_never_shown_is_refused():
     with pytest.raises(ProtocolError):
         recorder().answer(ProcessState(), "K", struct.pack("=Q", 7) + b"k")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("HIKGOLAFUN?\0"), st.binary(max_size=120) | st.binary(max_size=40).map(lambda end: payload() + end)),
+        max_size=8,
+    )
+)
+def test_any_messages_are_answered_or_refused(messages: list[tuple[str, bytes]]):
+    recording, process = recorder(), ProcessState()
+    for kind, data in messages:
+        with suppress(ProtocolError):
+            assert isinstance(recording.answer(process, kind, data), bytes | None)
+    assert len(recording.launches()) <= 10
+    assert recording.images() == ()
+    assert all(isinstance(note, str) for note in recording.notes())
+
+
+@pytest.mark.parametrize(
+    "sent", [b"?", b"\xff" * 64, protocol.HEAD.pack(protocol.MOST + 1, ord("I")), protocol.HEAD.pack(2, ord("L")) + b"no"]
+)
+def test_a_program_that_sends_rubbish_ends_its_connection_alone(sent: bytes, tmp_path: Path):
+    recording = recorder()
+    with Server(tmp_path / "socket", recording), socket.socket(socket.AF_UNIX) as program:
+        program.settimeout(PATIENCE)
+        program.connect(str(tmp_path / "socket"))
+        program.sendall(sent)
+        program.shutdown(socket.SHUT_WR)
+        assert program.recv(1) == b""
+    assert recording.launches() == ()
+    assert recording.error is None
 
 
 def test_a_message_of_an_unknown_kind_is_refused():

@@ -68,6 +68,7 @@ def flips(*, values: bool) -> list[bytes]:
     return [flipped(TWO.data, at, bit) for at, bit in some]
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_of_the_structure_changes_a_number_without_a_note() -> None:
     assert [data for data in flips(values=False) if changed(read(data))] == []
 

@@ -46,6 +46,7 @@ def test_reports_of_several_versions_are_read_without_a_note(name: str, kernel: 
     assert (recording.device.sm_count if recording.device else 0, recording.notes) == (sms, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count", "valid", "best"),
     [("convolution", 4362, 4201, 0.54784), ("dedispersion", 11130, 11130, 66.8416)],

@@ -32,6 +32,7 @@ def test_the_same_graph_gives_the_same_bytes(nested: WarpCfg, form: str):
     assert draw(dot_text(nested), form) == draw(dot_text(nested), form)
 
 
+@pytest.mark.slow
 def test_the_svg_is_xml_that_holds_every_block_of_500(ladder: WarpCfg):
     svg = parse(draw(dot_text(ladder), "svg").data)
     ids = {one.get("id") for one in svg.iter(f"{SVG}g")}

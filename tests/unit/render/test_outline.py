@@ -9,7 +9,7 @@ from sassan.app.analysis import analyze
 from sassan.app.reading import read_program
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.views import draw
+from sassan.app.views import DrawingContent, draw
 from sassan.errors import UsageError
 from sassan.render.graph import outline as module
 from sassan.render.graph.blocks import facts
@@ -55,13 +55,14 @@ def test_every_block_is_drawn_once_and_every_edge_between_two_drawn_ones(name: s
             assert (tail, head) in drawn or (head, tail) in drawn
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_an_outline_with_its_most_expensive_loops_open():
     result = analyzed("large_5000")
     text = draw(result, "dot").data.decode()
     assert len(result.cfg.nodes) > module.MOST
     assert len(nodes(text)) < len(result.cfg.nodes)
     assert "blocks are drawn: loops, calls and equal cases stand for their blocks" in text
-    assert nodes(draw(result, "dot", focus="all").data.decode()) == {node.id for node in result.cfg.nodes}
+    assert nodes(draw(result, "dot", DrawingContent(focus="all")).data.decode()) == {node.id for node in result.cfg.nodes}
 
 
 def test_equal_cases_of_a_switch_are_one_block(monkeypatch: pytest.MonkeyPatch):
@@ -85,15 +86,15 @@ def test_a_focus_draws_the_worst_path_a_loop_or_the_neighbours_of_an_address():
     cfg = result.cfg
     counts = Decorations(counts=result.wcet.counts).node_counts(cfg)
     worst = {node.id for node, count in zip(cfg.nodes, counts, strict=True) if count}
-    assert nodes(draw(result, "dot", focus="worst").data.decode()) == worst
+    assert nodes(draw(result, "dot", DrawingContent(focus="worst")).data.decode()) == worst
     (loop,) = cfg.loops
-    assert nodes(draw(result, "dot", focus="loop").data.decode()) == {cfg.nodes[at].id for at in {*loop.nodes, loop.head}}
-    near = nodes(draw(result, "dot", focus="0x0070").data.decode())
+    assert nodes(draw(result, "dot", DrawingContent(focus="loop")).data.decode()) == {cfg.nodes[at].id for at in {*loop.nodes, loop.head}}
+    near = nodes(draw(result, "dot", DrawingContent(focus="0x0070")).data.decode())
     assert {"n0008", "n0068"} <= near < {node.id for node in cfg.nodes}
 
 
 @pytest.mark.parametrize(("name", "focus"), [("saxpy", "loop"), ("bfs_step", "worst"), ("saxpy", "0x9999"), ("saxpy", "hot")])
 def test_nothing_in_focus_is_an_error(name: str, focus: str):
     with pytest.raises(UsageError) as raised:
-        draw(analyzed(name, None), "dot", focus=focus)
+        draw(analyzed(name, None), "dot", DrawingContent(focus=focus))
     assert raised.value.code == "focus"

@@ -35,6 +35,15 @@ def test_code_below_a_folder_is_shown_and_nothing_that_is_hidden(tree: Path):
     assert [os.path.relpath(one, tree) for one in watched.shown(watched.stamps())] == ["a.cu", "b.cubin", "b.ptx", "deep/c.sass"]
 
 
+def test_links_to_themselves_and_what_is_no_file_are_not_shown(tree: Path):
+    before = Folder(str(tree)).stamps()
+    (tree / "loop.sass").symlink_to("loop.sass")
+    (tree / "zero.sass").symlink_to("/dev/zero")
+    os.mkfifo(tree / "pipe.sass")
+    (tree / "folder.sass").mkdir()
+    assert Folder(str(tree)).stamps() == before
+
+
 def test_a_file_that_changes_is_analyzed_alone(tree: Path):
     assert changed(tree, tree, "a.cu", "changed") == ["a.cu"]
     assert changed(tree, tree, "new.cu", "new") == ["new.cu"]

@@ -103,6 +103,7 @@ def test_code_that_nothing_reaches_is_walked_on_its_own():
     assert walked(text).roots == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"])
 def test_the_steps_between_blocks_are_those_that_nvdisasm_draws(arch: str):
     for name in names(arch):

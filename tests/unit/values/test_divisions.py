@@ -104,6 +104,7 @@ def test_a_divisor_that_is_not_given_has_no_quotient():
     assert behind(WHOLE + QUOTIENT, 4, None) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [WHOLE + QUOTIENT, WHOLE + REMAINDER])
 def test_threads_hold_what_is_said_of_a_division(text: str):
     report = inspect_words(

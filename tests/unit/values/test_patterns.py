@@ -47,6 +47,7 @@ def changed(held: dict[int, LaneWord], registers: int, dice: Random) -> dict[int
     return kept | dict.fromkeys(bits(registers & NAMED), dice.choice(HELD)) if dice.getrandbits(1) else kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [*(program(arch, "medium_500").functions[0] for arch in ("sm_61", "sm_120")), *(drawn_program(arch, 1) for arch in (OLD, NEW))],

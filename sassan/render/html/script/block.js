@@ -62,6 +62,9 @@ function listingColumns(one, rows) {
   const times = timesOf(one);
   const column = (title, text, tip, more = {}) => ({ title, tip, text, cell: text, ...more });
   const numeric = { numeric: true };
+  // One file is named once, above its line numbers.
+  const files = new Set(rows.filter((row) => row.source).map((row) => placeOf(row.source).replace(/:\d+$/, "")));
+  const line = files.size === 1 ? ["line", (row) => placeOf(row.source).split(":").pop(), `of ${[...files][0]}`, numeric] : ["line", (row) => placeOf(row.source), "source line"];
   const share = (row) => (times.has(row.address) ? percent(times.get(row.address)) : "");
   return [
     column("address", (row) => row.address),
@@ -71,7 +74,7 @@ function listingColumns(one, rows) {
     ...(rows.some((row) => row.transactions) ? [column("trans.", (row) => row.transactions, TRANSACTIONS, { ...numeric, cell: transactions })] : []),
     ...(rows.some((row) => row.live !== null) ? [column("live", (row) => number(row.live), "general registers in use: live before the instruction, or written by it", numeric)] : []),
     ...(times ? [column("time", share, "share of the estimated time that warps spend before the instruction", { ...numeric, cell: (row) => el("span", { title: stallReasons(one, row.address) }, share(row)) })] : []),
-    ...(rows.some((row) => row.source) ? [column("line", (row) => placeOf(row.source), "source line")] : []),
+    ...(rows.some((row) => row.source) ? [column(...line)] : []),
     column("instruction", (row) => row.text, undefined, { cell: (row) => [row.text, branchComment(row)] }),
   ];
 }

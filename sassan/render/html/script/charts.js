@@ -22,7 +22,8 @@ function makespanPanel(one) {
   );
 }
 
-const word = (mark) => (mark === "." ? "waits" : mark);
+const IDLE = { ".": "waits", "~": "result", "|": "barrier" };
+const word = (mark) => IDLE[mark] ?? mark;
 
 function gantt(chart) {
   const figure = el("figure", { class: "gantt" });

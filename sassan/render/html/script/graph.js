@@ -1,6 +1,7 @@
 // The drawing of a graph: blocks, edges, boxes. The layout was computed before; the style is added here.
 
 const CHARACTER_LINE = 14;
+const LONG_EDGE = 3000; // points; the dashes of longer edges are too many for a browser: hundreds of them took seconds per frame
 const LEAST_SHARE = 0.01; // blocks below it fade in the heat map
 const ARROWS = {
   vee: "M0,0 L10,5 L0,10 L3,5 Z",
@@ -33,6 +34,9 @@ function pathOf(points) {
   return `M${first} L${start} C${rest.join(" ")} L${last}`;
 }
 
+// The sides of the polygon of a path: at least its length.
+const lengthOf = (points) => points.slice(1).reduce((sum, [x, y], at) => sum + Math.hypot(x - points[at][0], y - points[at][1]), 0);
+
 function drawEdge(edge) {
   if (!edge.path.length) return "";
   const look = PAGE.legend.kinds.find((one) => one.kind === edge.kind);
@@ -43,7 +47,8 @@ function drawEdge(edge) {
     "marker-start": look && look.tail !== "none" ? `url(#tail-${edge.kind})` : null,
   });
   const tip = svg("title", {}, [look ? look.means : "entry", ...edge.says, edge.count ? `${many(edge.count, "time")} on the worst path` : ""].filter(Boolean).join("\n"));
-  return svg("g", { class: `edge kind-${look ? edge.kind : "fallthrough"} ${edge.count ? "worst" : ""}`, "data-src": edge.src, "data-dst": edge.dst }, tip, line, times);
+  const flags = [edge.count ? "worst" : "", lengthOf(edge.path) > LONG_EDGE ? "long" : ""].filter(Boolean).join(" ");
+  return svg("g", { class: `edge kind-${look ? edge.kind : "fallthrough"} ${flags}`, "data-src": edge.src, "data-dst": edge.dst }, tip, line, times);
 }
 
 function blockName(block) {

@@ -1,4 +1,4 @@
-// One function: gaps and assumptions first, then its numbers, its graph, its loops and its warps.
+// One function: gaps and numbers first, assumptions in one line, then its graph, its estimate, its loops and its warps.
 
 async function kernelView(one) {
   const view = graphView(one);
@@ -10,9 +10,9 @@ async function kernelView(one) {
     el("dl", { class: "tiles" }, numbers(one)),
     code,
     assumptionsPanel(one),
-    estimatePanel(one, view),
     pathPanel(one),
     view.element,
+    estimatePanel(one, view),
     loopsPanel(one, view),
     blocksPanel(one, view),
     launchPanel(one),
@@ -75,10 +75,14 @@ function backed(record) {
   return record.assumptions.map((text, at) => `${text} [${record.assumption_kinds[at]}]`);
 }
 
+// One line, which opens: how many there are, and those that nothing but the reader's word backs.
 function assumptionsPanel(one) {
   const notes = [one.wcet.note].filter(Boolean);
   if (!one.assumptions.length && !notes.length) return "";
-  return panel("Assumptions: the bounds hold under these", "assumptions", items(backed(one)), notes.map((text) => el("p", {}, text)));
+  const assumed = one.assumptions.filter((_, at) => one.assumption_kinds[at] === "assumed");
+  const line = [...notes, ...assumed].join("; ");
+  const summary = el("summary", { title: "the bounds hold under these" }, `${many(one.assumptions.length, "assumption")}, ${number(assumed.length)} assumed`, line ? el("span", {}, `: ${line}`) : "");
+  return el("details", { class: "panel assumptions", "aria-label": "Assumptions" }, summary, notes.map((text) => el("p", {}, text)), items(backed(one)));
 }
 
 function pathPanel(one) {

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from listing import assemble
-from sassan.alphabet import Letter
+from sassan.alphabet import UNITS, Letter
 from sassan.errors import UsageError
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.sm.barriers import NO_BARRIERS, BlockBarriers, block_barriers
@@ -33,7 +33,7 @@ def machine(load_lanes: int, compute_lanes: int, issue: int) -> Multiprocessor:
 
 
 def counts(path: str) -> dict[Letter, int]:
-    return {letter: path.count(letter.value) for letter in Letter}
+    return {letter: path.count(letter.value) for letter in UNITS}
 
 
 def bound(

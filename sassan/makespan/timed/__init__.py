@@ -1,0 +1,1 @@
+"""The model beyond the papers: instructions that take several slots, and block barriers."""

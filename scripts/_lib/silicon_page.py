@@ -1,0 +1,83 @@
+"""The page of the reference that shows `samples/experiments/silicon*.csv`: bounds and estimates against recorded GPU runs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "samples" / "experiments"
+BOUNDS = EXPERIMENTS / "silicon.csv"
+PREDICTIONS = EXPERIMENTS / "silicon_predictions.csv"
+
+_ABOUT = """\
+A row is a source of recordings under a cost model: `n` measurements, the share of them that have a bound, the bound over the measured
+cycles, and `below`: how many bounds are below their measurement, which refutes them. A part of a source that is also summed up alone stands
+below it, behind a comma. Where there is no bound, the gaps say why.
+
+The recordings are not part of the repository. `scripts/experiments silicon DIR -o OUT` makes the figures again from a folder of them; copy
+`silicon.csv` and `silicon_predictions.csv` of OUT to `samples/experiments`, and `scripts/docs --reference` writes this page.
+[Validation on GPUs](../../samples/README.md#validation-on-gpus) says what the sources are,
+[trust a number](../guides/trust-a-number.md) what to make of it."""
+_BEFORE_MEMORY = """\
+**These figures are from before bounds held for the memory of a GPU**: bandwidth, atomics, bank conflicts and the launch were in no cost
+model then, and many bounds are refuted. Until they are made again, take the bound of a grid as proved under its assumptions, not as
+validated on silicon."""
+_METHODS = """\
+How well each way of predicting a time does: the mean error in percent of the measurement, the geometric mean of predicted over measured,
+the share within a factor of two, Kendall's tau, and for tuning spaces the time of the best of the first 1 or 10 configurations by that
+order, over the best time of all."""
+_BOUNDS_HEAD = ("source", "model", "n", "bounded", "least", "median", "90 %", "most", "below", "gaps")
+_PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio", "within 2x", "tau", "regret@1", "regret@10")
+
+
+def page(head: str) -> str:
+    """The text of the page, `head` below its title."""
+    bounds = _rows(BOUNDS)
+    # Files of that time held predictions beside the bounds.
+    notes = [_BEFORE_MEMORY, ""] if "estimate_mape" in bounds[0] else []
+    lines = ["# Bounds against silicon", "", head, _ABOUT, "", *notes, _summary(bounds), "", "## Bounds", ""]
+    lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
+    if PREDICTIONS.exists():
+        lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(bounds: list[dict[str, str]]) -> str:
+    """How many measurements refute their bound, by cost model; parts of a source are not counted twice."""
+    whole = [row for row in bounds if ", " not in row["source"]]
+    counts: list[str] = []
+    for model in dict.fromkeys(row["model"] for row in whole):
+        rows = [row for row in whole if row["model"] == model]
+        bounded = sum(round(int(row["n"]) * float(row["bounded_share"])) for row in rows)
+        total, below = (sum(int(row[key]) for row in rows) for key in ("n", "below"))
+        counts.append(f"`{model}`: {bounded:,} of {total:,} measurements have a bound, and {below:,} refute it")
+    return "Together, " + "; ".join(counts) + "."
+
+
+def _bound(row: dict[str, str]) -> tuple[str, ...]:
+    ratios = (_figure(row[f"ratio_{name}"]) for name in ("min", "median", "p90", "max"))
+    gaps = row["gaps"].replace(" ", ", ").replace(":", " ") or "-"
+    return (row["source"], row["model"], row["n"], _share(row["bounded_share"]), *ratios, row["below"], gaps)
+
+
+def _prediction(row: dict[str, str]) -> tuple[str, ...]:
+    figures = (_share(row["mape"]), _figure(row["geometric_mean"]), _share(row["within_2x"]))
+    ranks = (_figure(row[name]) for name in ("tau", "regret_1", "regret_10"))
+    return (row["source"], row["model"], row["method"], row["n"], *figures, *ranks)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _figure(text: str) -> str:
+    return f"{float(text):,.2f}" if text else "-"
+
+
+def _share(text: str) -> str:
+    return f"{float(text):.0%}" if text else "-"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows)]
