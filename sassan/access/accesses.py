@@ -77,9 +77,9 @@ class Access:
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
     `passes` those over the banks of shared memory, or different addresses of constant memory;
-    `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the most lanes that an
-    atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
-    `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
+    most lanes that an atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where that is
+    not known. `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
 

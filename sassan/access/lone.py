@@ -178,7 +178,7 @@ def _is_plain(register: Register) -> bool:
 
 
 def _apart(a: LaneWord, b: LaneWord, threads: Sequence[int]) -> bool:
-    """Say whether each lane with a thread adds another number to one word than to the other; `threads` are those of the warps of a table."""
+    """Say whether each lane with a thread adds another number to one word than to the other; `threads` are those of each warp."""
     tables = [word.lanes for word in (a, b) if word.lanes is not None]
     if a.rows is not None or b.rows is not None or not tables or len({len(table) for table in tables}) > 1:
         return False

@@ -121,7 +121,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
 
 
 def _shared(access: Access, passes: int, pipeline: MemoryPipeline) -> int:
-    """Return for how long an access to shared memory keeps the pipeline; one with bank conflicts takes longer for each pass."""
+    """Return for how long an access to shared memory keeps the pipeline; passes that bank conflicts add take longer."""
     if access.opcode.startswith("ATOMS"):
         return passes * pipeline.shared_atomic
     free = min(passes, access.ideal or 1)
