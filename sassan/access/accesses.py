@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial, reduce
 from itertools import pairwise
+from math import lcm
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -76,9 +77,10 @@ class Access:
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
     `passes` those over the banks of shared memory, or different addresses of constant memory;
-    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
-    atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
-    `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
+    most lanes that an atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where that is
+    not known. `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
 
     address: int
@@ -95,6 +97,7 @@ class Access:
     collisions: int | None = None
     base: str = ""
     fresh: int | None = None
+    warps: tuple["Access", ...] = ()
 
     @property
     def transactions(self) -> Count | None:
@@ -133,7 +136,7 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     for index, node in enumerate(values.cfg.nodes):
         before = earlier(node.instructions, values.facts)
         for instruction, point in values.executing(index, _accesses_memory):
-            known = _Known(before.get(instruction.address, ()), lone=(index, instruction.address) in single)
+            known = _Known(before.get(instruction.address, ()), values.threads, lone=(index, instruction.address) in single)
             for reference in references(instruction):
                 access = _access(instruction, reference, point, known, alignments)
                 key = (instruction.address, reference.place)
@@ -142,9 +145,13 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
 
 
 class _Known(NamedTuple):
-    """Of an instruction: the accesses before it in its straight piece of code, and whether one thread at most executes it at a time."""
+    """Of an instruction: the accesses before it in its straight piece of code, how many threads the warps of a table have.
+
+    `lone`: one thread at most executes it at a time.
+    """
 
     before: Earlier
+    threads: Sequence[int]
     lone: bool
 
 
@@ -153,8 +160,8 @@ def _accesses_memory(instruction: Instruction) -> bool:
 
 
 def _worst(a: Access, b: Access) -> Access:
-    """Return what holds of an access in two contexts: the pattern is that of more transactions."""
-    if a.transactions is None or b.transactions is None or a.ideal is None or b.ideal is None:
+    """Return what holds of an access in two contexts, or of two warps: the pattern is that of more transactions."""
+    if a.transactions is None or b.transactions is None or a.waste is None or b.waste is None:
         return a
     more = a if a.transactions.most >= b.transactions.most else b
     return replace(
@@ -163,10 +170,18 @@ def _worst(a: Access, b: Access) -> Access:
         lines=_either(a.lines, b.lines),
         halves=_either(a.halves, b.halves),
         passes=_either(a.passes, b.passes),
-        ideal=min(a.ideal, b.ideal),
+        ideal=max(a.transactions.most, b.transactions.most) - max(a.waste, b.waste),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
         fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
+        warps=_warp_by_warp(a, b),
     )
+
+
+def _warp_by_warp(a: Access, b: Access) -> tuple[Access, ...]:
+    if not a.warps and not b.warps:
+        return ()
+    of_a, of_b = a.warps or (a,), b.warps or (b,)
+    return tuple(_worst(of_a[index % len(of_a)], of_b[index % len(of_b)]) for index in range(lcm(len(of_a), len(of_b))))
 
 
 def _either(a: Count | None, b: Count | None) -> Count | None:
@@ -186,8 +201,11 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
     if held is None:
         return _fresh(_scattered(plain, reference), reference, _Warp((0,) * LANES, tuple(range(LANES)), 1), known.before)
     alignment = alignments.get(held.base, ALIGNMENT)
-    access = counted(replace(plain, base=held.base), reference, held, alignment)
-    return reduce(_worst, [_fresh(access, reference, warp, known.before) for warp in _warps(reference, held, alignment)])
+    warps = _warps(reference, held, alignment, known.threads)
+    plain = replace(plain, base=held.base)
+    made = {warp: _fresh(_of_warp(plain, reference, warp), reference, warp, known.before) for warp in sorted(set(warps))}
+    access = reduce(_worst, made.values())
+    return replace(access, warps=tuple(made[warp] for warp in warps)) if len(made) > 1 else access
 
 
 def _fresh(access: Access, reference: Reference, warp: "_Warp", before: Earlier) -> Access:
@@ -238,19 +256,17 @@ def _scattered(access: Access, reference: Reference) -> Access:
 
 def counted(access: Access, reference: Reference, word: LaneWord, alignment: int = ALIGNMENT) -> Access:
     """Return an access with what addresses of this form cost; `alignment` is that of the parameter that they begin with."""
-    return reduce(_worst, [_of_warp(access, reference, warp) for warp in _warps(reference, word, alignment)])
+    return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
-def _warps(reference: Reference, word: LaneWord, alignment: int) -> list["_Warp"]:
-    """Return the addresses of the warps of a table, each once."""
+def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,)) -> list["_Warp"]:
+    """Return the addresses of each warp of a table, of which the warps have so many threads."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
-    table = word.lanes or (0,) * len(word.rows or range(LANES))
+    table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
     rows = word.rows or (0,) * len(table)
-    kinds = {
-        (tuple(places[first : first + reference.lanes]), rows[first : first + reference.lanes]) for first in range(0, len(table), LANES)
-    }
-    return [_Warp(*kind, modulus) for kind in sorted(kinds)]
+    ends = [(LANES * warp, LANES * warp + min(reference.lanes, threads[warp % len(threads)])) for warp in range(len(table) // LANES)]
+    return [_Warp(tuple(places[first:end]), rows[first:end], modulus) for first, end in ends]
 
 
 class _Warp(NamedTuple):

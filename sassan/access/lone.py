@@ -4,7 +4,7 @@
 thread waits elsewhere, and none comes again, that is so in the whole warp, until the predicate is written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -86,7 +86,7 @@ class _Search:
             facts, guard = self.values.facts[instruction.address], instruction.guard
             if guard is not None and guard.index is not None and (_bit(guard.file, guard.index), not guard.negated) in here:
                 self.guarded.add((index, instruction.address))
-            literals = set(_found(instruction, point, here))
+            literals = set(_found(instruction, point, here, self.values.threads))
             here, whole = ({literal for literal in each if not facts.writes >> literal[0] & 1} for each in (here, whole))
             here |= literals
             if not cfg.waiting_points[index]:
@@ -141,14 +141,14 @@ def _relation(instruction: Instruction) -> bool | None:
     return None if always and modifiers[-1] == "OR" else equal
 
 
-def _found(instruction: Instruction, point: Point, known: AbstractSet[Literal]) -> Iterator[Literal]:
+def _found(instruction: Instruction, point: Point, known: AbstractSet[Literal], threads: Sequence[int]) -> Iterator[Literal]:
     """Yield what holds behind a comparison in one active thread at most, or which register holds the number of the lane."""
     equal, target = _relation(instruction), instruction.operands[0] if instruction.operands else None
     if not isinstance(target, Register) or target.index is None or instruction.guard is not None:
         return
     if equal is not None:
         a, b = (_word(operand, point, known) for operand in instruction.operands[2:4])
-        if a is not None and b is not None and _apart(a, b):
+        if a is not None and b is not None and _apart(a, b, threads):
             yield _bit(target.file, target.index), equal
     elif instruction.opcode == "S2R" and instruction.operands[1:] == (Special("SR_LANEID"),):
         yield _bit(target.file, target.index), True
@@ -177,14 +177,17 @@ def _is_plain(register: Register) -> bool:
     return not (register.negated or register.absolute or register.inverted) and _PLAIN.issuperset(register.modifiers)
 
 
-def _apart(a: LaneWord, b: LaneWord) -> bool:
-    """Say whether each lane of a warp adds another number to one word than to the other."""
+def _apart(a: LaneWord, b: LaneWord, threads: Sequence[int]) -> bool:
+    """Say whether each lane with a thread adds another number to one word than to the other; `threads` are those of each warp."""
     tables = [word.lanes for word in (a, b) if word.lanes is not None]
     if a.rows is not None or b.rows is not None or not tables or len({len(table) for table in tables}) > 1:
         return False
     none = (0,) * len(tables[0])
     table = [(left - right) % SIZE for left, right in zip(a.lanes or none, b.lanes or none, strict=True)]
-    return all(len(set(table[first : first + LANES])) == LANES for first in range(0, len(table), LANES))
+    return all(
+        len(set(table[LANES * warp : LANES * warp + threads[warp % len(threads)]])) == threads[warp % len(threads)]
+        for warp in range(len(table) // LANES)
+    )
 
 
 def _bit(file: str, index: int) -> int:

@@ -1,7 +1,8 @@
 """What a warp moves through the memory pipeline of its SM, and beyond it: per execution of an instruction, at most."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import lcm
 from types import MappingProxyType
 
 from sassan.access.accesses import Access
@@ -47,24 +48,47 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What the instructions of a graph move, by address; `gaps` are accesses of which it is unknown."""
+    """What the instructions of a graph move, by address, in whichever warp most; `gaps` are accesses of which it is unknown.
+
+    `warps` is what they move in each warp of a block, of which warp w repeats warp w modulo their number; empty: all are alike.
+    """
 
     moved: Mapping[int, Moved] = field(default_factory=lambda: MappingProxyType(dict[int, Moved]()))
     assumptions: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    warps: tuple[Mapping[int, Moved], ...] = ()
 
     @property
     def cycles(self) -> Mapping[int, int]:
         """Return for how long each instruction keeps the memory pipeline of its SM, by address."""
-        return {address: moved.cycles for address, moved in self.moved.items()}
+        return cycles_of(self.moved)
+
+    def of_block(self, warps: int) -> Iterator[tuple[Mapping[int, Moved], int]]:
+        """Yield what the instructions move in warps of a block of `warps` warps, and in how many of them so much."""
+        known = self.warps or (self.moved,)
+        for index, moved in enumerate(known[:warps]):
+            yield moved, len(range(index, warps, len(known)))
+
+
+def cycles_of(moved: Mapping[int, Moved]) -> dict[int, int]:
+    """Return for how long each instruction keeps the memory pipeline of its SM, by address."""
+    return {address: each.cycles for address, each in moved.items()}
 
 
 def traffic(accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: tuple[str, ...] = ()) -> Traffic:
     """Return what accesses move; `assumptions` are those of their transactions."""
+    number = lcm(*(len(access.warps) or 1 for access in accesses))
+    warps = tuple(_of_warp(accesses, pipeline, warp) for warp in range(number)) if number > 1 else ()
+    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption), tuple(_unknown(accesses)), warps)
+
+
+def _of_warp(accesses: Iterable[Access], pipeline: MemoryPipeline, warp: int | None = None) -> Mapping[int, Moved]:
+    """Return what accesses move in a warp of a block, by address; None: in the one in which each moves most."""
     moved: dict[int, Moved] = {}
     for access in accesses:
-        moved[access.address] = moved.get(access.address, Moved()) + _moved(access, pipeline)
-    return Traffic(MappingProxyType(moved), (*assumptions, pipeline.assumption), tuple(_unknown(accesses)))
+        made = access if warp is None or not access.warps else access.warps[warp % len(access.warps)]
+        moved[access.address] = moved.get(access.address, Moved()) + _moved(made, pipeline)
+    return MappingProxyType(moved)
 
 
 def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
@@ -97,10 +121,11 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
 
 
 def _shared(access: Access, passes: int, pipeline: MemoryPipeline) -> int:
-    """Return for how long an access to shared memory keeps the pipeline; one with bank conflicts takes longer for each pass."""
+    """Return for how long an access to shared memory keeps the pipeline; passes that bank conflicts add take longer."""
     if access.opcode.startswith("ATOMS"):
         return passes * pipeline.shared_atomic
-    return passes * (pipeline.shared if access.ideal is not None and passes <= access.ideal else pipeline.conflict)
+    free = min(passes, access.ideal or 1)
+    return free * pipeline.shared + (passes - free) * pipeline.conflict
 
 
 def _fresh(access: Access) -> int:

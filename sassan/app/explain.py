@@ -7,7 +7,7 @@ from fractions import Fraction
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
 from sassan.ipet.sm.gpu import access_time, demand
-from sassan.ipet.sm.optima import executions, out_of
+from sassan.ipet.sm.optima import block_maximum, executions, out_of
 from sassan.ir import SourceLine
 from sassan.timing.reasons import parts
 
@@ -43,7 +43,7 @@ class InstructionPart:
 
 @dataclass(frozen=True, slots=True)
 class AccessPart:
-    """What an access adds to the memory term: at most `executions` by a warp at once, with `sectors` each; `cycles` of all warps."""
+    """What an access adds to the memory term: at most `executions` by a warp, with `sectors` each at most; `cycles` of all warps."""
 
     address: int
     opcode: str
@@ -121,24 +121,29 @@ def _memory(result: AnalysisResult) -> tuple[tuple[AccessPart, ...], Fraction]:
     grid = makespan.residents.grid if makespan is not None else None
     if makespan is None or makespan.terms is None or grid is None or grid.memory is None:
         return (), Fraction(0)
-    memory, warps, traffic = grid.memory, grid.blocks * grid.block_warps, problem.traffic
-    taken = demand((node.code for node in problem.cfg.nodes), traffic, memory)
-    uncached = executions(problem, taken.uncached)
+    memory, parts = grid.memory, list(problem.traffic.of_block(grid.block_warps))
+    taken = [demand((node.code for node in problem.cfg.nodes), moved, memory) for moved, _ in parts]
+    uncached = block_maximum(problem, ((each.uncached, warps) for each, (_, warps) in zip(taken, parts, strict=True)))
     if uncached is None:
         return (), Fraction(0)
-    every = warps * sum((cost * count for cost, count in zip(taken.uncached, uncached, strict=True)), Fraction(0))
-    cached = makespan.terms.memory < every
-    counts = executions(problem, taken.cached) if cached else uncached
-    if counts is None:
-        return (), Fraction(0)
-    total = Counter[int]()
-    for node, count in zip(problem.cfg.nodes, counts, strict=True):
-        total.update({instruction.address: count for instruction in node.code if instruction.address in traffic.moved})
+    cached = makespan.terms.memory < grid.blocks * uncached
+    cycles, most = dict[int, Fraction](), Counter[int]()
+    for each, (moved, warps) in zip(taken, parts, strict=True):
+        counts = executions(problem, each.cached if cached else each.uncached)
+        if counts is None:
+            return (), Fraction(0)
+        total = Counter[int]()
+        for node, count in zip(problem.cfg.nodes, counts, strict=True):
+            total.update({instruction.address: count for instruction in node.code if instruction.address in moved})
+        most |= total
+        for at, count in total.items():
+            taken_here = grid.blocks * warps * count * access_time(moved[at], memory, cached=cached)
+            cycles[at] = cycles.get(at, Fraction(0)) + taken_here
     opcodes = {instruction.address: instruction.opcode for instruction in result.function.instructions}
     accesses = [
-        AccessPart(at, opcodes[at], line_of(result.function, at), count, traffic.moved[at].sectors, cycles)
-        for at, count in total.items()
-        if (cycles := warps * count * access_time(traffic.moved[at], memory, cached=cached))
+        AccessPart(at, opcodes[at], line_of(result.function, at), count, problem.traffic.moved[at].sectors, cycles[at])
+        for at, count in most.items()
+        if cycles[at]
     ]
     buffers = Fraction(2 * (grid.allocated or 0)) / memory.dram if cached else Fraction(0)
     return tuple(sorted(accesses, key=lambda access: (-access.cycles, access.address))), buffers

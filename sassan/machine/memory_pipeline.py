@@ -11,7 +11,7 @@ SECTOR = 32
 
 @dataclass(frozen=True, slots=True)
 class MemoryPipeline:
-    """Cycles per pass over the banks of shared memory, also for bank conflicts and atomic operations, per constant address and per line.
+    """Cycles per pass over the banks of shared memory, per pass that conflicts add, per pass of atomics, per constant address and line.
 
     `port` is how many bytes an SM receives from L2, or sends there, per cycle. `source` is that of all figures.
     """
@@ -32,7 +32,7 @@ class MemoryPipeline:
     def assumption(self) -> str:
         """Return what the cycles of accesses rest on."""
         return (
-            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.conflict} with bank conflicts, "
+            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.conflict} that conflicts add, "
             f"{self.shared_atomic} of an atomic operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes "
             "a cycle between L1 and L2; accesses pass its stages in order"
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
+from math import isqrt
 
 from sassan.errors import UsageError
 from sassan.render import palette
@@ -14,8 +15,9 @@ FORMATS = ("svg", "html")
 
 _CELL, _ROW = 14, 18
 _BAND = 100
-"""Slots side by side; more slots are drawn in bands below."""
+"""Slots side by side, at least; more slots are drawn in bands below."""
 _LEFT, _TOP, _GAP = 46, 12, 30
+_RIGHT = 40
 _LANE = 24
 """Height of the lane below the warps: how many of them run."""
 _RUNNING = "warps running (lowest row)"
@@ -40,14 +42,19 @@ def draw(picture: Chart, form: str, table: tuple[tuple[str, ...], ...] = ()) -> 
 
 def svg(picture: Chart) -> str:
     """Return the chart as one SVG element."""
-    bands = max(1, -(-picture.slots // _BAND))
     head = _TOP + _LINE * (2 + len(picture.facts)) + 14
     band = _ROW * len(picture.rows) + _LANE + _GAP + 12
-    width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640, _legend_width(picture))
+    wide = _side_by_side(picture.slots, band)
+    bands = max(1, -(-picture.slots // wide))
+    width = max(_LEFT + _CELL * min(picture.slots, wide) + _RIGHT, 640, _legend_width(picture))
     height = head + band * bands + 8
     title = _text(shorten(picture.title, _TITLE)) or "schedule"
     running = [sum(cell not in IDLE for cell in slot) for slot in zip(*picture.rows, strict=True)]
-    body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, running, number, head + band * number))]
+    starts = [(slot, head + band * number) for number, slot in enumerate(range(0, max(picture.slots, 1), wide))]
+    body = [
+        *_head(picture),
+        *(line for slot, top in starts for line in _band(picture, running, (slot, min(slot + wide, picture.slots)), top)),
+    ]
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'
     lines = [
@@ -59,6 +66,12 @@ def svg(picture: Chart) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _side_by_side(slots: int, band: int) -> int:
+    """Return how many slots to draw side by side, so that bands of this height make no picture that is taller than wide."""
+    bands = max(1, isqrt(_CELL * slots // band))
+    return max(_BAND, -(-slots // bands // _TICK) * _TICK)
 
 
 def _text(text: str) -> str:
@@ -91,13 +104,15 @@ def _entry_width(text: str) -> int:
     return _CELL + 34 + 7 * len(text)
 
 
-def _band(picture: Chart, running: Sequence[int], number: int, top: int) -> Iterator[str]:
-    start, end = number * _BAND, min((number + 1) * _BAND, picture.slots)
+def _band(picture: Chart, running: Sequence[int], slots: tuple[int, int], top: int) -> Iterator[str]:
+    start, end = slots
     bottom = top + _GAP - 8 + _ROW * len(picture.rows)
     yield from _axis(start, end, top + 12, bottom)
     for warp, row in enumerate(picture.rows):
         y = top + _GAP - 8 + _ROW * warp
         yield f'<text x="{_LEFT - 6}" y="{y + 13}" text-anchor="end">w{warp}</text>'
+        if end - start > _BAND:
+            yield f'<text x="{_LEFT + _CELL * (end - start) + 6}" y="{y + 13}">w{warp}</text>'
         for run in runs(row[start:end]):
             if run.mark != DONE:
                 yield from _cells(run, y)

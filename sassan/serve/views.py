@@ -1,10 +1,11 @@
 """The views of all files, the last good one of each, and the page of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from sassan.app import documents
 from sassan.app.explorer import FileView
+from sassan.app.sources import base
 from sassan.render.html.page import Page, html
 
 
@@ -40,3 +41,18 @@ class Views:
         sources = {f"{view.file}:{name}": lines for view in views for name, lines in view.sources.items()}
         refused = [documents.refusal(view.file, error) for view in views for error in view.errors]
         return html(Page(self._title, documents.tool(), functions, refused, sources, version, self._spell))
+
+    def rows(self) -> Iterator[Mapping[str, object]]:
+        """Yield the lines of all columns of the page: those of the sources of a file, then the PTX and the machine code of each function.
+
+        `place` links the columns: the source line, as `name:line`, that a line is, or was made from.
+        """
+        for file in sorted(self._views):
+            view = self._views[file]
+            for name, lines in view.sources.items():
+                yield from ({"file": file, "column": "source", "place": f"{name}:{at}", "text": text} for at, text in enumerate(lines, 1))
+            for function in view.functions:
+                head = {"file": file, "name": function["name"]}
+                yield from ({**head, "column": "ptx", "place": place, "text": text} for text, place in function["code"]["ptx"])
+                for row in function["graph"]["rows"]:
+                    yield {**head, "column": "sass", "place": base(row["source"] or ""), **(row["control"] or {}), **row}

@@ -1,7 +1,7 @@
 """What a warp reads of its launch: special registers and constant bank 0."""
 
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 
 from sassan.domains.lanes import LANES, LAST, SIZE, UNKNOWN, LaneWord, const, from_words, word
 from sassan.ir import Function
@@ -10,6 +10,8 @@ from sassan.machine.parameters import layout, places
 from sassan.values.words import Held
 
 _AXES = "XYZ"
+_WARPS = 8
+"""Blocks of so many warps get a table of all of them, where rows of threads begin within warps."""
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""
@@ -85,9 +87,15 @@ def thread_index(block: Shape, axis: int) -> Held:
 
 @lru_cache(maxsize=64)
 def period(block: Shape) -> int:
-    """Return after how many warps thread indices repeat, up to what all lanes of a warp share."""
+    """Return after how many warps thread indices repeat, up to what all lanes of a warp share.
+
+    Those of small blocks whose rows begin within warps do not: what each warp does there, a table of all says best.
+    """
     indices = [_indices(block, axis) for axis in range(len(_AXES))]
     warps, threads = len(indices[0]), block[0] * block[1] * block[2]
+
+    if warps <= _WARPS and block[0] % LANES and LANES % block[0]:
+        return warps
 
     def repeats(count: int) -> bool:
         for rows in indices:
@@ -102,7 +110,13 @@ def period(block: Shape) -> int:
 
 
 def _indices(block: Shape, axis: int) -> list[list[int]]:
-    """Return the index along an axis for each lane of each warp; lanes behind the last thread go on counting."""
+    """Return the index along an axis for each lane of each warp; lanes behind the last thread have its index."""
     stride = (1, block[0], block[0] * block[1])[axis]
-    warps = -(-block[0] * block[1] * block[2] // LANES)
-    return [[(LANES * warp + lane) // stride % block[axis] for lane in range(LANES)] for warp in range(warps)]
+    warps, last = -(-prod(block) // LANES), prod(block) - 1
+    return [[min(LANES * warp + lane, last) // stride % block[axis] for lane in range(LANES)] for warp in range(warps)]
+
+
+def threads_of_warps(block: Shape) -> tuple[int, ...]:
+    """Return how many threads each warp of a table has."""
+    warps, threads = -(-prod(block) // LANES), prod(block)
+    return tuple(min(LANES, threads - LANES * warp) if period(block) == warps else LANES for warp in range(period(block)))

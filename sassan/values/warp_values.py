@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sassan.domains.lanes import LaneWord, const
+from sassan.domains.lanes import LANES, LaneWord, const
 from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts
 from sassan.isa.registers import bit
 from sassan.machine.launch import Launch
+from sassan.values.environment import threads_of_warps
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.warpcfg.blocks import FactsOf
@@ -20,7 +21,7 @@ class WarpValues:
     """What is known of registers at every instruction of a graph.
 
     `agreed` are the registers on which the active threads agree up to lanes at the start of each node; `node.agreement` of the graph are
-    those on which they agree altogether.
+    those on which they agree altogether. `threads` are how many each warp of a table has.
     """
 
     cfg: WarpCfg
@@ -28,6 +29,7 @@ class WarpValues:
     flow: WordFlow
     effects: LaneEffects
     facts: dict[int, Facts]
+    threads: tuple[int, ...]
 
     def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
         """Yield the instructions of a node, each with what is known before it; a point is to be read before the next one is taken."""
@@ -148,6 +150,7 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
         flow,
         effects,
         {**known, **laned},
+        threads_of_warps(launch.block) if launch.block is not None else (LANES,),
     )
 
 

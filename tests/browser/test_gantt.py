@@ -34,6 +34,8 @@ def test_a_click_in_the_overview_shows_that_part_at_any_zoom(page: Any, tmp_path
     strip, lens = page.locator(".overview"), page.locator(".lens")
     slots = int(strip.get_attribute("aria-valuemax"))
     assert strip.locator(".cell").count() > 64
+    assert lens.get_by_label("zoom into the schedule").is_visible()  # before any click
+    assert int(strip.get_attribute("aria-valuenow")) == 1
     strip.click()  # in its middle
 
     def shown() -> int:
@@ -50,6 +52,9 @@ def test_a_click_in_the_overview_shows_that_part_at_any_zoom(page: Any, tmp_path
     strip.focus()
     page.keyboard.press("ArrowRight")
     assert first < int(strip.get_attribute("aria-valuenow")) <= first + wide
+    assert page.locator(".gantt > .band").count() == 0
+    page.get_by_text(f"Show all {slots:,} slots below each other").click()
+    assert page.locator(".gantt > .band").count() > 1
     assert said == []
 
 

@@ -13,6 +13,8 @@ from sassan.machine.launch import Launch
 from sassan.render.html.page import Page, html
 
 pytestmark = needs_browser
+WIDTHS = (1260, 1300, 1366, 1440)
+"""Of windows, in pixels."""
 ESTIMATE = {
     "us": 1.0,
     "cycles": 1400.0,
@@ -119,29 +121,45 @@ def test_one_function_is_shown_at_once(chromium: Any, functions: list[dict[str, 
     one.page.close()
 
 
-@pytest.mark.parametrize("width", [1260, 1300, 1366, 1440])
-def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path, width: int):
+def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     graph = functions[BFS]["graph"]
     rows = [{**row, "source": "/x/multiply.cu:123", "transactions": "<=32/4", "waste": "", "pattern": ""} for row in graph["rows"]]
     stalls = [{"address": f"0x{row['address']}", "reason": "barrier", "share": 0.015} for row in rows]
     full = {**functions[BFS], "graph": {**graph, "rows": rows}, "estimate": {**ESTIMATE, "stalls": stalls}}
     page = opened(chromium, tmp_path / "full.html", html(Page("full", documents.tool(), [full])))
-    page.page.set_viewport_size({"width": width, "height": 900})
     page.page.wait_for_selector("#block table")
     assert page.page.locator("#block table.listing th").all_inner_texts()[-5:] == ["trans.", "live", "time", "line", "instruction"]
-    assert page.page.evaluate("document.querySelector('#block').scrollWidth - document.querySelector('#block').clientWidth") == 0
+    for width in WIDTHS:
+        page.page.set_viewport_size({"width": width, "height": 900})
+        assert page.page.evaluate("document.querySelector('#block').scrollWidth - document.querySelector('#block').clientWidth") == 0
     page.page.close()
 
 
-@pytest.mark.parametrize("width", [1260, 1300, 1366, 1440])
-def test_the_listing_of_a_block_is_not_cut(report: Opened, width: int):
-    report.page.set_viewport_size({"width": width, "height": 900})
+def test_a_source_line_stands_on_one_line(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    graph = functions[BFS]["graph"]
+    rows = [{**row, "source": f"/x/{'tiled-multiply' if at % 2 else 'helper_functions'}.cuh:{at}"} for at, row in enumerate(graph["rows"])]
+    full = {**functions[BFS], "graph": {**graph, "rows": rows}}
+    page = opened(chromium, tmp_path / "lines.html", html(Page("lines", documents.tool(), [full])))
+    page.page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    page.page.wait_for_selector("#block table")
+    lines = """[...document.querySelectorAll("#block table.listing td:nth-last-child(2)")].map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return [/:\\d+$/.test(cell.textContent), text.getClientRects().length];
+    })"""
+    assert {tuple(each) for each in page.page.evaluate(lines)} == {(True, 1)}
+    page.page.close()
+
+
+def test_the_listing_of_a_block_is_not_cut(report: Opened):
     show(report, BFS)
     widths = "[...document.querySelectorAll('#block, #block table')].map((one) => one.scrollWidth - one.clientWidth)"
-    assert report.page.evaluate(widths) == [0, 0]
     cut = """document.querySelector("#block td:last-child").getBoundingClientRect().right
         > document.querySelector("#block").getBoundingClientRect().right"""
-    assert not report.page.evaluate(cut)
+    for width in WIDTHS:
+        report.page.set_viewport_size({"width": width, "height": 900})
+        assert report.page.evaluate(widths) == [0, 0]
+        assert not report.page.evaluate(cut)
 
 
 def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, tmp_path: Path):

@@ -64,6 +64,10 @@ def test_the_choices_of_a_configuration_are_ordered_by_estimate(sassan: Sassan, 
     assert all(row["why"] for row in rows[3:])
     table = list(csv.DictReader((folder / "ranked.csv").read_text("utf-8").splitlines()))
     assert [row["UNROLL"] for row in table[:3]] == [str(row["parameters"]["UNROLL"]) for row in rows[:3]]
+    written = (folder / "ranked.csv").read_text("utf-8")
+    assert sassan("rank", config, "--executor", "serial", "--csv").out == written
+    quiet = sassan("rank", config, "--executor", "serial", "-o", "again.csv", "-q")
+    assert (quiet.out, quiet.err, (folder / "again.csv").read_text("utf-8")) == ("", "", written)
 
 
 def test_a_tuners_order_is_compared_with_its_times(sassan: Sassan, folder: Path):

@@ -179,6 +179,19 @@ def test_every_key_that_a_module_gives_a_document_is_described(module: str):
     assert sorted(key for key in keys if isinstance(key, str) and key not in documented("reference/json.md")) == []
 
 
+def test_every_head_of_csv_is_described():
+    tables = [
+        node.value
+        for path, tree in codes.trees().items()
+        if path.is_relative_to(ROOT / "sassan" / "cli")
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.strip("_") == "HEADS"
+    ]
+    found = {part.value for table in tables for part in ast.walk(table) if isinstance(part, ast.Constant)}
+    assert len(tables) > 10
+    assert sorted(str(head) for head in found - documented("reference/json.md")) == []
+
+
 def patterns() -> list[re.Pattern[str]]:
     """The assumptions of the page: `…` stands for names and numbers."""
     rows = re.findall(r"^\| `([^`]+)` \| (?:proved|checked|published|assumed)", (DOCS / "reference" / "assumptions.md").read_text("utf-8"), re.MULTILINE)

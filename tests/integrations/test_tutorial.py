@@ -14,12 +14,14 @@ import pytest
 
 from budget import PATIENCE
 from cli.shell import SAMPLES
-from integrations.tutorial import COMMANDS, COMPILE, INSTALL, PAGE, PYTHON, TEXT, matches
+from integrations.tutorial import COMMANDS, COMPILE, INSTALL, OWN, PAGE, PYTHON, TEXT, matches
 from sassan.cli import main
 from sassan.frontend.cubin.tools import tools
 
 TUTORIAL = PAGE.parent
 EVOLVE = re.compile("^sassan evolve")
+COMPILES = re.compile(r"^sassan \w+ own\.cu")
+ELSEWHERE = re.compile(f"{EVOLVE.pattern}|{COMPILES.pattern}")
 INPUTS = re.findall(r"samples/(\S+\.(?:cubin|cu|toml))", INSTALL)
 EVOLVES = all(importlib.util.find_spec(name) for name in ("deap", "nvidia")) and importlib.util.find_spec("nvidia.cuda_nvrtc")
 
@@ -60,12 +62,21 @@ def test_the_page_has_commands_of_every_step():
 
 def test_the_commands_of_the_page_print_what_it_shows_and_its_python_runs(folder, capsys):
     # One test: each step stands on the files of those before it.
-    printed = [(command, shown, run(command, folder, capsys)) for command, shown in COMMANDS if not EVOLVE.search(command)]
+    printed = [(command, shown, run(command, folder, capsys)) for command, shown in COMMANDS if not ELSEWHERE.search(command)]
     assert [(command, told) for command, shown, told in printed if not matches(shown, told)] == []
     assert addresses(folder / "mandelbrot.svg") == addresses(TUTORIAL / "mandelbrot.svg")
     (folder / "page.py").write_text(PYTHON)
     assert runpy.run_path(str(folder / "page.py"))["kernel"].wcet == 1162
     assert (folder / "graph.svg").exists()
+
+
+@pytest.mark.skipif(not (EVOLVES or shutil.which("nvcc")), reason="no compiler is installed")
+def test_a_source_of_ones_own_is_drawn_as_the_page_shows(folder, capsys):
+    (folder / "own.cu").write_text(OWN, "utf-8")
+    commands = [(command, shown) for command, shown in COMMANDS if COMPILES.search(command)]
+    assert [command for command, shown in commands if not matches(shown, run(command, folder, capsys))] == []
+    assert "sums" in (folder / "own.svg").read_text("utf-8")
+    assert len((folder / "own.html").read_text("utf-8")) > 50_000
 
 
 @pytest.mark.skipif(not EVOLVES, reason="the extra 'evolve' is not installed")

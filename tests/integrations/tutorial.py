@@ -8,6 +8,8 @@ TEXT = PAGE.read_text("utf-8")
 BLOCKS = re.findall(r"^```(console|python|sh)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(text for kind, text in BLOCKS if kind == "console"), re.MULTILINE)
 PYTHON = "".join(text for kind, text in BLOCKS if kind == "python")
+OWN = "".join(re.findall(r"^```cuda\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
+"""The source that a reader saves as own.cu."""
 INSTALL, COMPILE = (text for kind, text in BLOCKS if kind == "sh")
 
 

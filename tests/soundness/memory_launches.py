@@ -5,14 +5,14 @@ The maxima over paths come from the paths themselves, by a plain recurrence of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import chain, count, product
 from random import Random
 
-from sassan.access.traffic import Moved, Traffic
+from sassan.access.traffic import Moved
 from sassan.ipet.sm.bounds import Optima, grid_terms
 from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
 from sassan.ipet.sm.residency import Grid
@@ -31,6 +31,7 @@ class Kernel:
     """Paths that a warp may take, on a GPU, by a grid of `blocks` blocks of `warps` warps that touches `sectors` sectors.
 
     `pieces` are the alternatives of each piece between two barriers, where all paths wait at the same ones and any piece may follow any.
+    `of_warps` are the numbers of the paths that each warp of a block may take, where it may not take all of them.
     """
 
     gpu: Gpu
@@ -39,6 +40,11 @@ class Kernel:
     warps: int
     sectors: int
     pieces: tuple[tuple[Path, ...], ...] = ()
+    of_warps: tuple[tuple[int, ...], ...] = ()
+
+    def choices(self, warp: int) -> Sequence[int]:
+        """Return the numbers of the paths that a warp of a block may take."""
+        return self.of_warps[warp] if self.of_warps else range(len(self.paths))
 
     @property
     def barriers(self) -> bool:
@@ -47,13 +53,17 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the formulas are given: optima over the paths, the grid, what the operations of each path move, and the memory."""
+    """What the formulas are given: optima over the paths, the grid, what the operations of each path move, and the memory.
+
+    `choices` are the paths of each warp of a block; `blocks` are those whose traffic counts.
+    """
 
     optima: Optima
     grid: Grid
     moved: tuple[tuple[Moved, ...], ...]
     memory: GpuMemory
-    traffic_warps: int
+    choices: tuple[Sequence[int], ...]
+    blocks: int
 
     @property
     def bound(self) -> int:
@@ -61,10 +71,15 @@ class Claim:
         # Each path is a node of a graph, and each of its operations an instruction with an address of its own.
         addresses = count()
         code = [[Instruction(next(addresses), 0, "LDG", (), None, Span(1, 1, 1)) for _ in path] for path in self.moved]
-        taken = demand(code, Traffic(dict(enumerate(chain(*self.moved)))), self.memory)
-        time = memory_time(max(taken.uncached), max(taken.cached), self.traffic_warps, self.memory, self.grid.allocated)
+        taken = demand(code, dict(enumerate(chain(*self.moved))), self.memory)
+        uncached, cached = (self._block(each) for each in (taken.uncached, taken.cached))
+        time = memory_time(uncached, cached, self.blocks, self.memory, self.grid.allocated)
         terms = grid_terms(self.optima, self.grid)
         return replace(terms, memory=time, launch=Fraction(self.memory.launch)).total
+
+    def _block(self, of_paths: Sequence[Fraction]) -> Fraction:
+        """Return the sum of what the warps of a block take, each on its worst path."""
+        return sum((max(of_paths[path] for path in some) for some in self.choices), Fraction(0))
 
 
 def claim(kernel: Kernel) -> Claim:
@@ -80,6 +95,7 @@ def claim(kernel: Kernel) -> Claim:
         Fraction(max(alone(gpu, piece) for piece in pieces)),
         max(sum(isinstance(operation, Barrier) for operation in path) for path in paths),
         Fraction(sum(max(alone(gpu, piece) for piece in some) for some in kernel.pieces)) if kernel.pieces else None,
+        block_share(kernel) if kernel.of_warps else None,
     )
     memory = GpuMemory(
         Fraction(SECTOR * gpu.ticks, gpu.piece),
@@ -90,7 +106,8 @@ def claim(kernel: Kernel) -> Claim:
         miss=0,
     )
     grid = Grid(kernel.blocks, kernel.warps, gpu.sms, min(gpu.places, -(-kernel.blocks // gpu.sms)), buffers=(kernel.sectors * SECTOR,))
-    return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, kernel.blocks * kernel.warps)
+    choices = tuple(kernel.choices(warp) for warp in range(kernel.warps))
+    return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, choices, kernel.blocks)
 
 
 def _pieces(path: Path) -> Iterator[Path]:
@@ -107,7 +124,17 @@ def _pieces(path: Path) -> Iterator[Path]:
 
 def share(kernel: Kernel, *, pipeline: bool = True) -> Fraction:
     """Return the largest share of a path; without `pipeline`, accesses take nothing but their issue slot."""
-    return max(sum((_share(kernel.gpu, operation, pipeline=pipeline) for operation in path), Fraction(0)) for path in kernel.paths)
+    return max(_share_of_path(kernel, path, pipeline=pipeline) for path in kernel.paths)
+
+
+def block_share(kernel: Kernel, *, pipeline: bool = True, worst: Callable[[Iterable[Fraction]], Fraction] = max) -> Fraction:
+    """Return the sum over the warps of a block of the largest share of its paths."""
+    of_paths = [_share_of_path(kernel, path, pipeline=pipeline) for path in kernel.paths]
+    return sum((worst(of_paths[path] for path in kernel.choices(warp)) for warp in range(kernel.warps)), Fraction(0))
+
+
+def _share_of_path(kernel: Kernel, path: Path, *, pipeline: bool) -> Fraction:
+    return sum((_share(kernel.gpu, operation, pipeline=pipeline) for operation in path), Fraction(0))
 
 
 def _share(gpu: Gpu, operation: Operation, *, pipeline: bool) -> Fraction:
@@ -191,7 +218,10 @@ def kernel(random: Random) -> Kernel:
         paths = tuple(_joined(every) for every in product(*pieces))
     else:
         paths = _some(random, 4, lambda: drawn(barriers=barriers))
-    return Kernel(gpu, paths, random.randint(1, 8), random.choice((1, 1, 2, 3)), sectors, pieces)
+    blocks, warps = random.randint(1, 8), random.choice((1, 1, 2, 3))
+    numbers = range(len(paths))
+    of_warps = tuple(tuple(random.sample(numbers, random.randint(1, len(paths)))) for _ in range(warps)) if random.random() < 0.5 else ()
+    return Kernel(gpu, paths, blocks, warps, sectors, pieces, of_warps)
 
 
 def _some(random: Random, most: int, draw: Callable[[], Path]) -> tuple[Path, ...]:
@@ -241,7 +271,7 @@ def _access(random: Random, focus: str, sectors: int, held: int) -> Access:
 
 def simulated(kernel: Kernel, random: Random) -> int:
     """Return how long one launch of a kernel takes."""
-    paths = [[random.choice(kernel.paths) for _ in range(kernel.warps)] for _ in range(kernel.blocks)]
+    paths = [[kernel.paths[random.choice(kernel.choices(warp))] for warp in range(kernel.warps)] for _ in range(kernel.blocks)]
     victim = random.choice((-1, kernel.blocks - 1, random.randrange(kernel.blocks)))
     return (
         LAUNCH_OVERHEAD

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from budget import part
-from soundness.memory_launches import LAUNCH_OVERHEAD, Claim, Kernel, Outcome, claim, hold, outcomes, share
+from soundness.memory_launches import LAUNCH_OVERHEAD, Claim, Kernel, Outcome, block_share, claim, hold, outcomes, share
 from soundness.memory_simulator import Access, Barrier, Gpu, Launch, Wait
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 10), 3))
+    return tuple(outcomes(part(4000, 8), 3))
 
 
 def with_memory(dram: int = 1, l2: int = 1, atomic: int = 1) -> Forgetful:
@@ -42,7 +42,8 @@ def with_memory(dram: int = 1, l2: int = 1, atomic: int = 1) -> Forgetful:
 
 
 def without_pipeline(one: Outcome) -> Claim:
-    return replace(one.claim, optima=replace(one.claim.optima, scheduler_stall=share(one.kernel, pipeline=False)))
+    block = one.claim.optima.block and block_share(one.kernel, pipeline=False)
+    return replace(one.claim, optima=replace(one.claim.optima, scheduler_stall=share(one.kernel, pipeline=False), block=block))
 
 
 def without_other_warps_of_a_block(one: Outcome) -> Claim:
@@ -50,7 +51,16 @@ def without_other_warps_of_a_block(one: Outcome) -> Claim:
 
 
 def of_one_sm(one: Outcome) -> Claim:
-    return replace(one.claim, traffic_warps=-(-one.claim.traffic_warps // one.kernel.gpu.sms))
+    return replace(one.claim, blocks=-(-one.claim.blocks // one.kernel.gpu.sms))
+
+
+def with_the_best_path_of_each_warp(one: Outcome) -> Claim:
+    block = one.claim.optima.block and block_share(one.kernel, worst=min)
+    return replace(one.claim, optima=replace(one.claim.optima, block=block))
+
+
+def with_the_traffic_of_one_warp(one: Outcome) -> Claim:
+    return replace(one.claim, choices=one.claim.choices[:1])
 
 
 def with_relays_as_short_as_half(one: Outcome) -> Claim:
@@ -82,6 +92,8 @@ def without_what_is_written_back(one: Outcome) -> Claim:
         without_pipeline,
         without_other_warps_of_a_block,
         of_one_sm,
+        with_the_best_path_of_each_warp,
+        with_the_traffic_of_one_warp,
         with_relays_as_short_as_half,
         with_relays_of_one_warp,
         without_launch,

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sassan.app import documents
 from sassan.batch import Job, ResultsFile, Summary, count, run
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.limits import SECONDS
 from sassan.cli.options.request import AnalysisCommand, analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, label, middle, note, out, safe
@@ -63,6 +64,7 @@ def batch(
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Analyze many files.
@@ -80,7 +82,8 @@ def batch(
       sassan batch build/ -o out.jsonl --launches launches.toml
       sassan batch build/ -o - | jq 'select(.gaps != [])'
     """
-    _check(paths, output, json=json, resume=resume or overwrite)
+    sheet.exclude(csv=csv, json=json)
+    _check(paths, output, json=json or csv, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
     job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.Kind.PROCESSES and can_end_after() else None)
@@ -89,7 +92,8 @@ def batch(
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
             raise typer.Exit(_INTERRUPTED) from None
-    _report(summary, output, json=json)
+    if json or csv or output is None or summary.refused or not asked.observer.quiet:
+        _report(summary, output, csv=csv, json=json)
     if summary.status:
         raise typer.Exit(summary.status)
 
@@ -102,7 +106,7 @@ def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) ->
     if resume and output in {None, _STANDARD_OUTPUT}:
         raise UsageError("usage", "--resume and --overwrite need a file of results", hint="pass -o X.jsonl")
     if json and output == _STANDARD_OUTPUT:
-        raise UsageError("usage", "--json prints the summary, and -o - the results", hint="pass a file name to -o")
+        raise UsageError("usage", "--json and --csv print the summary, and -o - the results", hint="pass a file name to -o")
 
 
 class _Lines:
@@ -166,9 +170,11 @@ def _progress(paths: list[str], output: Path | None, *, quiet: bool) -> Generato
         yield watch
 
 
-def _report(summary: Summary, output: str | None, *, json: bool) -> None:
+def _report(summary: Summary, output: str | None, *, csv: bool, json: bool) -> None:
     if json:
         _document(summary)
+    elif csv:
+        sheet.show(("what", "count"), ({"what": text, "count": count} for text, count in _rows(summary)))
     elif output == _STANDARD_OUTPUT:
         note("".join(f"{text}: {count}\n" for text, count in _rows(summary)))
     else:

@@ -1,15 +1,16 @@
 """`sassan cfg`: draw the graph, or print it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sassan.app import documents
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import DRAWINGS, DrawingContent, draw, edges_at, graph_document
-from sassan.cli.options.inputs import File, Json
+from sassan.cli.options.inputs import Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
@@ -30,6 +31,7 @@ def cfg(
     level: LevelOption = Level.WARP,
     listing: Listing = False,
     focus: Focus = None,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Draw the graph of a warp, or print it.
@@ -44,8 +46,11 @@ def cfg(
       sassan cfg kernels.sass --level thread --json
       sassan cfg kernel.ptx --compare kernel.sass
     """
+    sheet.exclude(csv=csv, json=json)
     request, quiet = replace(asked.request, files=(file,)), asked.observer.quiet
     if compare is not None:
+        if csv:
+            raise UsageError("usage", "--csv has the blocks of graphs, and --compare prints none", hint="pass --json with --compare")
         if output is not None:
             hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
@@ -67,6 +72,8 @@ def cfg(
         save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
     if json:
         document.show([_document(result, level) for result in results], inputs.refused)
+    elif csv:
+        sheet.show(_HEADS, (row for result in results for row in _flat(result, level)))
     elif output is None:
         for result in results:
             _blocks(result, level)
@@ -77,6 +84,20 @@ def cfg(
 def _document(result: AnalysisResult, level: Level) -> Mapping[str, object]:
 
     return {**documents.head(result), **graph_document(result, level.value)}
+
+
+_HEADS = ("name", "arch", "file", "id", "start", "end", "instructions", "context", "divergent", "string", "cost", "count", "next")
+"""The columns of CSV."""
+
+
+def _flat(result: AnalysisResult, level: Level) -> Iterator[Mapping[str, object]]:
+    """Yield a row of CSV for each block; `next` has the blocks that its edges lead to."""
+    known = graph_document(result, level.value)
+    after: dict[str, list[str]] = {}
+    for edge in known["edges"]:
+        after.setdefault(edge["src"], []).append(edge["dst"] or edge["kind"])
+    for node in known["nodes"]:
+        yield {**documents.head(result), **node, "next": after.get(node["id"], [])}
 
 
 def _blocks(result: AnalysisResult, level: Level) -> None:

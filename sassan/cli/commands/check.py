@@ -33,8 +33,9 @@ from sassan.cli.options.gates import (
     Summary,
     UpdateBaseline,
 )
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.request import AnalysisCommand, analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
@@ -74,6 +75,7 @@ def check(
     sarif: Sarif = None,
     junit: JUnit = None,
     summary: Summary = None,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Hold every function to gates, for CI: status 1 where one fails.
@@ -99,6 +101,7 @@ def check(
       max-wcet = 400
       no-gaps = true
     """
+    sheet.exclude(csv=csv, json=json)
     request = asked.request
     held = Held(
         gates=(
@@ -127,8 +130,8 @@ def check(
     )
     if asked.project is not None:
         held = held.beside(asked.project, whole=asked.whole)
-    if json and sarif == _OUT:
-        raise UsageError("usage", "--json and --sarif - both print to standard output", hint="pass a file name to --sarif")
+    if (json or csv) and sarif == _OUT:
+        raise UsageError("usage", "--json or --csv and --sarif - print to standard output", hint="pass a file name to --sarif")
     facts = request.settings.facts
     for output in (sarif, junit, summary):
         _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
@@ -144,6 +147,8 @@ def check(
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:
         document.show([check_report.row(entry) for entry in checked], inputs.refused, missing=checker.missing)
+    elif csv:
+        sheet.show(check_report.HEADS, (cells for entry in checked for cells in check_report.flat(entry)))
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):

@@ -14,9 +14,10 @@ from sassan.app.builds.saved_results import Result
 from sassan.app.inputs import Inputs, Refused, matches, wanted
 from sassan.app.settings import Settings
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
-from sassan.cli.options.inputs import Json, New, Old
+from sassan.cli.options.inputs import Csv, Json, New, Old
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import CodePage, MachineCode
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
@@ -39,6 +40,7 @@ def diff(
     max_growth: MaxGrowth = None,
     sass: MachineCode = False,
     output: CodePage = None,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Show what changed between two builds.
@@ -59,7 +61,10 @@ def diff(
       sassan diff old.json new.json --json
       sassan diff old.cubin new.cubin --sass -o code.html
     """
+    sheet.exclude(csv=csv, json=json)
     if sass:
+        if csv:
+            raise UsageError("usage", "--csv has the numbers of functions, and --sass compares none", hint="pass --json with --sass")
         _code(asked, old, new, output, json=json)
         return
     _check(asked, (old, new), output, max_growth, fail=fail_on_growth)
@@ -74,6 +79,8 @@ def diff(
         doubts = {remark.code: list(remark.names) for remark in diff_report.unknown(changed, growth=True)}
         rows = [diff_report.row(change) for change in changed]
         document.show(rows, refused, old=old, new=new, summary=diff_report.summary(changed), unknown=doubts)
+    elif csv:
+        sheet.show(diff_report.HEADS, (cells for change in changed for cells in diff_report.flat(change)))
     else:
         diff_report.show(changed, growth=fail_on_growth)
     status = max(missing.status, lost.status)

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import Json, Quiet
+from sassan.cli.options.inputs import Csv, Json, Quiet
+from sassan.cli.output import csv as sheet
 from sassan.cli.output.terminal import is_terminal, note, out, safe
 from sassan.cli.reports import evolve as evolve_report
 from sassan.errors import InputError
@@ -50,6 +51,7 @@ def evolve(
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and analyze everything again; do not use the cache.")] = False,
+    csv: Csv = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,6 +68,7 @@ def evolve(
       sassan evolve kernel.toml -o found --budget 200 --seed 7 --resume
       sassan evolve kernel.toml --json | jq '.best.command'
     """
+    sheet.exclude(csv=csv, json=json)
     chosen = _overridden(configurations.read(config), budget, seed)
     folder = Path(output) if output is not None else Path(f"{Path(config).stem}.evolved")
     report.check()
@@ -82,7 +85,9 @@ def evolve(
             raise typer.Exit(_INTERRUPTED) from None
     if json:
         out(dumps(report.document(chosen, result, runner), indent=2) + "\n")
-    else:
+    elif csv:
+        sheet.show(("individual", *evolve_report.numbers_of(chosen), "loops", "choice"), evolve_report.flat(chosen, result))
+    elif output is None or not quiet:
         evolve_report.show(chosen, result, runner, folder)
     if result.best is None:
         why = result.default.outcome.why

@@ -7,7 +7,7 @@ import typer
 
 from sassan.app import documents
 from sassan.app.reading import read_gpu
-from sassan.cli.options.inputs import Csv, Json
+from sassan.cli.options.inputs import Csv, Json, Quiet
 from sassan.cli.output import csv as sheet
 from sassan.cli.output.terminal import out
 from sassan.cli.reports import gpus as report
@@ -18,7 +18,7 @@ Name = Annotated[
 ]
 
 
-def gpus(name: Name = None, *, csv: Csv = False, json: Json = False) -> None:
+def gpus(name: Name = None, *, csv: Csv = False, json: Json = False, quiet: Quiet = False) -> None:
     """List the GPUs that --gpu knows, or the figures of one.
 
     A name may be written as NVIDIA's tools do, in any case, or abbreviated where that fits one product only; a .toml file describes another
@@ -33,6 +33,7 @@ def gpus(name: Name = None, *, csv: Csv = False, json: Json = False) -> None:
       sassan gpus "orin nx 16gb" --json
       sassan gpus my.toml
     """
+    del quiet  # there is no note: an option of every command
     sheet.exclude(csv=csv, json=json)
     several = products() if name is None else (read_gpu(name),)
     if json:

@@ -10,9 +10,10 @@ from sassan.app.inputs import Inputs
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import PROGRAMS, integer_program
-from sassan.cli.options.inputs import AllAssumptions, File, Json
+from sassan.cli.options.inputs import AllAssumptions, Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, wcet_analysis
 from sassan.cli.options.views import FactsTemplate, LinearProgram
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
@@ -29,6 +30,7 @@ def ipet(
     output: LinearProgram = None,
     facts_template: FactsTemplate = False,
     assumptions: AllAssumptions = False,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
@@ -44,10 +46,11 @@ def ipet(
       sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
       sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
     """
+    sheet.exclude(csv=csv, json=json)
     request, observer = replace(asked.request, files=(file,)), asked.observer
     settings = request.settings
-    if facts_template and (json or asked.options.solver):
-        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="omit --json and --solve")
+    if facts_template and (json or csv or asked.options.solver):
+        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="omit --json, --csv and --solve")
     kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
     inputs = request.inputs(observer)
     if facts_template:
@@ -61,7 +64,9 @@ def ipet(
     ]
     if json:
         document.show([_document(result) for result in results], inputs.refused)
-    else:
+    elif csv:
+        sheet.show(report.HEADS, map(report.flat, results))
+    elif unwritten or output is None or not observer.quiet:
         report.show(results, every=assumptions)
     finish(inputs, results if request.patterns and settings.solve else unwritten)
 

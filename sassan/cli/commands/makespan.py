@@ -16,7 +16,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, ProjectFile, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Csv, Functions, Json, NoCache, ProjectFile, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
     BlockWarps,
@@ -42,6 +42,7 @@ from sassan.cli.options.makespan import (
 )
 from sassan.cli.options.models import Letters, LettersOption, MachineFile
 from sassan.cli.options.project import completed, project_of
+from sassan.cli.output import csv as sheet
 from sassan.cli.output.files import check, extension
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
@@ -90,6 +91,7 @@ def makespan(
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
     assumptions: AllAssumptions = False,
+    csv: Csv = False,
     json: Json = False,
     quiet: Quiet = False,
     project: ProjectFile = None,
@@ -112,6 +114,7 @@ def makespan(
       sassan makespan L2C9 -W 16 --sm 8.6 --partition
       sassan makespan --config samples/makespan/figure-2.toml
     """
+    sheet.exclude(csv=csv, json=json)
     texts = inputs or []
     listing = bool(texts) and not all(is_string(text) for text in texts)
     on_sm = {"warps": warps, "machine": machine, "partition": partition}
@@ -136,7 +139,7 @@ def makespan(
         partition=values["partition"],
     )
     chosen = configured(config, given)
-    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, assumptions=assumptions)
+    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, chosen) as workers:
         how = _How(rows, workers)

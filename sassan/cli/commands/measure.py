@@ -2,13 +2,14 @@
 
 import json as jsonlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sassan.app import documents
 from sassan.cli.measure_run import take_samples
-from sassan.cli.options.inputs import Json, Quiet
+from sassan.cli.options.inputs import Csv, Json, Quiet
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import failure
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.terminal import note, out, safe
@@ -99,6 +100,7 @@ def measure(
     cycles: Cycles = False,
     gpu: Gpu = None,
     output: Output = None,
+    csv: Csv = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -121,6 +123,7 @@ def measure(
       sassan measure saxpy.cu --arg a=2 --sweep n=1000,100000,10000000 --pause 2
       sassan measure saxpy.cu --arg n=32 --arg a=2 --delays 0,0.5,1,2,4 --cycles
     """
+    sheet.exclude(csv=csv, json=json)
     settings = IntervalSettings(confidence, seed, resamples)
     which = _estimators(estimator)
     run_options: dict[str, object] = {
@@ -132,7 +135,8 @@ def measure(
         "--runs": runs,
     }
     run_options |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep, "--gpu": gpu, "--output": output}
-    reporter = _Reporter(which, settings, tolerance / 100, plots, json=json, quiet=quiet)
+    printed = not quiet or (output is None and plots is None)
+    reporter = _Reporter(which, settings, tolerance / 100, plots, json=json, csv=csv, quiet=quiet, printed=printed)
     sources = [file for file in files if file.lower().endswith(_SOURCE)]
     if not sources:
         option = next((name for name, value in (run_options | {"--cycles": cycles or None}).items() if value is not None), None)
@@ -153,11 +157,21 @@ class _Reporter:
     """Prints the report of samples as text or JSON, and draws pictures."""
 
     def __init__(
-        self, which: tuple[Estimator, ...], settings: IntervalSettings, tolerance: float, plots: str | None, *, json: bool, quiet: bool
+        self,
+        which: tuple[Estimator, ...],
+        settings: IntervalSettings,
+        tolerance: float,
+        plots: str | None,
+        *,
+        json: bool,
+        csv: bool,
+        quiet: bool,
+        printed: bool,
     ) -> None:
         self._which, self._settings, self._tolerance, self._plots = which, settings, tolerance, plots
-        self._json, self.quiet = json, quiet
-        self._documents: list[object] = []
+        self._json, self._csv, self.quiet = json, csv, quiet
+        self._printed = printed and not (json or csv)
+        self._documents: list[dict[str, Any]] = []
         self._refused: list[tuple[str, SassanError]] = []
 
     def report_files(self, files: list[str]) -> None:
@@ -180,8 +194,8 @@ class _Reporter:
     def _report(self, file: str, samples: Samples, number: int | None) -> None:
 
         estimates, stability = rows(samples, self._which, self._settings), verdicts(samples, self._tolerance)
-        self._documents.append(document(file, samples, estimates, stability))
-        if not self._json:
+        self._documents.append({**document(file, samples, estimates, stability)})
+        if self._printed:
             out(("\n" if number else "") + measure_report.text(file, samples, estimates, stability))
         if self._plots is not None:
             self._draw(samples, Path(self._plots), "" if number is None else f"{number + 1}-")
@@ -204,6 +218,8 @@ class _Reporter:
 
         Raises typer.Exit.
         """
+        if self._csv:
+            sheet.show(measure_report.HEADS, (row for known in self._documents for row in measure_report.flat(known)))
         if self._json:
             whole: dict[str, object] = {**documents.tool(), "samples": self._documents}
             if self._refused:

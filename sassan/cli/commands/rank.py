@@ -1,10 +1,7 @@
 """`sassan rank`: the configurations of a tuning space in the order of their estimated times, without a GPU."""
 
-import csv
 from collections.abc import Mapping
-from io import StringIO
 from json import dumps
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,10 +9,11 @@ import typer
 from sassan import recorded
 from sassan.app.reading import read_gpu
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import AllAssumptions, Json, ProjectFile, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Csv, Json, ProjectFile, Quiet
 from sassan.cli.options.launch import Gpu, Parameters, Shared
 from sassan.cli.options.project import completed, project_of
-from sassan.cli.output.files import extension
+from sassan.cli.output import csv as sheet
+from sassan.cli.output.files import extension, save
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import rank as report
@@ -26,7 +24,6 @@ from sassan.evolve.ranking.rank import Ranking
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Config
-from sassan.files import write
 from sassan.machine.parameters import setting
 
 _INTERRUPTED = 130
@@ -83,6 +80,7 @@ def rank(
     jobs: executors.Jobs = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and estimate everything again; do not use the cache.")] = False,
     assumptions: AllAssumptions = False,
+    csv: Csv = False,
     json: Json = False,
     quiet: Quiet = False,
     project: ProjectFile = None,
@@ -105,6 +103,7 @@ def rank(
       sassan rank matmul.toml --gpu "RTX 3080" --where 'TILE >= 16'
       sassan rank matmul.toml --gpu T4 --json | jq '.configurations[0]'
     """
+    sheet.exclude(csv=csv, json=json)
     if output is not None:
         extension(output, ("csv", "json"))
     known = configurations.read(space) if space.endswith(".toml") else _tuning_space(space, quiet=quiet)
@@ -141,10 +140,14 @@ def rank(
             raise typer.Exit(_INTERRUPTED) from None
     ranking = ranks.ranking(candidates, rows)
     if output is not None:
-        _write(output, ranking)
+        sheet_wanted = extension(output, ("csv", "json")) == "csv"
+        text = _table(ranking, None) if sheet_wanted else dumps(ranks.document(ranking, None), indent=2) + "\n"
+        save(output, text.encode(), quiet=quiet)
     if json:
         out(dumps(ranks.document(ranking, top), indent=2) + "\n")
-    else:
+    elif csv:
+        out(_table(ranking, top))
+    elif output is None or not quiet:
         report.show(ranking, top, every=assumptions)
 
 
@@ -174,22 +177,7 @@ def _axes(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",")) if text is not None else ()
 
 
-def _write(path: str, ranking: Ranking) -> None:
-    text = _table(ranking) if extension(path, ("csv", "json")) == "csv" else dumps(ranks.document(ranking, None), indent=2) + "\n"
-    try:
-        write(Path(path), text.encode())
-    except OSError as error:
-        raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
-
-
-def _table(ranking: Ranking) -> str:
+def _table(ranking: Ranking, top: int | None) -> str:
     """Return the choices as CSV: parameters, then times in microseconds, what binds, registers."""
-    text = StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    names = list(ranking.rows[0].candidate.values)
-    writer.writerow([*names, "estimate_us", "measured_us", "bound_by", "registers", "why"])
-    for each in ranking.rows:
-        cells = ranks.row(each)
-        del cells["parameters"]
-        writer.writerow([*(each.candidate.values[name] for name in names), *("" if cell is None else cell for cell in cells.values())])
-    return text.getvalue()
+    heads = (*ranking.rows[0].candidate.values, "estimate_us", "measured_us", "bound_by", "registers", "why")
+    return sheet.text(heads, ({**each.candidate.values, **ranks.row(each)} for each in ranking.rows[:top]))

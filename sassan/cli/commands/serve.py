@@ -13,6 +13,7 @@ import typer
 from sassan.app.explorer import FileView, explored
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.request import AnalysisCommand, analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import failure
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.progress import track
@@ -31,11 +32,21 @@ FolderOrFile = Annotated[
 ]
 Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port of the page; 0 takes a free one.")]
 Export = Annotated[
-    str | None, typer.Option("--export", metavar="X.html", help="Write the page into a file, and serve nothing.", show_default=False)
+    str | None,
+    typer.Option(
+        "--export",
+        metavar="X.html|X.csv",
+        help="Write the page, or its columns as a table, into a file, and serve nothing.",
+        show_default=False,
+    ),
 ]
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of one file: what is not done by then is refused.")
 ]
+
+_CONTROL = ("stall", "hint", "write", "read", "waits", "reuse")
+_HEADS = ("file", "name", "column", "place", "address", *_CONTROL, "unit", "letter", "text", "transactions", "pattern", "live")
+"""The columns of CSV."""
 
 
 @analysis
@@ -51,11 +62,11 @@ def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, exp
       sassan serve src/ --arch sm_90
       sassan serve kernels.cubin --gpu "RTX 3080" --block-dim 256
       sassan serve kernels.cu --arch sm_90 --export page.html
+      sassan serve kernels.cu --arch sm_90 --export lines.csv
     """
     if not Path(path).exists():
         raise UsageError("missing-file", f"there is no file or folder '{path}'", hint="name what is to be shown")
-    if export is not None:
-        extension(export, ("html", "htm"))
+    kind = extension(export, ("html", "htm", "csv")) if export is not None else ""
     folder, views = Folder(path), Views(Path(path).absolute().name, label)
     with Processes() as processes:
         analyze = partial(_views, processes, asked, folder.path, time_limit)
@@ -64,7 +75,8 @@ def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, exp
             return
         for view in analyze(folder.shown(folder.stamps())):
             views.take(view)
-    save(export, views.page().encode(), quiet=asked.observer.quiet)
+    text = sheet.text(_HEADS, views.rows()) if kind == "csv" else views.page()
+    save(export, text.encode(), quiet=asked.observer.quiet)
     if views.status:
         raise typer.Exit(views.status)
 

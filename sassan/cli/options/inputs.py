@@ -51,6 +51,6 @@ AllAssumptions = Annotated[
 Explain = Annotated[
     bool, typer.Option("--explain", help="Print where each bound comes from: reasons, blocks, instructions, terms of the grid.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error; errors stay.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, and with -o no table; errors stay.")]
 Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]

@@ -17,11 +17,16 @@ def exclude(*, csv: bool, json: bool) -> None:
 
 def show(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
     """Print rows under their heads; a head that a row does not have is empty."""
-    text = StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    out(text(heads, rows))
+
+
+def text(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Return what `show` prints."""
+    lines = StringIO(newline="")
+    writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(heads)
     writer.writerows([_cell(row.get(head)) for head in heads] for row in rows)
-    out(text.getvalue())
+    return lines.getvalue()
 
 
 def _cell(value: object) -> object:

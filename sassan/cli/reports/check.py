@@ -72,6 +72,17 @@ def row(entry: Checked) -> Mapping[str, object]:
     }
 
 
+HEADS = ("name", "arch", "file", "gate", "address", "source", "code", "value", "limit", "message")
+"""The columns of CSV."""
+
+
+def flat(entry: Checked) -> Iterator[Mapping[str, object]]:
+    """Yield a row of CSV for each failure of a function, one without a gate where it has none."""
+    yield from ({**entry.row, **_failure(entry, failure)} for failure in entry.failures)
+    if not entry.failures:
+        yield entry.row
+
+
 def _failure(entry: Checked, failure: Failure) -> Mapping[str, documents.Value]:
     source = _source(entry, _address(entry, failure))
     return {

@@ -127,3 +127,14 @@ def row(change: Change) -> Mapping[str, object]:
         "numbers": {each.measure.value.replace(" ", "_").lower(): {"old": each.old, "new": each.new} for each in change.numbers},
         "lists": {each.what.replace(" ", "_"): {"removed": list(each.removed), "added": list(each.added)} for each in change.lines},
     }
+
+
+HEADS = ("name", "arch", "state", "was", "number", "old", "new")
+"""The columns of CSV."""
+
+
+def flat(change: Change) -> Iterator[Mapping[str, object]]:
+    """Yield a row of CSV for every number that differs, one without a number where none does."""
+    known = row(change)
+    numbers = [{"number": each.measure.value, "old": each.old, "new": each.new} for each in change.numbers]
+    yield from ({**known, **number} for number in numbers or [{}])

@@ -1,6 +1,6 @@
 """The report of `evolve`: the default and the front in a table, comparisons, status counts, and assumptions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sassan.cli.output import table
@@ -19,9 +19,23 @@ _KNOWN = ("wcet", "registers", "instructions")
 """Numbers that are shown for every objective."""
 
 
+def numbers_of(config: Config) -> tuple[str, ...]:
+    """Return the numbers that are shown of an individual: those of the objectives first."""
+    return tuple(dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN)))
+
+
+def flat(config: Config, result: SearchResult) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of CSV: the default, then the front."""
+    for at, each in enumerate((result.default, *result.front)):
+        name = "default" if at == 0 else "best" if each == result.best else "front"
+        known = {key: each.outcome.numbers.get(key) for key in numbers_of(config)}
+        loops = [f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in each.outcome.loops]
+        yield {"individual": name, **known, "loops": loops, "choice": str(each.choice)}
+
+
 def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> None:
     """Print the report."""
-    numbers = tuple(dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN)))
+    numbers = numbers_of(config)
     columns = (Column("individual"), *(Column(number, number=True) for number in numbers), Column("loops"), Column("choice"))
     rows = [_row("default", result.default, numbers)]
     rows += [

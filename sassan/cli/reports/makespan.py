@@ -1,18 +1,20 @@
 """What `sassan makespan` prints and writes: the interval, who found what, the schedule as a chart, and what all of it rests on."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from sassan.app import documents
 from sassan.app.inputs import Refused
 from sassan.app.makespan import document as makespan_document
 from sassan.app.makespan.description import chart, strings_of, units, verdict
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, table
 from sassan.cli.output.files import outputs, save
 from sassan.cli.output.table import Column, Table
@@ -35,8 +37,14 @@ class Wanted:
     rows: str
     json: bool
     quiet: bool
+    csv: bool = False
     assumptions: bool = False
     """All of them, also those that are backed."""
+
+    @property
+    def printed(self) -> bool:
+        """Whether text is printed: files alone may be."""
+        return not self.quiet or (self.output is None and self.program is None)
 
 
 def single(answer: Answer, wanted: Wanted) -> None:
@@ -44,7 +52,9 @@ def single(answer: Answer, wanted: Wanted) -> None:
     _write([answer], wanted)
     if wanted.json:
         out(makespan_document.text(answer))
-    else:
+    elif wanted.csv:
+        sheet.show(_HEADS, [_flat(answer)])
+    elif wanted.printed:
         _text(answer, every=wanted.assumptions)
 
 
@@ -55,14 +65,31 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
     if wanted.json:
         document.show([makespan_document.function(kernel, some) for kernel, some in zip(asked, answers, strict=True)], refused)
         return
+    if wanted.csv:
+        paths = ((kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some)
+        sheet.show(_HEADS, ({**documents.head(kernel.result), **_flat(answer)} for kernel, answer in paths))
+        return
+    if wanted.printed:
+        _table(asked, answers, flat, every=wanted.assumptions)
+    report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
+
+
+_HEADS = ("name", "arch", "file", "strings", "warps", "cost", "lower", "upper", "exact", "stopped", "seconds")
+"""The columns of CSV."""
+
+
+def _flat(answer: Answer) -> Mapping[str, object]:
+    return {**makespan_document.numbers(answer), "cost": max(answer.instance.costs, default=None)}
+
+
+def _table(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], flat: Sequence[Answer], *, every: bool) -> None:
     if flat:
         _rows(asked, answers)
     if len(flat) == 1:
         out("\n")
-        _text(flat[0], every=wanted.assumptions)
+        _text(flat[0], every=every)
     elif flat:
-        assumptions.show([text for answer in flat for text in answer.instance.assumptions], every=wanted.assumptions)
-    report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
+        assumptions.show([text for answer in flat for text in answer.instance.assumptions], every=every)
 
 
 def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]) -> None:

@@ -18,6 +18,7 @@ class Optima:
     `barriers` says whether warps wait for each other at block barriers. `segment` is the largest C + self_stall from one block barrier to
     the next, `openings` how many block barriers a warp waits at; None where the barriers of a block may open in different orders for its
     warps. `relay` is the largest of warps of a block that take over from each other at barriers; None where that is not known.
+    `block` is the sum over the warps of a block of the largest `scheduler_stall` of each, None where each has the same.
     """
 
     isolated: Fraction
@@ -27,17 +28,23 @@ class Optima:
     segment: Fraction | None = None
     openings: int | None = None
     relay: Fraction | None = None
+    block: Fraction | None = None
+
+    def stall(self, warps: int) -> Fraction:
+        """The shares of all warps of a block."""
+        alike = warps * self.scheduler_stall
+        return alike if self.block is None else min(alike, self.block)
 
 
 def block_lifetime(optima: Optima, warps: int) -> Fraction:
     """The lifetime of a block of `warps` warps, without the cycles in which only warps of other blocks are in its way."""
     if not optima.barriers:
-        return optima.isolated + (warps - 1) * optima.scheduler_stall
+        return optima.isolated + min((warps - 1) * optima.scheduler_stall, optima.stall(warps))
     chains = [warps * optima.isolated]
     if optima.segment is not None and optima.openings is not None:
-        chains.append((optima.openings + 1) * optima.segment + warps * optima.scheduler_stall)
+        chains.append((optima.openings + 1) * optima.segment + optima.stall(warps))
     if optima.relay is not None:
-        chains.append(optima.relay + warps * optima.scheduler_stall)
+        chains.append(optima.relay + optima.stall(warps))
     return min(chains)
 
 
@@ -71,7 +78,7 @@ class Terms:
 
 def grid_terms(optima: Optima, grid: Grid) -> Terms:
     """The parts of the bound for a whole grid on SMs alone, for every dispatcher that fills a free place at once."""
-    lifetime, others = block_lifetime(optima, grid.block_warps), grid.block_warps * optima.scheduler_stall
+    lifetime, others = block_lifetime(optima, grid.block_warps), optima.stall(grid.block_warps)
     drain = lifetime + (min(grid.blocks, grid.places) - 1) * others
     if grid.blocks <= grid.sms * grid.places:
         return Terms(Fraction(0), Fraction(0), drain)

@@ -1,6 +1,6 @@
 """What the blocks of a grid take of what all SMs share: DRAM, L2 and its atomic units (docs/proofs/gpu-memory.md)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -107,10 +107,10 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
     return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
 
 
-def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: GpuMemory) -> Demand:
-    """Return what the nodes of a graph take, given as the instructions of each."""
-    moved = [[traffic.moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]
-    uncached, cached = ([sum((time(each, memory) for each in node), Fraction(0)) for node in moved] for time in (_uncached, _cached))
+def demand(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory) -> Demand:
+    """Return what the nodes of a graph take, given as the instructions of each; `moved` by the address of an instruction."""
+    of_nodes = [[moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]
+    uncached, cached = ([sum((time(each, memory) for each in node), Fraction(0)) for node in of_nodes] for time in (_uncached, _cached))
     return Demand(_rounded(uncached), _rounded(cached))
 
 
@@ -136,12 +136,12 @@ def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:
     return tuple(Fraction(ceil(each * _GRAIN), _GRAIN) for each in cycles)
 
 
-def memory_time(uncached: Fraction, cached: Fraction, warps: int, memory: GpuMemory, allocated: int | None) -> Fraction:
-    """Return for how long the accesses of `warps` warps keep the memory of a GPU, at most; the first two are what one warp takes.
+def memory_time(uncached: Fraction, cached: Fraction, blocks: int, memory: GpuMemory, allocated: int | None) -> Fraction:
+    """Return for how long the accesses of `blocks` blocks keep the memory of a GPU, at most; the first two are what one block takes.
 
     `allocated` is how many bytes they may touch: L2 fetches each once and writes it back once, where it keeps them all.
     """
-    every = warps * uncached
+    every = blocks * uncached
     if allocated is None or allocated > memory.capacity:
         return every
-    return min(every, warps * cached + Fraction(2 * allocated) / memory.dram)
+    return min(every, blocks * cached + Fraction(2 * allocated) / memory.dram)

@@ -1,15 +1,18 @@
 """The bounds of the warps that share an SM, and of the whole grid: over all paths, and if every warp takes the worst one."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from sassan.access.traffic import cycles_of
 from sassan.alphabet import Letter
 from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
 from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
-from sassan.ipet.sm.optima import Bound, PathOptima, maximum, path_optima
+from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
@@ -73,7 +76,7 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
     shares = _shares(kernel, machine)
     whole = path_optima(kernel.problem, shares, machine, kernel.barriers)
     bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH)
-    grid, terms = _grid(kernel, whole, residents.grid)
+    grid, terms = _grid(kernel, machine, whole, residents.grid)
     return Makespan(
         residents,
         bound,
@@ -91,16 +94,31 @@ def _shares(kernel: Kernel, machine: Multiprocessor, *, partition: bool = False)
     return tuple(of_code(machine, node.code, kernel.problem.traffic.cycles, partition=partition) for node in kernel.problem.cfg.nodes)
 
 
+def _block_share(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fraction | None:
+    """The largest shares of all warps of a block, None where all warps are alike or nothing is proven."""
+    problem = kernel.problem
+    if not problem.traffic.warps:
+        return None
+    alike = Counter[tuple[tuple[int, int], ...]]()
+    for moved, count in problem.traffic.of_block(warps):
+        alike[tuple(cycles_of(moved).items())] += count
+    return block_maximum(
+        problem,
+        (([of_code(machine, node.code, dict(busy)).scheduler_stall for node in problem.cfg.nodes], count) for busy, count in alike.items()),
+    )
+
+
 def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) -> Bound:
     optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, partition=True), machine, kernel.barriers, partition=True)
     return optima_of_part.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
 
 
-def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound | None, Terms | None]:
+def _grid(kernel: Kernel, machine: Multiprocessor, whole: PathOptima, grid: Grid | None) -> tuple[Bound | None, Terms | None]:
     if grid is None:
         return None, None
-    memory = grid.memory
-    terms = grid_terms(whole.optima, grid) if whole.optima is not None else None
+    memory, terms = grid.memory, None
+    if whole.optima is not None:
+        terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, grid.block_warps)), grid)
     gaps = list(whole.gaps)
     if grid.occupancy is not None and grid.occupancy.demand.clustered:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
@@ -132,11 +150,13 @@ def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
 def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
-    taken = demand((node.code for node in problem.cfg.nodes), problem.traffic, memory)
-    uncached, cached = maximum(problem, taken.uncached), maximum(problem, taken.cached)
+    code = [node.code for node in problem.cfg.nodes]
+    taken = [(demand(code, moved, memory), count) for moved, count in problem.traffic.of_block(grid.block_warps)]
+    uncached = block_maximum(problem, ((each.uncached, count) for each, count in taken))
+    cached = block_maximum(problem, ((each.cached, count) for each, count in taken))
     if uncached is None or cached is None:
         return None
-    time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
+    time = memory_time(uncached, cached, grid.blocks, memory, grid.allocated)
     cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.buffers)
     chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
     return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown)

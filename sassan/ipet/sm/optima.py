@@ -10,7 +10,8 @@ The only property required of the SM is work conservation: no warp waits while i
 for the isolated cost C(v) of a warp v; self_stall(v) and stall(v) are sums over its instructions (`shares`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -138,6 +139,19 @@ def _pieces(
 def maximum(problem: Problem, costs: Sequence[Fraction]) -> Fraction | None:
     """The largest sum of rational block costs over all paths, or None without a system or a proof."""
     return _maximum(problem, problem.model, costs) if problem.model is not None else None
+
+
+def block_maximum(problem: Problem, of_warps: Iterable[tuple[Sequence[Fraction], int]]) -> Fraction | None:
+    """The largest sum of costs over the paths of all warps of a block, each with its own costs; None without a system or a proof.
+
+    `of_warps` are costs of the nodes of the graph, and how many warps have them.
+    """
+    alike = Counter[tuple[Fraction, ...]]()
+    for costs, warps in of_warps:
+        alike[tuple(costs)] += warps
+    most = [(maximum(problem, costs), warps) for costs, warps in alike.items()]
+    known = [warps * each for each, warps in most if each is not None]
+    return sum(known, Fraction(0)) if len(known) == len(most) else None
 
 
 def executions(problem: Problem, costs: Sequence[Fraction]) -> tuple[int, ...] | None:

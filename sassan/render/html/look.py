@@ -21,11 +21,13 @@ _DASHES = {"solid": "", "dashed": "6 4", "dotted": "2 3"}
 def style() -> str:
     """Return the colour rules of the style sheet."""
     kinds = [f"  --kind-{kind.value}: light-dark({look.color}, {DARK[kind]});" for kind, look in palette.EDGE_STYLES.items()]
-    units = [
-        f".unit-{_word(mark)} {{ background: {look.fill}; fill: {look.fill}; stroke: {look.line}; }}" for mark, look in MARK_STYLES.items()
-    ]
+    units = [f".unit-{_word(mark)} {{ {_unit(look.fill, look.line)} }}" for mark, look in MARK_STYLES.items()]
     lines = [f".kind-{kind.value} {{ --kind: var(--kind-{kind.value}); {_dash(look.style)}}}" for kind, look in palette.EDGE_STYLES.items()]
     return "\n".join([":root {", *kinds, "}", *units, *lines, ""])
+
+
+def _unit(fill: str, line: str) -> str:
+    return f"background: {fill}; fill: {fill}; stroke: {line}; --thin: light-dark({line}, {fill});"
 
 
 def legend() -> dict[str, list[dict[str, str]]]:

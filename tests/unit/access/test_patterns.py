@@ -94,6 +94,21 @@ def test_passes_over_the_banks(arch: str, name: str, block: Shape, place: int, e
 
 
 @pytest.mark.parametrize("arch", EVERY)
+def test_the_warps_of_a_block_touch_what_their_threads_do(arch: str):
+    (load,), (store,) = (found(arch, "structure_of_arrays", (48, 1, 1))[opcode] for opcode in ("LDG", "STG"))
+    assert [access.sectors for access in load.warps] == [access.sectors for access in store.warps] == [(4, 4), (2, 2)]
+    assert load.sectors == (2, 4)
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_rows_that_begin_within_warps_conflict_in_each_warp_as_they_lie(arch: str):
+    # Of the 80 threads of the block, 32, 32 and 16 are in a warp.
+    reads = found(arch, "matmul_conflicts", (20, 4, 1), 24)["LDS"]
+    assert {len(access.warps) for access in reads} == {3}
+    assert all(access.passes is not None and access.passes.most == max(one.passes.most for one in access.warps) for access in reads)
+
+
+@pytest.mark.parametrize("arch", EVERY)
 def test_a_gather_may_go_anywhere(arch: str):
     index, gathered = found(arch, "gather", LINE)["LDG"]
     assert counts([index]) == [(4, 4)]

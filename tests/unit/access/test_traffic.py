@@ -1,5 +1,6 @@
 """What accesses move: cycles of the memory pipeline, sectors, bytes of DRAM, operations of atomic units."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -44,9 +45,17 @@ def test_an_atomic_operation_fetches_and_writes_and_may_be_alone_at_each_lane():
 
 def test_bank_conflicts_keep_the_pipeline():
     conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32), ideal=1)
-    assert moved(conflict) == Moved(cycles=64)
+    assert moved(conflict) == Moved(cycles=63)
     assert moved(Access(0, "LDS.128", Space.SHARED, 16, Pattern.ALIGNED, passes=exactly(4), ideal=4)) == Moved(cycles=4)
     assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=64)
+
+
+def test_warps_of_a_block_move_what_each_of_them_does():
+    full, half = (Access(0, "LDG.E", Space.GLOBAL, 4, Pattern.ALIGNED, sectors=exactly(n), lines=exactly(1), ideal=n) for n in (4, 2))
+    found = traffic([replace(full, warps=(full, half))], PIPELINE)
+    assert found.moved[0].sectors == 4
+    assert [(moved[0].sectors, warps) for moved, warps in found.of_block(5)] == [(4, 3), (2, 2)]
+    assert [(moved[0].sectors, warps) for moved, warps in found.of_block(1)] == [(4, 1)]
 
 
 def test_dram_moves_what_no_access_before_moved():

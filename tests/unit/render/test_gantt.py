@@ -125,6 +125,14 @@ def test_more_than_a_hundred_slots_are_drawn_in_bands():
     assert [element.text for element in root.iter(f"{SVG}text") if element.text in {"1", "101", "201"}] == ["1", "101", "201"]
 
 
+@pytest.mark.parametrize(("warps", "slots"), [(64, 660), (64, 3000), (32, 522), (8, 2000), (1, 250)])
+def test_no_chart_of_many_slots_is_taller_than_wide(warps: int, slots: int):
+    root = parsed(svg(Chart(("L" * slots,) * warps, slots)))
+    assert int(root.attrib["height"]) <= 1.1 * int(root.attrib["width"])
+    numbers = [element.text for element in root.iter(f"{SVG}text") if element.text == "w0"]
+    assert len(numbers) >= int(root.attrib["width"]) // 1600
+
+
 def test_a_chart_that_no_reader_would_open_is_refused():
     with pytest.raises(UsageError) as caught:
         draw(Chart(("L" * 10_000,) * 64, 10_000), "svg")

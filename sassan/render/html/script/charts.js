@@ -30,8 +30,17 @@ function gantt(chart) {
   const present = new Set(chart.rows.flat().map(([, , mark]) => mark));
   const legend = PAGE.legend.units.filter(({ mark }) => present.has(mark)).map(({ mark, means }) => el("li", {}, el("span", { class: `chip unit-${word(mark)}` }, mark), means));
   const head = el("figcaption", {}, el("ul", { class: "legend" }, legend));
-  const top = [head, ...(chart.shown > OVERVIEW_FROM ? chartOverview(chart, figure) : [])];
-  const draw = () => figure.replaceChildren(...top, ...bands(chart, figure, top.length));
+  const overview = chart.shown > OVERVIEW_FROM ? chartOverview(chart, figure) : null;
+  const top = [head, ...(overview?.parts ?? [])];
+  let whole = !overview;
+  const all = button(`Show all ${many(chart.shown, "slot")} below each other`, () => {
+    whole = true;
+    draw();
+  });
+  const draw = () => {
+    overview?.show();
+    figure.replaceChildren(...top, ...(whole ? bands(chart, figure, top.length) : [all]));
+  };
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(figure);
   return figure;
 }

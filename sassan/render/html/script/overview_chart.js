@@ -16,7 +16,7 @@ function chartOverview(chart, figure) {
     const start = Math.round(Math.max(0, Math.min(middle - slots / 2, chart.shown - slots)));
     for (const [name, value] of Object.entries({ x: start, width: slots })) part.setAttribute(name, value);
     strip.setAttribute("aria-valuenow", start + 1);
-    lens.replaceChildren(el("span", { class: "tools" }, zooms, `slots ${number(start + 1)} to ${number(start + slots)}`), band(chart, start, slots, cell));
+    lens.replaceChildren(el("span", { class: "tools" }, zooms, `slots ${number(start + 1)} to ${number(start + slots)}; a click in the strip above chooses others`), band(chart, start, slots, cell));
   };
   const zoom = (factor) => {
     cell = Math.min(MOST_CELL, Math.max(LEAST_CELL, cell * factor));
@@ -39,5 +39,5 @@ function chartOverview(chart, figure) {
     event.preventDefault();
     go((middle || slots / 2) + step * slots);
   });
-  return [strip, lens];
+  return { parts: [strip, lens], show };
 }

@@ -18,7 +18,7 @@ LOAD = Moved(cycles=2, sectors=64, fetched=4096)
 def taken(*moved: Moved) -> tuple[Fraction, Fraction]:
     """Return what one node takes whose instructions move so much: where every access goes to DRAM, and where L2 keeps all."""
     code = [Instruction(16 * place, 16 * place + 16, "LDG.E", (), None, Span(1, 1, 1)) for place, _ in enumerate(moved)]
-    found = demand([code], Traffic({instruction.address: each for instruction, each in zip(code, moved, strict=True)}), MEMORY)
+    found = demand([code], {instruction.address: each for instruction, each in zip(code, moved, strict=True)}, MEMORY)
     return found.uncached[0], found.cached[0]
 
 
