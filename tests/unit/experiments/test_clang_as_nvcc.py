@@ -1,6 +1,7 @@
 """nvcc's words as clang's."""
 
 import pytest
+
 from scripted import scripted
 
 translated = scripted("clang_as_nvcc").translated
