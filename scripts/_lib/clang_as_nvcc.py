@@ -2,7 +2,7 @@
 
     clang_as_nvcc.py CLANG CUDA INCLUDE WORDS...
 
-INCLUDE is a folder for headers of a CUDA installation that clang includes and that is not complete. What only nvcc knows is left out:
+INCLUDE is a folder for headers of a CUDA installation that clang includes and that is not complete. What only nvcc knows is dropped:
 host warnings, options of ptxas, and `-use_fast_math`, which changes what is computed. Exit status 1 where clang cannot do it (device code
 of several objects linked together).
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 _VALUES = frozenset(
     {"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-ccbin", "--compiler-bindir", "-gencode", "-code", "-t"}
 )
-"""Words of nvcc with a value behind them, which are left out."""
+"""Words of nvcc with a value behind them, which are dropped."""
 _DROPPED = re.compile(
     r"-use_fast_math|--use_fast_math|-lineinfo|-G|--?expt-.*|--?extended-lambda|-Xptxas=.*|-maxrregcount=.*|-gencode=.*|-code=.*"
     r"|--?default-stream.*|--cudart.*|-Wno-deprecated-gpu-targets|-cudart=.*|-std=.*|-lcudart(_static)?"
