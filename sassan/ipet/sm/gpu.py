@@ -113,12 +113,12 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
     L2 keeps what they access in a straight piece of code until that is done, if the pieces of all of them fit, and is taken to lose it
     otherwise.
     """
-    found = dict(moved)
+    out = dict(moved)
     for node in nodes:
         piece = [at for at in dict.fromkeys(instruction.address for instruction in node) if at in moved]
         if sum(moved[at].fetched + moved[at].written for at in piece) * warps > memory.capacity:
-            found |= {at: moved[at].lost for at in piece}
-    return found
+            out |= {at: moved[at].lost for at in piece}
+    return out
 
 
 def demand(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory) -> Demand:
