@@ -6,11 +6,9 @@ its own file changes.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from sassan.estimate.program import TICK, Column, Figures, Numbers, Stall
 from sassan.isa.control import BARRIERS
-from sassan.makespan.jit import compiled, inner
+from sassan.makespan.jit import uncounted, uncounted_inner
 
 _STALL, _WAITS, _WRITES, _WRITTEN = int(Column.STALL), int(Column.WAITS), int(Column.WRITES), int(Column.WRITTEN)
 _READS, _READ, _UNIT, _INTERVAL = int(Column.READS), int(Column.READ), int(Column.UNIT), int(Column.INTERVAL)
@@ -24,7 +22,7 @@ _BEGUN, _ACTIVE, _NOW, _FINISH = range(4)
 """Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses."""
 _CLOCK, _RESIDENT, _TAIL, _ASSUMING = range(4)
 """Places in `State.totals`: those of `program.Run`, weighted."""
-_QUEUES = 3
+QUEUES = 3
 """The memory pipeline, L2, DRAM: their columns stand side by side."""
 
 
@@ -91,7 +89,7 @@ class Simulation(NamedTuple):
     state: State
 
 
-@inner
+@uncounted_inner
 def _held(sim: Simulation, w: int) -> int:
     """Return until when its unit keeps a warp back."""
     unit = sim.code.rows[sim.warps.at[w], _UNIT]
@@ -99,13 +97,13 @@ def _held(sim: Simulation, w: int) -> int:
     return int(max(sim.warps.ready[w], free))
 
 
-@inner
+@uncounted_inner
 def _full(sim: Simulation, w: int) -> int:
     """Return until when the memory pipeline keeps a warp back."""
     return (sim.state.queues[0] - sim.shape.backlog) // TICK if sim.code.rows[sim.warps.at[w], _PIPELINE] > 0 else 0
 
 
-@inner
+@uncounted_inner
 def _before(sim: Simulation, last: int, w: int, other: int) -> bool:
     """Say whether a scheduler takes warp `w` rather than another."""
     if not sim.shape.greedy:
@@ -114,7 +112,7 @@ def _before(sim: Simulation, last: int, w: int, other: int) -> bool:
     return w == last or (other != last and sim.warps.age[w] < sim.warps.age[other])
 
 
-@inner
+@uncounted_inner
 def _choose(sim: Simulation, s: int) -> int:
     """Return the warp that a scheduler takes now; -1 for none, and it is looked at again when one may be ready."""
     now, chosen, soonest = sim.state.look[s], -1, _NEVER
@@ -131,13 +129,13 @@ def _choose(sim: Simulation, s: int) -> int:
     return chosen
 
 
-@inner
+@uncounted_inner
 def _access(sim: Simulation, row: int, now: int) -> tuple[int, int]:
     """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
     if sim.code.rows[row, _PIPELINE] == 0:
         return 0, 0
     moved, taken = now * TICK, 0
-    for queue in range(_QUEUES):
+    for queue in range(QUEUES):
         work = sim.code.rows[row, _PIPELINE + queue]
         if work > 0:
             moved = max(sim.state.queues[queue], moved) + work
@@ -147,7 +145,7 @@ def _access(sim: Simulation, row: int, now: int) -> tuple[int, int]:
     return taken, moved // TICK - now + sim.code.rows[row, _BEYOND]
 
 
-@inner
+@uncounted_inner
 def _set(sim: Simulation, w: int, row: int, barrier: int, clear: int) -> None:
     """Set a barrier of a warp until a cycle."""
     if barrier >= 0 and clear > sim.warps.clear[w, barrier]:
@@ -158,7 +156,7 @@ def _set(sim: Simulation, w: int, row: int, barrier: int, clear: int) -> None:
         )
 
 
-@inner
+@uncounted_inner
 def _account(sim: Simulation, w: int, now: int) -> None:
     """Count the time since the last issue, and why this warp did not issue before."""
     row, weight, counters, totals = sim.warps.at[w], sim.code.weights[sim.warps.visit[w]], sim.state.counters, sim.state.totals
@@ -176,7 +174,7 @@ def _account(sim: Simulation, w: int, now: int) -> None:
     sim.state.stalls[row, _SELECTED] += weight
 
 
-@inner
+@uncounted_inner
 def _issue(sim: Simulation, w: int, now: int) -> None:
     """Issue the next instruction of a warp."""
     _account(sim, w, now)
@@ -193,7 +191,7 @@ def _issue(sim: Simulation, w: int, now: int) -> None:
     _step(sim, w, now)
 
 
-@inner
+@uncounted_inner
 def _step(sim: Simulation, w: int, now: int) -> None:
     """Go on to the next instruction of a warp, or end it."""
     row, weight, place = sim.warps.at[w], float(sim.code.weights[sim.warps.visit[w]]), w // sim.shape.block_warps
@@ -217,21 +215,23 @@ def _step(sim: Simulation, w: int, now: int) -> None:
         _arm(sim, w, after)
 
 
-@inner
+@uncounted_inner
 def _end(sim: Simulation, w: int, after: int, now: int, weight: float) -> None:
     """End a warp, and its block with the last one."""
     place = w // sim.shape.block_warps
     sim.warps.state[w] = _ENDED
     sim.state.counters[_ACTIVE] -= 1
     sim.state.live[place] -= 1
-    sim.state.over[place] = max(sim.state.over[place], after, sim.warps.clear[w].max())
+    sim.state.over[place] = max(sim.state.over[place], after)
+    for barrier in range(BARRIERS):
+        sim.state.over[place] = max(sim.state.over[place], sim.warps.clear[w, barrier])
     sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], sim.state.over[place])
     if sim.state.live[place] == 0 and sim.state.counters[_BEGUN] < sim.shape.blocks:
         start = sim.state.over[place] + sim.shape.dispatch
         _begin(sim, place, start, sim.state.totals[_CLOCK] + (start - now) * weight)
 
 
-@inner
+@uncounted_inner
 def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
     """Begin the next block on a place."""
     begun, size = sim.state.counters[_BEGUN], sim.shape.block_warps
@@ -240,13 +240,14 @@ def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
     for w in range(place * size, (place + 1) * size):
         sim.warps.state[w], sim.warps.visit[w], sim.warps.at[w], sim.warps.ends[w] = _RUNS, 0, sim.code.starts[sim.code.nodes[0]], 0
         sim.warps.age[w], sim.warps.ready[w] = begun * size + w - place * size, start
-        sim.warps.clear[w, :] = 0
+        for barrier in range(BARRIERS):
+            sim.warps.clear[w, barrier] = 0
         sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], start)
     sim.state.counters[_BEGUN] += 1
     sim.state.counters[_ACTIVE] += size
 
 
-@inner
+@uncounted_inner
 def _open(sim: Simulation, place: int, row: int, now: int) -> None:
     """Let the warps of a block go on where all that run have arrived."""
     if sim.state.arrived[place] == 0 or sim.state.arrived[place] < sim.state.live[place]:
@@ -262,7 +263,7 @@ def _open(sim: Simulation, place: int, row: int, now: int) -> None:
             sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], sim.warps.ready[w])
 
 
-@inner
+@uncounted_inner
 def _arm(sim: Simulation, w: int, base: int) -> None:
     """Set when a warp may issue: from `base` on, when the barriers that it waits for are clear."""
     row, until, why, assumed = sim.warps.at[w], base, -1, 0
@@ -278,48 +279,24 @@ def _arm(sim: Simulation, w: int, base: int) -> None:
         sim.state.totals[_ASSUMING] += waited * assumed
 
 
-@compiled
-def run(code: Code, shape: Shape, totals: Figures, dispatched: Figures, stalls: Figures) -> bool:
-    """Run the blocks of an SM; fill `totals`, `dispatched`, `stalls`; return False where warps wait for each other for ever."""
-    size, schedulers, places = shape.places * shape.block_warps, shape.schedulers, shape.places
-    per_warp, per_barrier = np.zeros((7, size), np.int64), np.zeros((3, size, BARRIERS), np.int64)
-    per_place, per_scheduler = np.zeros((3, places), np.int64), np.zeros((2, schedulers), np.int64)
-    warps = Warps(
-        per_warp[0],
-        per_warp[1],
-        per_warp[2],
-        per_warp[3],
-        per_warp[4],
-        per_warp[5],
-        per_warp[6],
-        per_barrier[0],
-        per_barrier[1],
-        per_barrier[2],
-    )
-    per_scheduler[1, :] = -1
-    state = State(
-        np.zeros((schedulers + 1, len(code.shared)), np.int64),
-        np.zeros(_QUEUES, np.int64),
-        per_scheduler[0],
-        per_scheduler[1],
-        per_place[0],
-        per_place[1],
-        per_place[2],
-        np.zeros(4, np.int64),
-        totals,
-        dispatched,
-        stalls,
-    )
-    sim = Simulation(code, shape, warps, state)
-    for place in range(min(places, shape.blocks)):
+@uncounted
+def run(sim: Simulation) -> bool:
+    """Run the blocks of an SM from a state of zeros; return False where warps wait for each other for ever."""
+    state, shape = sim.state, sim.shape
+    for s in range(shape.schedulers):
+        state.last[s] = -1
+    for place in range(min(shape.places, shape.blocks)):
         _begin(sim, place, 0, 0.0)
     while state.counters[_ACTIVE] > 0:
-        s = int(np.argmin(state.look))
+        s = 0
+        for other in range(1, shape.schedulers):
+            if state.look[other] < state.look[s]:
+                s = other
         now = state.look[s]
         if now == _NEVER:
             return False
         w = _choose(sim, s)
         if w >= 0:
             _issue(sim, w, now)
-    totals[_CLOCK] += state.counters[_FINISH] - state.counters[_NOW]
+    state.totals[_CLOCK] += state.counters[_FINISH] - state.counters[_NOW]
     return True

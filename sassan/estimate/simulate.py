@@ -5,7 +5,8 @@ from dataclasses import astuple
 import numpy as np
 
 from sassan.errors import SelfCheckError
-from sassan.estimate.program import Program, Run, Sm, Stall
+from sassan.estimate.program import Numbers, Program, Run, Sm, Stall
+from sassan.isa.control import BARRIERS
 
 
 def simulate(program: Program, sm: Sm) -> Run:
@@ -15,9 +16,23 @@ def simulate(program: Program, sm: Sm) -> Run:
     """
     from sassan.estimate import kernel  # noqa: PLC0415 - imports the compiler, which takes most of a second
 
-    dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(4)
     code = kernel.Code(program.rows, program.starts, program.nodes, program.weights, program.shared)
-    if not kernel.run(code, kernel.Shape(*astuple(sm)), totals, dispatched, stalls):
+    size, schedulers = sm.places * sm.block_warps, sm.schedulers
+    warps = kernel.Warps(*_zeros(7, size), *_zeros(3, size, BARRIERS))
+    free, queues, counters = (
+        np.zeros((schedulers + 1, len(program.shared)), np.int64),
+        np.zeros(kernel.QUEUES, np.int64),
+        np.zeros(4, np.int64),
+    )
+    look, last = _zeros(2, schedulers)
+    live, arrived, over = _zeros(3, sm.places)
+    dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(4)
+    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls)
+    if not kernel.run(kernel.Simulation(code, kernel.Shape(*astuple(sm)), warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
     cycles, resident, tail, assumed = map(float, totals)
     return Run(cycles, dispatched, stalls, resident, tail, assumed)
+
+
+def _zeros(count: int, *shape: int) -> list[Numbers]:
+    return [np.zeros(shape, np.int64) for _ in range(count)]

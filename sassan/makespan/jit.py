@@ -9,6 +9,8 @@ from numba.core import event
 from sassan.makespan import clock
 
 F = TypeVar("F", bound=Callable[..., Any])
+_make: Callable[..., Any] = numba.njit  # its type lacks some options
+_INNER = {"cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: F) -> F:
@@ -23,8 +25,20 @@ def unchecked(function: F) -> F:
 
 def inner(function: F) -> F:
     """Return an `unchecked` function that only compiled ones call: without a wrapper for Python, which is slow to compile."""
-    make: Callable[..., Any] = numba.njit  # its type lacks these options
-    return _readable(cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)))
+    return _readable(cast("F", _make(**_INNER)(function)))
+
+
+def uncounted(function: F) -> F:
+    """Return a `compiled` function without counts of references, which calls of many arrays spend most of their time on.
+
+    It creates no array and no view of one: numba refuses to compile what would.
+    """
+    return _readable(cast("F", _make(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)))
+
+
+def uncounted_inner(function: F) -> F:
+    """Return an `inner` function without counts of references, as `uncounted`; it is compiled into each of its callers."""
+    return _readable(cast("F", _make(**_INNER, forceinline=True, _nrt=False)(function)))
 
 
 def _readable(function: F) -> F:
