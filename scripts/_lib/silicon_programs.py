@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from _lib.calibration import Point, point
 from _lib.record_experiment import record_program
 from _lib.record_programs import build, find_clang
-from _lib.silicon_rows import Row, roofline, shape_text
+from _lib.silicon_rows import Row, apart, roofline, shape_text, terms
 
 from sassan import launches as recordings
 from sassan import recorded
@@ -127,7 +127,7 @@ def _row(program: str, validation: LaunchValidation, model: str) -> Row:
     codes = " ".join(sorted({gap.code for gap in validation.gaps}))
     us = None if validation.launch.time_ns is None else validation.launch.time_ns / 1e3
     block, grid = shape_text(validation.launch.block), shape_text(validation.launch.grid)
-    group = "launched here" if validation.arguments else "arguments unknown"
+    group = ", ".join(filter(None, ("launched here", apart(validation)))) if validation.arguments else "arguments unknown"
     name = f"{program}:{validation.launch.kernel}"
     return Row(
         SOURCE,
@@ -143,6 +143,7 @@ def _row(program: str, validation: LaunchValidation, model: str) -> Row:
         roofline(validation),
         codes,
         group=group,
+        **terms(validation),
     )
 
 

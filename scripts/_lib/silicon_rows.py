@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
+from sassan.access.accesses import Pattern
+from sassan.access.opcodes import Space
 from sassan.measure import agreement
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ class Row(NamedTuple):
     """A measurement and the bound of a model; '' and None: unknown.
 
     Units: cycles of an SM, us; `registers` per thread. `group` is '' or the name of a part of the source that is also summed up alone.
-    `measured_cycles` are recorded, or the time at the boost clock of the product.
+    `measured_cycles` are recorded, or the time at the boost clock of the product. The last five are the parts of the bound, over measured.
     """
 
     source: str
@@ -43,6 +46,11 @@ class Row(NamedTuple):
     counts_above: int | None = None
     counts_consistent: bool | None = None
     group: str = ""
+    chain: float | None = None
+    sm: float | None = None
+    drain: float | None = None
+    memory: float | None = None
+    launch: float | None = None
 
     @property
     def pair(self) -> tuple[float, float] | None:
@@ -170,6 +178,25 @@ def show(sums: Sequence[Summary], predictions: Sequence[Judgement]) -> None:
         figures = (one.mape, one.geometric_mean, one.within_2x, one.tau, one.regret_1, one.regret_10)
         methods.add_row(one.source, one.model, one.method, str(one.n), *map(_figure, figures))
     console.print(methods)
+
+
+def apart(validation: LaunchValidation | None) -> str:
+    """Return why the bound of a launch charges its memory the worst: what no analysis of its code can exclude; '' where it does not."""
+    accesses = validation.analysis.accesses if validation is not None and validation.analysis is not None else None
+    accesses = [access for access in accesses or () if access.space in {Space.GLOBAL, Space.GENERIC}]
+    if any(access.opcode.startswith(("ATOM", "RED")) and access.collisions != 1 for access in accesses):
+        return "atomics that may collide"
+    if any(access.pattern in {Pattern.SCATTERED, Pattern.UNKNOWN} for access in accesses):
+        return "addresses from data"
+    return ""
+
+
+def terms(validation: LaunchValidation | None) -> dict[str, float]:
+    """Return the parts of the bound over the measured time, by column; nothing where they are unknown."""
+    makespan = validation.analysis.makespan if validation is not None and validation.analysis is not None else None
+    if validation is None or makespan is None or makespan.terms is None or not validation.cycles:
+        return {}
+    return {name: float(part) / validation.cycles for name, part in asdict(makespan.terms).items()}
 
 
 def roofline(validation: LaunchValidation) -> float | None:

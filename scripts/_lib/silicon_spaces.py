@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from _lib import silicon_compile, silicon_grids, silicon_recipes
 from _lib.calibration import Point, point
-from _lib.silicon_rows import Row, roofline, shape_text
+from _lib.silicon_rows import Row, apart, roofline, shape_text, terms
 
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
@@ -105,7 +105,7 @@ def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
         yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
     if space.recipe.only:
         same = settings_text(space.recipe.only)
-        yield f"only with {same} is the source beside the cache the code that was measured: these are also summed up alone"
+        yield f"only with {same} is the source beside the cache the code that was measured: others are not looked at"
     text = "\n".join((space.source.text, *(header for _, header in space.source.headers)))
     silent = [name for name in _varying(space.space) if name not in text and name not in space.recipe.only]
     if silent:
@@ -140,7 +140,8 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
 
 
 def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[ConfigurationTask]:
-    """Return the chosen configurations."""
+    """Return the chosen configurations, of those that ran the code of the source."""
+    same = replace(space.space, configurations=tuple(each for each in space.space.configurations if _same(space, each)))
     return [
         ConfigurationTask(
             space.name,
@@ -154,8 +155,13 @@ def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[Configurati
             configuration.time_ms or 0.0,
             names,
         )
-        for configuration in chosen(space.space, sample)
+        for configuration in chosen(same, sample)
     ]
+
+
+def _same(space: Space, configuration: Configuration) -> bool:
+    values = space.space.values(configuration)
+    return all(values.get(name) == value for name, value in space.recipe.only.items())
 
 
 def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
@@ -219,7 +225,6 @@ def points(job: ConfigurationTask) -> list[Point]:
 
 def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValidation | None = None) -> Row:
     analysis = validation.analysis if validation is not None else None
-    same = bool(job.recipe.only) and all(job.values.get(name) == value for name, value in job.recipe.only.items())
     return Row(
         job.space,
         model,
@@ -233,5 +238,6 @@ def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValida
         validation.estimated if validation else None,
         roofline(validation) if validation else None,
         gaps,
-        group=settings_text(job.recipe.only) if same else "",
+        group=apart(validation),
+        **terms(validation),
     )
