@@ -14,10 +14,10 @@ A row is a source of recordings under a cost model: `n` measurements, the share 
 cycles, and `below`: how many bounds are below their measurement, which refutes them. A part of a source that is also summed up alone stands
 below it, behind a comma. Where there is no bound, the gaps say why.
 
-What no analysis of code can exclude is charged at its worst, and stands apart. *Addresses from data*: each lane may touch a sector of its
-own, and DRAM may move it each time; a kernel such as the dedispersion, whose lanes add a delay that they load, has a bound of many
-times its time on data where neighbours lie close, and the same code on other data does take so long. *Atomics that may collide*: all
-operations may be on one address.
+What is charged at its worst stands apart. *Addresses not known*: lanes, or rows of lanes, may lie anywhere to each other, and DRAM may move
+the sector of each anew, since their addresses come from data, or from values that are not followed. The lanes of a dedispersion add a delay
+that they load: its bound is many times its time on data where neighbours lie close, and the same code on other data does take so long.
+*Atomics that may collide*: all operations may be on one address.
 
 The recordings are not part of the repository. `scripts/experiments silicon DIR -o OUT` makes the figures again from a folder of them; copy
 `silicon.csv` and `silicon_predictions.csv` of OUT to `samples/experiments`, and `scripts/docs --reference` writes this page.

@@ -96,6 +96,8 @@ class Judgement(NamedTuple):
     regret_10: float | None
 
 
+_ANYWHERE = frozenset({Pattern.SCATTERED, Pattern.ROWS, Pattern.UNKNOWN})
+"""Of accesses whose lanes, or rows of lanes, may lie anywhere to each other."""
 METHODS = {"estimate": "estimate_cycles", "roofline": "roofline_cycles", "bound": "bound_cycles"}
 """Ways of predicting a time, and the column of each."""
 
@@ -181,13 +183,13 @@ def show(sums: Sequence[Summary], predictions: Sequence[Judgement]) -> None:
 
 
 def apart(validation: LaunchValidation | None) -> str:
-    """Return why the bound of a launch charges its memory the worst: what no analysis of its code can exclude; '' where it does not."""
+    """Return why the bound of a launch charges its memory the worst; '' where it does not."""
     accesses = validation.analysis.accesses if validation is not None and validation.analysis is not None else None
     accesses = [access for access in accesses or () if access.space in {Space.GLOBAL, Space.GENERIC}]
     if any(access.opcode.startswith(("ATOM", "RED")) and access.collisions != 1 for access in accesses):
         return "atomics that may collide"
-    if any(access.pattern in {Pattern.SCATTERED, Pattern.UNKNOWN} for access in accesses):
-        return "addresses from data"
+    if any(access.pattern in _ANYWHERE for access in accesses):
+        return "addresses not known"
     return ""
 
 
