@@ -6,9 +6,9 @@ import signal
 import pytest
 from hypothesis import settings
 
-from budget import FAST, few
+from budget import FAST, FULL, few
 
-settings.register_profile("sassan", derandomize=True, deadline=None)
+settings.register_profile("sassan", derandomize=True, deadline=None, max_examples=100 if FULL else 50)
 settings.register_profile("fast", settings.get_profile("sassan"), max_examples=20)
 settings.load_profile("fast" if FAST else "sassan")
 

@@ -10,31 +10,43 @@ from typing import Any
 import pytest
 
 from cli.test_cuda_source import needs_nvrtc
-from cli.test_serve import SOURCE, folder, served
+from cli.test_serve import SOURCE, served, write_sources
 from report_pages import needs_browser
 
-__all__ = ["folder"]
 pytestmark = [*needs_browser, needs_nvrtc]
 
 CHOSEN = "[...document.querySelectorAll('.pane.{} .chosen')].map((one) => one.dataset.place)"
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that is served: a test leaves its sources as they were, but for the last one."""
+    return write_sources(tmp_path_factory.mktemp("served") / "src")
+
+
+@pytest.fixture(scope="module")
+def port(folder: Path) -> Iterator[int]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SASSAN_CACHE", str(folder.parent / "cache"))
+        with served(folder, "--arch", "sm_80") as (_, port):
+            yield port
+
+
 @pytest.fixture
-def page(chromium: Any, folder: Path) -> Iterator[Any]:
-    with served(folder, "--arch", "sm_80") as (_, port):
-        page = chromium.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
-        page.set_default_timeout(60_000)
-        requests: list[str] = []
-        said: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(f"http://127.0.0.1:{port}/")
-        page.wait_for_selector(".pane.source .linked")
-        yield page
-        assert {url.split("/")[2] for url in requests if not url.startswith("data:")} == {f"127.0.0.1:{port}"}
-        assert said == []
-        page.close()
+def page(chromium: Any, port: int) -> Iterator[Any]:
+    page = chromium.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
+    page.set_default_timeout(60_000)
+    requests: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{port}/")
+    page.wait_for_selector(".pane.source .linked")
+    yield page
+    assert {url.split("/")[2] for url in requests if not url.startswith("data:")} == {f"127.0.0.1:{port}"}
+    assert said == []
+    page.close()
 
 
 def chosen(page: Any, pane: str) -> list[str]:
@@ -61,6 +73,17 @@ def test_arrow_keys_go_from_line_to_line_and_an_address_leads_to_its_block(page:
     assert page.evaluate("document.activeElement.classList.contains('block')")
 
 
+def test_a_source_that_does_not_compile_is_named_and_the_last_good_view_stays(page: Any, folder: Path):
+    page.click(".pane.source .line[data-place='k.cu:4']")
+    (folder / "k.cu").write_text(SOURCE.replace("FACTOR;", "FACTOR"), "utf-8")
+    page.wait_for_selector(".panel.gaps:has-text('compile-failed')")
+    assert "k.cu:5" in page.locator(".panel.gaps").inner_text()
+    assert "FACTOR;" in page.locator(".pane.source").inner_text()
+    assert chosen(page, "source") == ["k.cu:4"]
+    (folder / "k.cu").write_text(SOURCE, "utf-8")
+    page.wait_for_selector(".panel.gaps", state="detached")
+
+
 def test_an_edit_is_analyzed_and_the_chosen_line_stays(page: Any, folder: Path):
     page.click(".pane.source .line[data-place='k.cu:4']")
     before = page.locator(".pane.machine .linked").count()
@@ -72,14 +95,3 @@ def test_an_edit_is_analyzed_and_the_chosen_line_stays(page: Any, folder: Path):
     # A header is a part of what includes it.
     (folder / "factor.h").write_text("#define FACTOR (2 + threadIdx.y)\n", "utf-8")
     page.wait_for_selector(".pane.machine .line:has-text('SR_TID.Y')")
-
-
-def test_a_source_that_does_not_compile_is_named_and_the_last_good_view_stays(page: Any, folder: Path):
-    page.click(".pane.source .line[data-place='k.cu:4']")
-    (folder / "k.cu").write_text(SOURCE.replace("FACTOR;", "FACTOR"), "utf-8")
-    page.wait_for_selector(".panel.gaps:has-text('compile-failed')")
-    assert "k.cu:5" in page.locator(".panel.gaps").inner_text()
-    assert "FACTOR;" in page.locator(".pane.source").inner_text()
-    assert chosen(page, "source") == ["k.cu:4"]
-    (folder / "k.cu").write_text(SOURCE, "utf-8")
-    page.wait_for_selector(".panel.gaps", state="detached")

@@ -83,7 +83,7 @@ def test_what_is_no_listing_is_refused_on_standard_input(data: bytes, sassan: Sa
     assert_refused(sassan("analyze", "-", stdin=data), 3)
 
 
-@pytest.mark.parametrize("percent", some(PERCENT, of=4))
+@pytest.mark.parametrize("percent", some(PERCENT, of=8))
 @pytest.mark.parametrize("dump", [CUOBJDUMP, TWO_KERNELS, NVDISASM, VOLTA], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_dump_cut_off_anywhere_is_refused(dump: Path, percent: int, sassan: Sassan):
     cut = _shown(dump.read_bytes(), percent)

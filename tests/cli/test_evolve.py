@@ -118,7 +118,7 @@ def test_an_estimate_needs_a_gpu(sassan, folder):
 def test_the_status_shows_that_nothing_is_bounded(sassan, folder):
     need_nvrtc()
     bounded_by_nothing = CONFIG.replace('"GAP"\nvalues = [false, true]', '"GAP"\nvalues = [true, 2]')
-    result = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial")
+    result = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial", "--budget", "4")
     assert result.status == 3
     assert result.codes == ["gaps"]
     assert (folder / "tiny.evolved" / "result.json").exists()

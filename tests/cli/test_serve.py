@@ -39,7 +39,11 @@ def packed(text: str, name: str) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
-    place = tmp_path / "src"
+    return write_sources(tmp_path / "src")
+
+
+def write_sources(place: Path) -> Path:
+    """Make a folder with a source and its header."""
     place.mkdir()
     (place / "factor.h").write_text("#define FACTOR 2\n", "utf-8")
     (place / "k.cu").write_text(SOURCE, "utf-8")

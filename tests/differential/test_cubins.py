@@ -54,7 +54,7 @@ def recorded(arch: str, name: str) -> tuple[Function, ...]:
         return read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
 
 
-@pytest.mark.parametrize(("arch", "name"), some(PAIRS))
+@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=3))
 def test_a_cubin_is_the_program_of_its_listing(arch, name):
     found = recorded(arch, name)
     listed = read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions
@@ -68,7 +68,7 @@ def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name)
     assert codes(recorded(arch, name)) == codes(read(load(str(SAMPLES / arch / f"{name}.cuobjdump.sass"))).functions)
 
 
-@pytest.mark.parametrize(("arch", "name"), some(PAIRS))
+@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=3))
 def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name):
     for function in recorded(arch, name):
         compiler = function.compiler

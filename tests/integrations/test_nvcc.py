@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, some
 from integrations.programs import SAMPLES
 from sassan.errors import MissingToolError, UsageError
 from sassan.frontend.cubin.tools import tools
@@ -297,7 +297,7 @@ MADE = [
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("name", "source", "options", "status"), MADE)
+@pytest.mark.parametrize(("name", "source", "options", "status"), some(MADE))
 def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status):
     (tmp_path / name).write_text(source)
     done = wrapped("--sassan", "check --max-wcet 1", *options, name, "-o", "made", folder=tmp_path)

@@ -35,8 +35,8 @@ SPLIT_GRAPHS = part(40)
 
 @lru_cache(maxsize=2)
 def graphs(arch: str) -> tuple[WarpCfg, ...]:
-    """Return the graphs of every sample in a full run, else of every sixth one."""
-    found = names(arch, "cuobjdump")[:: 1 if FULL else 6]
+    """Return the graphs of every sample in a full run, else of every ninth one."""
+    found = names(arch, "cuobjdump")[:: 1 if FULL else 9]
     return tuple(explored(function) for name in found for function in program(arch, name, "cuobjdump").functions)
 
 

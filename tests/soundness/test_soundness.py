@@ -70,6 +70,6 @@ def test_the_tables_write_what_the_oracle_writes(arch: str, name: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("generation", "kind"), some(KINDS, of=4))
+@pytest.mark.parametrize(("generation", "kind"), some(KINDS, of=8))
 def test_every_kind_of_mutation_is_noticed(generation: str, kind: str):
     assert is_noticed(generation, kind)

@@ -179,5 +179,5 @@ def test_the_experiment_writes_its_tables_and_pictures(folder: Path, capsys: pyt
 def test_recorded_configurations_have_a_bound(name: str):
     path = Path(silicon(f"tuner/{name}"))
     pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
-    result = list(spaces.rows(spaces.load(path, recipes.read()), 2, ("control",), Serial()))
-    assert [(row.gaps, row.bound_cycles is not None) for row in result] == [("", True), ("", True)]
+    result = list(spaces.rows(spaces.load(path, recipes.read()), 1, ("control",), Serial()))
+    assert [(row.gaps, row.bound_cycles is not None) for row in result] == [("", True)]
