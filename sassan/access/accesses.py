@@ -43,7 +43,10 @@ ALIGNMENT = 256
 _POINTERS = f"parameters that addresses begin with are multiples of {ALIGNMENT} bytes, as allocators return them"
 _GENERIC = "generic addresses lead to global memory"
 _NEAR = "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address"
-_KEPT = "L2 keeps what a straight piece of code accesses until that is done: of several accesses of it, DRAM moves each half line once"
+_KEPT = (
+    "L2 keeps what a straight piece of code accesses until that is done, where the pieces of all warps on the GPU fit it: of several "
+    "accesses of one, DRAM moves each half line once"
+)
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1

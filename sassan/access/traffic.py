@@ -1,7 +1,7 @@
 """What a warp moves through the memory pipeline of its SM, and beyond it: per execution of an instruction, at most."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import lcm
 from types import MappingProxyType
 
@@ -25,6 +25,7 @@ class Moved:
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
     holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
     the other: those on one address, or on one sector each. `apart`: of memory that no argument points to (local memory, textures).
+    `again`: bytes of DRAM beyond these where L2 lost what the warp accessed before in the same straight piece of code.
     """
 
     cycles: int = 0
@@ -33,6 +34,14 @@ class Moved:
     written: int = 0
     atomics: int = 0
     apart: bool = False
+    again: int = 0
+
+    @property
+    def lost(self) -> "Moved":
+        """What is moved where L2 lost what the warp accessed before."""
+        if self.written and not self.fetched:
+            return replace(self, written=self.written + self.again, again=0)
+        return replace(self, fetched=self.fetched + self.again, again=0)
 
     def __add__(self, other: "Moved") -> "Moved":
         """What both move."""
@@ -43,6 +52,7 @@ class Moved:
             self.written + other.written,
             self.atomics + other.atomics,
             self.apart or other.apart,
+            self.again + other.again,
         )
 
 
@@ -108,7 +118,8 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
-    touched = HALF * min(access.halves.most if access.halves is not None else min(2 * lines, sectors), _fresh(access))
+    every = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
+    touched = min(every, HALF * _fresh(access))
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
@@ -117,6 +128,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         written=touched if writes else 0,
         atomics=max(collisions, sectors) if atomic else 0,
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
+        again=every - touched,
     )
 
 

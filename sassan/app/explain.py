@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
-from sassan.ipet.sm.gpu import access_time, demand
+from sassan.ipet.sm.gpu import access_time, demand, kept
 from sassan.ipet.sm.optima import block_maximum, executions, out_of
 from sassan.ir import SourceLine
 from sassan.timing.reasons import parts
@@ -121,8 +121,9 @@ def _memory(result: AnalysisResult) -> tuple[tuple[AccessPart, ...], Fraction]:
     grid = makespan.residents.grid if makespan is not None else None
     if makespan is None or makespan.terms is None or grid is None or grid.memory is None:
         return (), Fraction(0)
-    memory, parts = grid.memory, list(problem.traffic.of_block(grid.block_warps))
-    taken = [demand((node.code for node in problem.cfg.nodes), moved, memory) for moved, _ in parts]
+    memory, code = grid.memory, [node.code for node in problem.cfg.nodes]
+    parts = [(kept(code, moved, memory, grid.resident), warps) for moved, warps in problem.traffic.of_block(grid.block_warps)]
+    taken = [demand(code, moved, memory) for moved, _ in parts]
     uncached = block_maximum(problem, ((each.uncached, warps) for each, (_, warps) in zip(taken, parts, strict=True)))
     if uncached is None:
         return (), Fraction(0)

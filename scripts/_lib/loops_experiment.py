@@ -111,7 +111,7 @@ def _samples(folder: Path, seconds: float, only: Sequence[str]) -> Iterator[_Tas
 def _programs(folder: Path, work: Path | None, seconds: float, only: Sequence[str]) -> Iterator[_Task]:
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     programs = {name: one for name, one in measured_programs(folder / "measured.csv").items() if not only or name in only}
-    for name, made in build(folder, programs, scratch, _ARCH, _WORKERS).items():
+    for name, made in build(folder, programs, scratch, _ARCH).items():
         place = made.folder / "launches.toml"
         if made.executable is not None and not place.is_file():
             record_program(made, programs[name].arguments, place, seconds)

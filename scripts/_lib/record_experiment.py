@@ -59,7 +59,7 @@ def run(data: Path, output: Path | None, work: Path | None, seconds: float, proc
         return 4
     programs = measured_programs(folder / "measured.csv")
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
-    built = build(folder, programs, scratch, "sm_86", processes)
+    built = build(folder, programs, scratch, "sm_86")
     with ThreadPoolExecutor(processes) as pool:
         rows = dict(zip(programs, pool.map(lambda name: _row(name, programs[name], built[name], seconds), programs), strict=True))
     for name, row in rows.items():

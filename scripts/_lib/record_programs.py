@@ -1,4 +1,7 @@
-"""Compile a folder of small CUDA programs with their own Makefiles, the shared runtime and one architecture, into a scratch folder."""
+"""Compile a folder of small CUDA programs with their own Makefiles, the shared runtime and one architecture, into a scratch folder.
+
+With clang, where one is asked for that knows CUDA, and with nvcc what clang does not compile.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 _WRAPPER = """#!/bin/sh
 # nvcc with the shared runtime, and a language that its headers still take.
@@ -22,6 +26,13 @@ for word in "$@"; do
 done
 exec nice -n 15 {nvcc} --cudart shared "$@"
 """
+_CLANG = """#!/bin/sh
+exec nice -n 15 {python} {translator} {clang} {cuda} {include} "$@"
+"""
+_NEWEST = 30
+"""Versions of clang that are looked for, this one first, down to the one that knows sm_86."""
+_OLDEST = 13
+_PROCESSES = 2
 _SECONDS = 900
 
 
@@ -33,23 +44,68 @@ class Built(NamedTuple):
     why: str
 
 
-def build(sources: Path, names: Iterable[str], scratch: Path, arch: str, processes: int) -> dict[str, Built]:
+def find_clang() -> str | None:
+    """Return the newest clang on PATH."""
+    names = ("clang++", *(f"clang++-{version}" for version in range(_NEWEST, _OLDEST - 1, -1)))
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+def build(sources: Path, names: Iterable[str], scratch: Path, arch: str, clang: str | None = None) -> dict[str, Built]:
     """Return the programs by name; programs built by an earlier run are reused."""
-    nvcc = shutil.which("nvcc")
-    tools = scratch / "tools"
-    tools.mkdir(parents=True, exist_ok=True)
-    if nvcc is not None:
-        wrapper = tools / "nvcc"
-        wrapper.write_text(_WRAPPER.format(nvcc=shlex.quote(nvcc)), "utf-8")
-        wrapper.chmod(0o755)
+    tools = _tools(scratch / "tools", clang)
     # Some programs name files of others: they stand side by side, as in the folder they come from.
     shutil.copytree(sources, scratch / "programs", dirs_exist_ok=True) if not (scratch / "programs").is_dir() else None
     listed = list(names)
-    with ThreadPoolExecutor(processes) as pool:
+    with ThreadPoolExecutor(_PROCESSES) as pool:
         return dict(zip(listed, pool.map(lambda name: _build(scratch / "programs" / name, tools, arch), listed), strict=True))
 
 
-def _build(folder: Path, tools: Path, arch: str) -> Built:
+def _tools(folder: Path, clang: str | None) -> tuple[Path, ...]:
+    """Make programs called nvcc, each in a folder of its own, and return these in the order in which they are to be tried."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        return ()
+    made = [_program(folder / "nvcc", _WRAPPER.format(nvcc=shlex.quote(nvcc)))]
+    if clang is not None:
+        include = folder / "include"
+        include.mkdir(parents=True, exist_ok=True)
+        words = {
+            "python": sys.executable,
+            "translator": Path(__file__).with_name("clang_as_nvcc.py"),
+            "clang": clang,
+            "cuda": _toolkit(nvcc),
+            "include": include,
+        }
+        text = _CLANG.format(**{name: shlex.quote(str(word)) for name, word in words.items()})
+        made.insert(0, _program(folder / "clang", text))
+    return tuple(made)
+
+
+def _toolkit(nvcc: str) -> Path:
+    """Return the folder of the CUDA installation; the nvcc on PATH may be a script that calls the one there."""
+    places = [os.environ.get("CUDA_HOME", ""), Path(nvcc).resolve().parents[1], "/usr/local/cuda"]
+    return next((Path(place) for place in places if place and Path(place, "include", "cuda_runtime.h").is_file()), Path(nvcc).parents[1])
+
+
+def _program(folder: Path, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "nvcc").write_text(text, "utf-8")
+    (folder / "nvcc").chmod(0o755)
+    return folder
+
+
+def _build(folder: Path, tools: tuple[Path, ...], arch: str) -> Built:
+    built = Built(folder, None, "no compiler")
+    for number, each in enumerate(tools):
+        if number:
+            _make(folder, dict(os.environ), "clean")
+        built = _built(folder, each, arch)
+        if built.executable is not None:
+            break
+    return built
+
+
+def _built(folder: Path, tools: Path, arch: str) -> Built:
     makefile = folder / "Makefile"
     if not makefile.is_file():
         return Built(folder, None, "no Makefile")

@@ -1,7 +1,7 @@
 """The programs of a folder of recordings (`programs/measured.csv`): compiled, recorded without a GPU, and held to their measured times.
 
-The table was measured on an RTX 3080 with the code of another compiler: kernels are paired by name, block and grid. A program takes its
-arguments from the table. Where it does not make a launch here, the launch is bounded without its arguments.
+The table was measured on an RTX 3080 with the code of clang -O3, which is used where it is installed: kernels are paired by name, block
+and grid. A program takes its arguments from the table. Where it does not make a launch here, the launch is bounded without its arguments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.calibration import Point, point
 from _lib.record_experiment import record_program
-from _lib.record_programs import build
+from _lib.record_programs import build, find_clang
 from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import launches as recordings
@@ -83,7 +83,7 @@ def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds
         measured[launch.program].append(launch)
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     out: list[Task] = []
-    for program, made in build(folder, measured, scratch, _ARCH, _WORKERS).items():
+    for program, made in build(folder, measured, scratch, _ARCH, find_clang()).items():
         place = made.folder / "launches.toml"
         if made.executable is not None and not place.is_file():
             record_program(made, measured[program][0].arguments, place, seconds)

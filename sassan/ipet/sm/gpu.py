@@ -107,6 +107,20 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
     return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
 
 
+def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, warps: int) -> dict[int, Moved]:
+    """Return what instructions move where `warps` warps are on the GPU at a time.
+
+    L2 keeps what they access in a straight piece of code until that is done, if the pieces of all of them fit, and is taken to lose it
+    otherwise.
+    """
+    out = dict(moved)
+    for node in nodes:
+        piece = [at for at in dict.fromkeys(instruction.address for instruction in node) if at in moved]
+        if sum(moved[at].fetched + moved[at].written for at in piece) * warps > memory.capacity:
+            out |= {at: moved[at].lost for at in piece}
+    return out
+
+
 def demand(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory) -> Demand:
     """Return what the nodes of a graph take, given as the instructions of each; `moved` by the address of an instruction."""
     of_nodes = [[moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]

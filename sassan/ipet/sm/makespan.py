@@ -11,7 +11,7 @@ from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
@@ -151,7 +151,10 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
     code = [node.code for node in problem.cfg.nodes]
-    taken = [(demand(code, moved, memory), count) for moved, count in problem.traffic.of_block(grid.block_warps)]
+    taken = [
+        (demand(code, kept(code, moved, memory, grid.resident), memory), count)
+        for moved, count in problem.traffic.of_block(grid.block_warps)
+    ]
     uncached = block_maximum(problem, ((each.uncached, count) for each, count in taken))
     cached = block_maximum(problem, ((each.cached, count) for each, count in taken))
     if uncached is None or cached is None:

@@ -35,6 +35,11 @@ class Grid:
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
 
     @property
+    def resident(self) -> int:
+        """The warps that are on the GPU at a time, at most."""
+        return min(self.blocks, self.sms * self.places) * self.block_warps
+
+    @property
     def allocated(self) -> int | None:
         """The bytes of global memory that the grid may touch, None where that is unknown."""
         return None if self.buffers is None else sum(self.buffers)

@@ -63,6 +63,13 @@ def test_dram_moves_what_no_access_before_moved():
     assert of_memory("STG.E", Pattern.STRIDED, 12, 3, halves=exactly(7), fresh=0).written == 0
 
 
+def test_dram_moves_all_again_where_l2_lost_it():
+    load, store = (of_memory(opcode, Pattern.STRIDED, 12, 3, halves=exactly(7), fresh=1) for opcode in ("LDG.E", "STG.E"))
+    assert (load.lost.fetched, load.lost.written) == (7 * 64, 0)
+    assert (store.lost.fetched, store.lost.written) == (0, 7 * 64)
+    assert load.lost.lost == load.lost
+
+
 def test_local_memory_and_textures_are_behind_no_argument():
     assert moved(Access(0, "LDL", Space.LOCAL, 4, Pattern.ALIGNED, sectors=exactly(4))).apart
     assert moved(Access(0, "TEX", Space.TEXTURE, 0, Pattern.UNKNOWN)).apart

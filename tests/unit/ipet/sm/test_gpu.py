@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.access.traffic import Moved, Traffic
-from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, memory_of, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, kept, memory_of, memory_time
 from sassan.ir import Instruction
 from sassan.products import find
 from sassan.source import Span
@@ -34,6 +34,18 @@ def test_accesses_that_are_apart_add_up():
 
 def test_an_atomic_operation_takes_dram_twice_and_its_unit_for_each_lane():
     assert taken(Moved(sectors=1, fetched=64, written=64, atomics=32)) == (Fraction(1, 4) + Fraction(1, 4) + 64, Fraction(1, 32) + 64)
+
+
+def test_l2_keeps_pieces_of_code_where_those_of_all_warps_fit():
+    code = [Instruction(16 * place, 16 * place + 16, "STG.E", (), None, Span(1, 1, 1)) for place in range(3)]
+    once, again = Moved(sectors=32, written=2048), Moved(sectors=32, again=2048)
+    load = Moved(sectors=32, fetched=64, again=192)
+    moved = {0: once, 16: again, 32: load}
+    together = MEMORY.capacity // (2048 + 64)
+    assert kept([code], moved, MEMORY, together) == moved
+    assert kept([code[:2], code[2:]], moved, MEMORY, together + 1) == moved
+    lost = kept([code], moved, MEMORY, together + 1)
+    assert [(each.fetched + each.written, each.again) for each in lost.values()] == [(2048, 0), (2048, 0), (256, 0)]
 
 
 def test_no_buffer_holds_local_memory():
