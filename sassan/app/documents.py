@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sassan.app.result import AnalysisResult
     from sassan.errors import Gap, SassanError
     from sassan.estimate.answer import Estimate
-    from sassan.estimate.timeline import Timeline
     from sassan.ipet.sm.makespan import Makespan
     from sassan.ipet.sm.residency import Residency
     from sassan.ir import Function
@@ -115,16 +114,6 @@ def estimate(known: "Estimate") -> Mapping[str, Value]:
         "stalls": [{"address": address(each.address), "reason": each.reason.name.lower(), "share": each.share} for each in known.stalls],
         "assumed": known.assumed,
         "counts": known.source.value,
-    }
-
-
-def timeline(known: "Timeline") -> Mapping[str, Value]:
-    """Return the simulated SM over time, for a page."""
-    return {
-        "width": known.width,
-        "blocks": known.blocks,
-        "busy": {name: list(one) for name, one in known.busy.items()},
-        "warps": list(known.warps),
     }
 
 

@@ -1,6 +1,7 @@
 """Results as the records of a page: the documents of `analyze`, with graph, schedule, registers and estimate."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def with_sources(
 def _estimate(result: AnalysisResult) -> Mapping[str, Any] | None:
     """Return the estimate of the launch of a kernel, None where no GPU or no launch is given, or where it has gaps."""
     known = estimated(result).estimate if result.settings.gpu is not None and result.function.kernel else None
-    return {**documents.estimate(known), "timeline": documents.timeline(known.timeline)} if known is not None else None
+    return {**documents.estimate(known), "timeline": asdict(known.timeline)} if known is not None else None
 
 
 def _registers(result: AnalysisResult) -> list[str]:
