@@ -34,7 +34,7 @@ def timeline(run: Run, program: Program, units: Sequence[str], schedulers: int) 
     for at, name in enumerate(_MEMORY):
         # The work of a queue is noted at its end.
         busy[name] = _from(columns[schedulers + len(units) + at][::-1], run.width * TICK)[::-1]
-    shares = {name: tuple(np.round(one, 3).tolist()) for name, one in busy.items()}
+    shares = {name: tuple(np.round(pieces, 3).tolist()) for name, pieces in busy.items()}
     return Timeline(run.width, len(run.dispatched), shares, tuple(np.cumsum(columns[-1]).tolist()))
 
 
