@@ -77,6 +77,9 @@ def test_a_schedule_and_the_convergence_are_drawn(report: Opened):
     show(report, BFS)
     report.page.wait_for_selector(".band .mark")  # it is drawn once the page knows how wide the window is
     assert report.page.locator(".band .mark").all_text_contents() == ["L", "C", ".", "L", "C"]
+    # One warp runs, then two, then one.
+    heights = [float(y) for y in re.findall(r"V([\d.]+)H", report.attribute(".band .running", "d"))]
+    assert heights == [max(heights), min(heights), max(heights)]
     assert report.attribute(".curve", "aria-label") == (
         "convergence: upper bound (dashed) and longest schedule (solid) in slots, over 0.30 seconds"
     )
