@@ -24,6 +24,7 @@ ESTIMATE = {
     "assumed": 0.0,
     "counts": "those of the test",
     "shares": {"issue": 1.0},
+    "timeline": {"width": 4, "blocks": 2, "busy": {"scheduler 1": [0.5, 1.0, 0.0], "fma": [0.0, 0.0, 0.001]}, "warps": [1, 2, 0]},
     "assumptions": [],
     "assumption_kinds": [],
 }
