@@ -8,11 +8,10 @@ from typing import Any
 from sassan.app.inputs import Observer, inherited, wanted
 from sassan.app.makespan.page import PageSearch
 from sassan.app.makespan.search import search
-from sassan.app.page import records
+from sassan.app.page import code, records
 from sassan.app.reading import compile_file
 from sassan.app.request import AnalysisRequest
-from sassan.app.result import AnalysisResult
-from sassan.app.sources import Sources, base
+from sassan.app.sources import Sources
 from sassan.compilers.source import is_source
 from sassan.errors import SassanError
 from sassan.executor import Serial
@@ -27,8 +26,7 @@ _UNOBSERVED = Observer()
 class FileView:
     """A file: records of its functions, lines of the sources that they name, what was refused, and what reading it assumes.
 
-    The key `code` of a function has `ptx`, lines as [text, place], and `sources`, the names of its sources. A place is `name:line`, '' for
-    an unknown one; names have no folders, since compilers write folders in different ways.
+    The key `code` of a function is that of `page.code`.
     """
 
     file: str
@@ -53,7 +51,10 @@ def explored(request: AnalysisRequest, folder: str) -> FileView:
     except SassanError as error:
         return FileView(file, errors=(error,))
     sources = Sources(str(Path(file).parent), folder)
-    functions = tuple({**record, "code": _code(result, ptx, sources)} for record, result in zip(shown, results, strict=True))
+    functions = tuple(
+        {**record, "code": code(result, sources, [line for name in _names(result.function) for line in ptx.get(name, ())])}
+        for record, result in zip(shown, results, strict=True)
+    )
     # A recorded launch of a kernel in another file is no error of this one.
     errors = tuple(each.error for each in inputs.refused if each.file == file)
     texts = {name: sources.lines(name) for function in functions for name in function["code"]["sources"]}
@@ -69,17 +70,6 @@ def _ptx(file: str, request: AnalysisRequest) -> Mapping[str, tuple[PtxLine, ...
     if str(beside) == file:
         return {}
     return functions_of("\n".join(Sources(str(beside.parent)).lines(beside.name)))
-
-
-def _code(result: AnalysisResult, ptx: Mapping[str, tuple[PtxLine, ...]], sources: Sources) -> dict[str, Any]:
-    function = result.function
-    lines = [line for name in _names(function) for line in ptx.get(name, ())]
-    places = (result.file, *(line.file for line in function.lines), *(line.file for line in lines))
-    files = dict.fromkeys(base(file) for file in places)
-    return {
-        "ptx": [[line.text, f"{base(line.file)}:{line.line}" if line.file else ""] for line in lines],
-        "sources": [name for name in files if (name != base(result.file) or is_source(name)) and sources.lines(name)],
-    }
 
 
 def _names(function: Function) -> list[str]:

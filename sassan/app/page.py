@@ -1,6 +1,8 @@
 """Results as the records of a page: the documents of `analyze`, with graph, schedule, registers and estimate."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sassan.access import Access
@@ -11,8 +13,11 @@ from sassan.app.makespan.page import PageSearch, searched
 from sassan.app.memory import memory_of
 from sassan.app.registers import registers_of_result, sentences
 from sassan.app.result import AnalysisResult
+from sassan.app.sources import Sources, base
 from sassan.app.views import page_sketch
+from sassan.compilers.source import is_source
 from sassan.executor import Executor
+from sassan.frontend.ptx.source_map import PtxLine
 from sassan.render.html.layout import place
 from sassan.render.html.sketch import GraphRecord
 
@@ -46,10 +51,39 @@ def records(  # noqa: PLR0913 - what a page may show of a result
     ]
 
 
+def code(result: AnalysisResult, sources: Sources, ptx: Sequence[PtxLine] = ()) -> dict[str, Any]:
+    """Return the key `code` of a function: `ptx`, lines as [text, place], and `sources`, the names of those of its sources that are there.
+
+    A place is `name:line`, '' for an unknown one; names have no folders, since compilers write folders in different ways.
+    """
+    places = (result.file, *(line.file for line in result.function.lines), *(line.file for line in ptx))
+    files = dict.fromkeys(base(file) for file in places)
+    return {
+        "ptx": [[line.text, f"{base(line.file)}:{line.line}" if line.file else ""] for line in ptx],
+        "sources": [name for name in files if (name != base(result.file) or is_source(name)) and sources.lines(name)],
+    }
+
+
+def with_sources(
+    shown: Sequence[Mapping[str, Any]], results: Sequence[AnalysisResult]
+) -> tuple[list[Mapping[str, Any]], Mapping[str, Sequence[str]]]:
+    """Return the records of results, with `code` where a source lies beside the file of the input, and the lines of these sources."""
+    functions: list[Mapping[str, Any]] = []
+    texts: dict[str, Sequence[str]] = {}
+    folders: dict[Path, Sources] = {}
+    for record, result in zip(shown, results, strict=True):
+        folder = Path(result.file).parent
+        sources = folders.setdefault(folder, Sources(str(folder))) if result.function.lines and folder.is_dir() else Sources()
+        known = code(result, sources)
+        functions.append({**record, "code": known} if known["sources"] else record)
+        texts |= {f"{result.file}:{name}": sources.lines(name) for name in known["sources"]}
+    return functions, texts
+
+
 def _estimate(result: AnalysisResult) -> Mapping[str, Any] | None:
     """Return the estimate of the launch of a kernel, None where no GPU or no launch is given, or where it has gaps."""
     known = estimated(result).estimate if result.settings.gpu is not None and result.function.kernel else None
-    return documents.estimate(known) if known is not None else None
+    return {**documents.estimate(known), "timeline": asdict(known.timeline)} if known is not None else None
 
 
 def _registers(result: AnalysisResult) -> list[str]:

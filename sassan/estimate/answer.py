@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sassan.estimate.path import Source
 from sassan.estimate.program import Stall
+from sassan.estimate.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Estimate:
     goes to `latency`, `barrier`, `tail` (places of an SM without a block at the end), `launch`. `bound_by` is the largest that explains
     the time. `occupancy` is the mean share of the warps of an SM that are resident. `assumed` is the share of the time that rests on
     figures that no source gives. `source`: of the executions.
+    `timeline` is that of the SM that was simulated.
     """
 
     cycles: float
@@ -45,3 +47,4 @@ class Estimate:
     assumed: float
     source: Source
     assumptions: tuple[str, ...]
+    timeline: Timeline

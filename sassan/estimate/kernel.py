@@ -6,7 +6,7 @@ its own file changes.
 
 from typing import NamedTuple
 
-from sassan.estimate.program import TICK, Column, Figures, Numbers, Stall
+from sassan.estimate.program import BINS, TICK, Column, Figures, Numbers, Stall
 from sassan.isa.control import BARRIERS
 from sassan.makespan.jit import uncounted, uncounted_inner
 
@@ -18,8 +18,8 @@ _SELECTED, _WAIT, _RESOLVING, _BARRIER = int(Stall.SELECTED), int(Stall.WAIT), i
 _MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), int(Stall.MIO_THROTTLE), int(Stall.NOT_SELECTED)
 _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED = 0, 1, 2
-_BEGUN, _ACTIVE, _NOW, _FINISH = range(4)
-"""Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses."""
+_BEGUN, _ACTIVE, _NOW, _FINISH, WIDTH = range(5)
+"""Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
 _CLOCK, _RESIDENT, _TAIL, _ASSUMING = range(4)
 """Places in `State.totals`: those of `program.Run`, weighted."""
 QUEUES = 3
@@ -78,6 +78,7 @@ class State(NamedTuple):
     totals: Figures
     dispatched: Figures
     stalls: Figures
+    timeline: Numbers
 
 
 class Simulation(NamedTuple):
@@ -130,6 +131,20 @@ def _choose(sim: Simulation, s: int) -> int:
 
 
 @uncounted_inner
+def _note(sim: Simulation, cycle: int, column: int, amount: int) -> None:
+    """Add to a column of the timeline; where it is full, two of its pieces become one."""
+    timeline, counters = sim.state.timeline, sim.state.counters
+    while cycle >= BINS * counters[WIDTH]:
+        counters[WIDTH] *= 2
+        for at in range(timeline.shape[1]):
+            for piece in range(BINS // 2):
+                timeline[piece, at] = timeline[2 * piece, at] + timeline[2 * piece + 1, at]
+            for piece in range(BINS // 2, BINS):
+                timeline[piece, at] = 0
+    timeline[cycle // counters[WIDTH], column] += amount
+
+
+@uncounted_inner
 def _access(sim: Simulation, row: int, now: int) -> tuple[int, int]:
     """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
     if sim.code.rows[row, _PIPELINE] == 0:
@@ -140,6 +155,7 @@ def _access(sim: Simulation, row: int, now: int) -> tuple[int, int]:
         if work > 0:
             moved = max(sim.state.queues[queue], moved) + work
             sim.state.queues[queue] = moved
+            _note(sim, moved // TICK, sim.shape.schedulers + len(sim.code.shared) + queue, work)
         if queue == 0:
             taken = moved // TICK - now
     return taken, moved // TICK - now + sim.code.rows[row, _BEYOND]
@@ -182,6 +198,8 @@ def _issue(sim: Simulation, w: int, now: int) -> None:
     unit = sim.code.rows[row, _UNIT]
     sim.state.last[s], sim.state.look[s] = w, now + 1
     sim.state.free[sim.shape.schedulers if sim.code.shared[unit] else s, unit] = now + sim.code.rows[row, _INTERVAL]
+    _note(sim, now, s, 1)
+    _note(sim, now, sim.shape.schedulers + unit, sim.code.rows[row, _INTERVAL])
     taken, late = _access(sim, row, now)
     end = now + sim.code.rows[row, _WRITTEN] + late
     sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], end)
@@ -222,6 +240,7 @@ def _end(sim: Simulation, w: int, after: int, now: int, weight: float) -> None:
     sim.warps.state[w] = _ENDED
     sim.state.counters[_ACTIVE] -= 1
     sim.state.live[place] -= 1
+    _note(sim, now, sim.state.timeline.shape[1] - 1, -1)
     sim.state.over[place] = max(sim.state.over[place], after)
     for barrier in range(BARRIERS):
         sim.state.over[place] = max(sim.state.over[place], sim.warps.clear[w, barrier])
@@ -245,6 +264,7 @@ def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
         sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], start)
     sim.state.counters[_BEGUN] += 1
     sim.state.counters[_ACTIVE] += size
+    _note(sim, start, sim.state.timeline.shape[1] - 1, size)
 
 
 @uncounted_inner
@@ -283,6 +303,7 @@ def _arm(sim: Simulation, w: int, base: int) -> None:
 def run(sim: Simulation) -> bool:
     """Run the blocks of an SM from a state of zeros; return False where warps wait for each other for ever."""
     state, shape = sim.state, sim.shape
+    state.counters[WIDTH] = 1
     for s in range(shape.schedulers):
         state.last[s] = -1
     for place in range(min(shape.places, shape.blocks)):

@@ -15,6 +15,7 @@ from sassan.estimate.observed import Observed, Touched
 from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
 from sassan.estimate.program import TICK, Program, Run, Sm, Stall
 from sassan.estimate.simulate import simulate
+from sassan.estimate.timeline import timeline
 from sassan.estimate.traffic import Expected, expected
 from sassan.estimate.watch import Key
 from sassan.estimate.work import Work
@@ -143,6 +144,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: 
         assumed=1 - part + part * min(1.0, run.assumed / float(run.stalls.sum())),
         source=kernel.source,
         assumptions=(*memory.assumptions(share), *_ASSUMPTIONS),
+        timeline=timeline(run, program, demands.units, usual.rates.machine.schedulers),
     )
 
 

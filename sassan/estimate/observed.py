@@ -112,8 +112,8 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     Addresses that depend on contents of memory, but stay within as many bytes as are allocated, are as good as any.
     """
     every = {key: _joined(parts) for key, parts in watch.seen.items()}
-    kinds = {(each.address, reference.place): reference for each in watch.accesses for reference in references(each)}
-    names = {each.address: each.opcode for each in watch.accesses}
+    kinds = {(each.address, reference.place): reference for each in watch.watched.accesses for reference in references(each)}
+    names = {each.address: each.opcode for each in watch.watched.accesses}
     differ = {key: _drawn(some, chosen) for key, some in every.items()}
     drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
     loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not differ[key]]
@@ -213,14 +213,14 @@ def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbe
 def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapping[Key, float]:
     """Return which part of its sectors each load does not find in L1: the warps of each block run side by side."""
     order = [
-        (int(some.steps[index]), int(some.warps[index]), key, index)
+        (int(some.steps[index]), key, int(some.warps[index]), index)
         for key, some in loads.items()
         for index in np.flatnonzero(chosen.inner[some.warps]).tolist()
     ]
     asked, missed = dict.fromkeys(loads, 0), dict.fromkeys(loads, 0)
     caches: dict[int, OrderedDict[int, None]] = {}
     looked = 0
-    for _, warp, key, index in sorted(order):
+    for _, key, warp, index in sorted(order):
         some = loads[key]
         sectors = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
@@ -241,7 +241,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
     """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
-    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.accesses for reference in references(each)}
+    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]
     writes = [key for key in some if kinds[key][0].startswith(("ST", "RED", "ATOM"))]

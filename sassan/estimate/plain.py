@@ -8,9 +8,10 @@ and the memory pipeline takes an access. An access passes the queues of the pipe
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from sassan.errors import SelfCheckError
-from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall
+from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall
 from sassan.isa.control import BARRIERS
 
 _LONGEST = 10_000_000
@@ -50,6 +51,7 @@ class _Simulation:
         self.begun = self.active = self.now = self.finish = 0
         self.clock = self.resident = self.tail = self.assumed = 0.0
         self.dispatched = np.zeros(sm.blocks)
+        self.notes: list[tuple[int, int, int]] = []
         self.stalls = np.zeros((len(program.rows), len(Stall)))
 
     def run(self) -> Run:
@@ -65,7 +67,18 @@ class _Simulation:
             cycle += 1
             if cycle > _LONGEST:
                 raise SelfCheckError("deadlock", "the simulated warps wait for each other")
-        return Run(self.clock + (self.finish - self.now), self.dispatched, self.stalls, self.resident, self.tail, self.assumed)
+        clock = self.clock + (self.finish - self.now)
+        return Run(clock, self.dispatched, self.stalls, self.resident, self.tail, self.assumed, *self.timeline())
+
+    def timeline(self) -> tuple[npt.NDArray[np.int64], int]:
+        """Return the timeline, and the cycles of each of its pieces."""
+        width = 1
+        while max(cycle for cycle, _, _ in self.notes) >= BINS * width:
+            width *= 2
+        out = np.zeros((BINS, self.sm.schedulers + len(self.program.shared) + len(self.queues) + 1), np.int64)
+        for cycle, column, amount in self.notes:
+            out[cycle // width, column] += amount
+        return out, width
 
     def of(self, place: int) -> list[_Warp]:
         """Return the warps of a place."""
@@ -81,6 +94,7 @@ class _Simulation:
             warp.clear = [(0, 0, 0)] * BARRIERS
         self.begun += 1
         self.active += self.sm.block_warps
+        self.notes.append((start, -1, self.sm.block_warps))
 
     def unit(self, warp: _Warp) -> tuple[int, int]:
         """Return the unit of the next instruction of a warp: that of all schedulers, or of its own."""
@@ -127,6 +141,7 @@ class _Simulation:
         self.stalls[at, Stall.SELECTED] += weight
         self.last[warp.scheduler] = warp.number
         self.free[self.unit(warp)] = cycle + row[Column.INTERVAL]
+        self.notes += [(cycle, warp.scheduler, 1), (cycle, self.sm.schedulers + row[Column.UNIT], row[Column.INTERVAL])]
         taken, late = self.access(row, cycle)
         end, read = cycle + row[Column.WRITTEN] + late, cycle + row[Column.READ] + taken
         self.finish, warp.ends = max(self.finish, end), max(warp.ends, end)
@@ -140,9 +155,10 @@ class _Simulation:
         if not row[Column.PIPELINE]:
             return 0, 0
         moved, taken = cycle * TICK, 0
-        for queue in self.queues:
+        for number, queue in enumerate(self.queues):
             if row[queue]:
                 moved = self.queues[queue] = max(self.queues[queue], moved) + row[queue]
+                self.notes.append((moved // TICK, self.sm.schedulers + len(self.program.shared) + number, row[queue]))
             if queue is Column.PIPELINE:
                 taken = moved // TICK - cycle
         return taken, moved // TICK - cycle + row[Column.BEYOND]
@@ -172,6 +188,7 @@ class _Simulation:
         place = warp.place
         warp.runs = False
         self.active -= 1
+        self.notes.append((cycle, -1, -1))
         over = self.over[place] = max(self.over[place], after, *(clear for clear, _, _ in warp.clear))
         self.finish = max(self.finish, over)
         if not any(each.runs for each in self.of(place)) and self.begun < self.sm.blocks:

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 TICK = 64
 """Parts of a cycle in which the queues of the memory count."""
+BINS = 256
+"""Pieces of a timeline, at most; at least half as many, unless a piece is a cycle."""
 Numbers = npt.NDArray[np.int64]
 Figures = npt.NDArray[np.float64]
 
@@ -94,7 +96,9 @@ class Run:
     """What a simulation tells: `cycles`; `dispatched`: when each block began; `stalls` in cycles of warps per row and `Stall`.
 
     `resident`: cycles of all warps from the start of their block to their end; `tail`: cycles of places without a block behind the last
-    dispatch, of all places together; `assumed`: cycles of warps that wait for latencies that are assumed.
+    dispatch, of all places together; `assumed`: cycles of warps that wait for latencies that are assumed. `timeline` (BINS, columns) is the
+    work of pieces of `width` simulated cycles: instructions of each scheduler, cycles of each unit, ticks of the memory pipeline, L2 and
+    DRAM, and how many warps begin less those that end.
     """
 
     cycles: float
@@ -103,3 +107,5 @@ class Run:
     resident: float
     tail: float
     assumed: float
+    timeline: Numbers
+    width: int

@@ -5,7 +5,7 @@ from dataclasses import astuple
 import numpy as np
 
 from sassan.errors import SelfCheckError
-from sassan.estimate.program import Numbers, Program, Run, Sm, Stall
+from sassan.estimate.program import BINS, Numbers, Program, Run, Sm, Stall
 from sassan.isa.control import BARRIERS
 
 
@@ -22,16 +22,17 @@ def simulate(program: Program, sm: Sm) -> Run:
     free, queues, counters = (
         np.zeros((schedulers + 1, len(program.shared)), np.int64),
         np.zeros(kernel.QUEUES, np.int64),
-        np.zeros(4, np.int64),
+        np.zeros(5, np.int64),
     )
     look, last = _zeros(2, schedulers)
     live, arrived, over = _zeros(3, sm.places)
     dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(4)
-    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls)
+    timeline = np.zeros((BINS, schedulers + len(program.shared) + kernel.QUEUES + 1), np.int64)
+    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, timeline)
     if not kernel.run(kernel.Simulation(code, kernel.Shape(*astuple(sm)), warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
     cycles, resident, tail, assumed = map(float, totals)
-    return Run(cycles, dispatched, stalls, resident, tail, assumed)
+    return Run(cycles, dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))
 
 
 def _zeros(count: int, *shape: int) -> list[Numbers]:

@@ -98,15 +98,15 @@ def run(
     What decides control and addresses is computed. Raises SassanError where the machine has no rule for an instruction.
     """
     function = cfg.function
-    accesses, registers = watched(cfg)
-    leaders = [*(node.start for node in cfg.nodes), *(each.address for each in accesses)]
-    code = control_slice(lower(function, TableDecoder(facts_of), leaders), registers)
-    code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
+    looked_at = watched(cfg, facts_of)
+    leaders = [*(node.start for node in cfg.nodes), *looked_at.groups]
+    code = control_slice(lower(function, TableDecoder(facts_of), leaders), looked_at.registers)
+    code = replace(code, registers=tuple(sorted({*code.registers, *looked_at.registers})))
     slow = slow_paths(function)
     code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
-    watch = Watch(cfg, code, accesses, len(chosen))
+    watch = Watch(cfg, code, looked_at, len(chosen))
     try:
         outcome = Machine(code, Integers(place), order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:

@@ -1,6 +1,6 @@
 """What is looked at while warps of a launch run: visits of nodes, entries of loops, and the addresses of accesses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from sassan.access.opcodes import Reference, references
 from sassan.ir import Constant, Instruction, Memory, Register
+from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.simt.code import Code
 from sassan.simt.state import RunStatus, Session, lanes
@@ -36,9 +37,22 @@ class Executions:
     active: Truth
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Accesses in groups by the address of the first, where those of all are known; `registers` (bit numbers) say them."""
+
+    groups: Mapping[int, tuple[Instruction, ...]]
+    registers: frozenset[int]
+
+    @property
+    def accesses(self) -> tuple[Instruction, ...]:
+        """Return all accesses."""
+        return tuple(each for several in self.groups.values() for each in several)
+
+
 @dataclass(slots=True)
 class Watch:
-    """An observer. Blocks begin at nodes and at the instructions of `accesses`; `runs` is how many warps run.
+    """An observer. Blocks begin at nodes and at the first instruction of each group of `watched`; `runs` is how many warps run.
 
     Afterwards, `visits` (nodes, runs) and `entries` (loops, runs) are counted, and `last` (runs) are the nodes visited last. `ended` are
     the warps that came to their end before an EnoughError.
@@ -46,7 +60,7 @@ class Watch:
 
     cfg: WarpCfg
     code: Code
-    accesses: Sequence[Instruction]
+    watched: Watched
     runs: int
     visits: npt.NDArray[np.int64] = field(init=False)
     entries: npt.NDArray[np.int64] = field(init=False)
@@ -56,7 +70,7 @@ class Watch:
     _work: int = 0
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
     _outside: dict[int, list[tuple[int, Truth]]] = field(init=False)
-    _at: dict[int, tuple[Instruction, tuple[Reference, ...]]] = field(init=False)
+    _at: dict[int, list[tuple[Instruction, tuple[Reference, ...]]]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with nothing counted."""
@@ -70,7 +84,7 @@ class Watch:
             outside = np.ones(len(nodes) + 1, np.bool_)
             outside[list(loop.nodes)] = False
             self._outside.setdefault(loop.head, []).append((index, outside))
-        self._at = {each.address: (each, references(each)) for each in self.accesses}
+        self._at = {first: [(each, references(each)) for each in several] for first, several in self.watched.groups.items()}
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count a visit of the warps that are about to execute a block."""
@@ -88,8 +102,8 @@ class Watch:
                     self.entries[loop, context_rows] += outside[self.last[context_rows]]
                 self.visits[node, context_rows] += 1
                 self.last[context_rows] = node
-        if address in self._at:
-            self._access(session, *self._at[address], rows)
+        for instruction, several in self._at.get(address, ()):
+            self._access(session, instruction, several, rows)
 
     def _access(self, session: Session, instruction: Instruction, several: Sequence[Reference], rows: Rows) -> None:
         warps = session.warps
@@ -119,15 +133,39 @@ def _addresses(session: Session, operand: object, rows: Rows) -> Words:
     return total
 
 
-def watched(cfg: WarpCfg) -> tuple[tuple[Instruction, ...], frozenset[int]]:
-    """Return the instructions whose accesses have addresses of lanes, and the registers (bit numbers) that say them."""
-    code = {each.address: each for node in cfg.nodes for each in node.instructions}
-    some = [each for each in code.values() if any(reference.bytes and reference.place >= 0 for reference in references(each))]
+def watched(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> Watched:
+    """Return the accesses that have addresses of lanes. What follows the first of a group does not change what its others read."""
+    groups: dict[int, tuple[Instruction, ...]] = {}
     wanted: set[int] = set()
-    for each in some:
-        held = [operand for operand in each.operands if isinstance(operand, Memory | Constant)]
-        bases = [register for operand in held for register in operand.base]
-        if each.guard is not None:
-            bases.append(Register(each.guard.file, each.guard.index))
-        wanted |= {bit(register.file, register.index).bit_length() - 1 for register in bases}
-    return tuple(some), frozenset(wanted - {-1})
+    for code in {node.start: node.code for node in cfg.nodes}.values():
+        for several in _groups(code, facts_of):
+            groups[several[0].address] = several
+            wanted.update(*map(_read, several))
+    return Watched(groups, frozenset(wanted))
+
+
+def _groups(code: Sequence[Instruction], facts_of: Callable[[Instruction], Facts | None]) -> Iterator[tuple[Instruction, ...]]:
+    """Yield the accesses of a straight piece of code, those together that read what none of them and nothing between them writes."""
+    group: list[Instruction] = []
+    written = 0
+    for each in code:
+        if any(reference.bytes and reference.place >= 0 for reference in references(each)):
+            if group and any(written >> register & 1 for register in _read(each)):
+                yield tuple(group)
+                group = []
+            if not group:
+                written = 0
+            group.append(each)
+        facts = facts_of(each)
+        written = -1 if facts is None or facts.flow is not Flow.NONE else written | facts.writes
+    if group:
+        yield tuple(group)
+
+
+def _read(access: Instruction) -> frozenset[int]:
+    """Return the registers (bit numbers) that say who accesses what."""
+    held = [operand for operand in access.operands if isinstance(operand, Memory | Constant)]
+    bases = [register for operand in held for register in operand.base]
+    if access.guard is not None:
+        bases.append(Register(access.guard.file, access.guard.index))
+    return frozenset(bit(register.file, register.index).bit_length() - 1 for register in bases) - {-1}

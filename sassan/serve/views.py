@@ -45,14 +45,17 @@ class Views:
     def rows(self) -> Iterator[Mapping[str, object]]:
         """Yield the lines of all columns of the page: those of the sources of a file, then the PTX and the machine code of each function.
 
-        `place` links the columns: the source line, as `name:line`, that a line is, or was made from.
+        `place` links the columns: the source line, as `name:line`, that a line is, or was made from. Tabs are expanded.
         """
         for file in sorted(self._views):
             view = self._views[file]
             for name, lines in view.sources.items():
-                yield from ({"file": file, "column": "source", "place": f"{name}:{at}", "text": text} for at, text in enumerate(lines, 1))
+                yield from (
+                    {"file": file, "column": "source", "place": f"{name}:{at}", "text": text.expandtabs()}
+                    for at, text in enumerate(lines, 1)
+                )
             for function in view.functions:
                 head = {"file": file, "name": function["name"]}
-                yield from ({**head, "column": "ptx", "place": place, "text": text} for text, place in function["code"]["ptx"])
+                yield from ({**head, "column": "ptx", "place": place, "text": text.expandtabs()} for text, place in function["code"]["ptx"])
                 for row in function["graph"]["rows"]:
                     yield {**head, "column": "sass", "place": base(row["source"] or ""), **(row["control"] or {}), **row}

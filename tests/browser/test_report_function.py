@@ -24,6 +24,7 @@ ESTIMATE = {
     "assumed": 0.0,
     "counts": "those of the test",
     "shares": {"issue": 1.0},
+    "timeline": {"width": 4, "blocks": 2, "busy": {"scheduler 1": [0.5, 1.0, 0.0], "fma": [0.0, 0.0, 0.001]}, "warps": [1, 2, 0]},
     "assumptions": [],
     "assumption_kinds": [],
 }
@@ -76,6 +77,9 @@ def test_a_schedule_and_the_convergence_are_drawn(report: Opened):
     show(report, BFS)
     report.page.wait_for_selector(".band .mark")  # it is drawn once the page knows how wide the window is
     assert report.page.locator(".band .mark").all_text_contents() == ["L", "C", ".", "L", "C"]
+    # One warp runs, then two, then one.
+    heights = [float(y) for y in re.findall(r"V([\d.]+)H", report.attribute(".band .running", "d"))]
+    assert heights == [max(heights), min(heights), max(heights)]
     assert report.attribute(".curve", "aria-label") == (
         "convergence: upper bound (dashed) and longest schedule (solid) in slots, over 0.30 seconds"
     )

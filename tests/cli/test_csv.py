@@ -8,6 +8,7 @@ import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
 from cli.test_cuda_source import needs_nvrtc
+from edits import edited
 from sassan.cli.group import SUMMARIES, command
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
@@ -123,3 +124,11 @@ def test_columns_of_the_page_are_a_table_with_common_places(sassan: Sassan, tmp_
     machine = [row for row in table if row["column"] == "sass"]
     listed = rows(sassan("listing", tmp_path / "k.cu", "--arch", "sm_80", "--csv").out)
     assert [(row["address"], row["text"]) for row in machine] == [(row["address"].removeprefix("0x"), row["text"]) for row in listed]
+
+
+@pytest.mark.parametrize("command", ["analyze", "cfg", "blocks", "listing", "ipet", "strings"])
+def test_a_name_steers_no_terminal(command: str, sassan: Sassan, tmp_path: Path):
+    edited(SAXPY, tmp_path / "k.sass", ("saxpy", "s\x1b[31m\u202ex"))
+    result = sassan(command, tmp_path / "k.sass", "--csv")
+    assert all(line.isprintable() for line in result.out.splitlines())
+    assert rows(result.out)[0]["name"] == "s\\x1b[31m\\u202ex"

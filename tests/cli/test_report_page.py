@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
+from cli.test_cuda_source import needs_nvrtc, reads_sm_80
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
@@ -21,8 +22,12 @@ def head(text: str) -> dict[str, Any]:
     return json.loads(re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)[0])
 
 
+def packed(text: str, name: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(re.findall(rf'id="{name}">(.*?)</script>', text)[0])))
+
+
 def detail(text: str, at: int = 0) -> dict[str, Any]:
-    return json.loads(gzip.decompress(base64.b64decode(re.findall(rf'id="detail-{at}">(.*?)</script>', text)[0])))
+    return packed(text, f"detail-{at}")
 
 
 def test_the_page_holds_what_analyze_says(sassan: Sassan, tmp_path: Path):
@@ -162,3 +167,23 @@ def test_a_recording_that_is_none_is_refused(sassan: Sassan, tmp_path: Path):
     found = sassan("report", SAXPY, "--recorded", tmp_path / "times.csv", "-o", "-")
     assert_refused(found, 3)
     assert found.codes == ["unknown-recording"]
+
+
+@needs_nvrtc
+@reads_sm_80
+def test_source_text_is_in_the_page_where_it_lies_beside_the_code(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    text = "__global__ void k(float* x)\n{\n    x[threadIdx.x] *= 2;\n}\n"
+    (tmp_path / "k.cu").write_text(text, "utf-8")
+    page = sassan("report", tmp_path / "k.cu", "--arch", "sm_80", "-o", "-").out
+    assert head(page)["sources"] == {f"{tmp_path / 'k.cu'}:k.cu": 0}
+    assert packed(page, "source-0") == text.splitlines()
+    shown = detail(page)
+    assert shown["code"] == {"ptx": [], "sources": ["k.cu"]}
+    assert {row["source"].rpartition("/")[2] for row in shown["graph"]["rows"] if row["source"]} >= {"k.cu:3", "k.cu:4"}
+
+
+def test_without_a_source_there_is_none_in_the_page(sassan: Sassan):
+    page = sassan("report", SAXPY, "-o", "-").out
+    assert head(page)["sources"] == {}
+    assert "code" not in detail(page)

@@ -25,7 +25,7 @@ from inferring import bound, counter
 
 assert Path(sassan.__file__).is_relative_to(Path(sys.argv[1])), sassan.__file__
 assert main.run(["analyze", sys.argv[2], "--loop-bound", "10", "--model", "stalls"]) == 0
-assert main.run(["hashes", sys.argv[2]]) == 0
+assert [main.run(["hashes", sys.argv[2], *form]) for form in ([], ["--csv"], ["--json"])] == [0, 0, 0]
 loop = counter("ISETP.LT.AND P0, PT, R0, 0x5, PT", step="IMADX R0, R0, 0x1, R3", start="MOV R0, RZ\\n MOV R3, 0x1")
 print("bound", bound(loop, "sm_130"))
 """

@@ -10,7 +10,7 @@ from sassan import recorded
 from sassan.app import documents
 from sassan.app.inputs import Inputs
 from sassan.app.makespan.page import PageSearch
-from sassan.app.page import records
+from sassan.app.page import records, with_sources
 from sassan.app.result import AnalysisResult
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
@@ -47,7 +47,8 @@ def report(
 
     The page needs nothing else: no network, no other file. It lists the functions, and shows of each the gaps and the assumptions first,
     then its bounds, its graph with the worst path and the costs, the listing of every block, the loops, and, with -W or --block-dim, a
-    schedule of the warps. Names in it are shown as text, whatever they are.
+    schedule of the warps. With --gpu and --grid it shows what a launch waits for, and one SM over time. Source text stands beside the
+    machine code where line information (-lineinfo) names a file in the folder of the input. Names are shown as text, whatever they are.
 
     \b
     Examples:
@@ -65,7 +66,8 @@ def report(
     )
     results, inputs = asked.request.results(asked.observer)
     measured = _measured(recorded, results, asked) if recorded is not None else {}
-    text = _page(title or _title(asked), records(results, asked.observer, how, measured), inputs)
+    functions, sources = with_sources(records(results, asked.observer, how, measured), results)
+    text = _page(title or _title(asked), functions, sources, inputs)
     _write(output, text, quiet=asked.observer.quiet)
     finish(inputs, results if asked.request.patterns else [])
 
@@ -110,9 +112,9 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     return measured
 
 
-def _page(title: str, functions: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
+def _page(title: str, functions: Sequence[Mapping[str, Any]], sources: Mapping[str, Sequence[str]], inputs: Inputs) -> str:
     refused = [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
-    return html(Page(title, documents.tool(), functions, refused, spell=label))
+    return html(Page(title, documents.tool(), functions, refused, sources, spell=label))
 
 
 def _write(output: str, text: str, *, quiet: bool) -> None:

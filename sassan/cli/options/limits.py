@@ -19,7 +19,7 @@ _TIME, _MEMORY = "time_limit", "memory_limit"
 _NAMES = "mangled"
 _NAMELESS = frozenset({"gpus", "measure", "warm"})
 """Commands that print no name of a function."""
-_LONG = frozenset({"evolve", "measure"})
+_LONG = frozenset({"evolve", "measure", "rank"})
 """Commands that may run for hours."""
 _STARTS_PROGRAMS = frozenset({"measure", "record"})
 """Commands that start programs of the user, which inherit the limit on memory."""

@@ -1,11 +1,14 @@
-"""A table as CSV: its heads are the keys in JSON, an unknown value is empty, a source line is `file:line`, a list has blanks."""
+"""A table as CSV: its heads are the keys in JSON, an unknown value is empty, a source line is `file:line`, a list has blanks.
+
+No text in it can steer a terminal.
+"""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import cast
 
-from sassan.cli.output.terminal import out
+from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
 
@@ -24,7 +27,7 @@ def text(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """Return what `show` prints."""
     lines = StringIO(newline="")
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow(map(_cell, heads))
     writer.writerows([_cell(row.get(head)) for head in heads] for row in rows)
     return lines.getvalue()
 
@@ -34,8 +37,10 @@ def _cell(value: object) -> object:
         case None:
             return ""
         case {"file": file, "line": line}:
-            return f"{file}:{line}"
+            return safe(f"{file}:{line}")
         case list():
-            return " ".join(map(str, cast("list[object]", value)))
+            return safe(" ".join(map(str, cast("list[object]", value))))
+        case str():
+            return safe(value)
         case _:
             return value

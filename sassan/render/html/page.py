@@ -21,7 +21,7 @@ from sassan.render.html.look import legend, style
 from sassan.render.text import visible
 
 _SCRIPTS = (
-    *("dom", "data", "format", "virtual", "list", "overview", "kernel", "code", "estimate"),
+    *("dom", "data", "format", "virtual", "list", "overview", "kernel", "code", "timeline", "estimate"),
     *("fold", "graph", "map", "view", "block", "overview_chart", "charts", "keys", "live", "main"),
 )
 _MARK = re.compile(r"\{\{(\w+)\}\}")

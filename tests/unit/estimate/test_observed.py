@@ -11,8 +11,9 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.estimate import observed
+from sassan.estimate import observed, warps
 from sassan.estimate.path import Source
+from sassan.estimate.watch import watched
 from sassan.frontend import load, read
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.occupancy import Resources
@@ -90,6 +91,31 @@ LAUNCHES: list[tuple[str, Shape, Shape]] = [
     ("stencil2d_halo", (16, 16, 1), (32, 32, 1)),
     ("memory_patterns", (256, 1, 1), (1000, 1, 1)),
 ]
+
+
+GROUPED = [
+    ("saxpy", "", (Setting("param_0", -1, 1 << 14), Setting("param_1", -1, 0))),
+    ("memory_patterns", "array_of_structures", ()),
+    ("memory_patterns", "structure_of_arrays", ()),
+]
+
+
+@pytest.mark.parametrize(("name", "kernel", "parameters"), GROUPED, ids=[name + kernel for name, kernel, _ in GROUPED])
+def test_accesses_in_groups_touch_what_they_touch_alone(
+    name: str, kernel: str, parameters: tuple[Setting, ...], monkeypatch: pytest.MonkeyPatch
+):
+    launch = Launch((256, 1, 1), (64, 1, 1), parameters)
+    result, together = seen(name, launch, kernel)
+    groups = watched(result.cfg, result.isa.facts)
+    assert len(groups.groups) < len(groups.accesses)
+    monkeypatch.setattr(warps, "watched", lambda cfg, _: watched(cfg, lambda _: None))
+    found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+    assert found is not None
+    known = [key for key, each in together.touched.items() if not each.drawn]
+    assert known
+    for key in known:
+        one, other = together.touched[key], found.touched[key]
+        assert (one.sectors, one.lines, one.passes) == pytest.approx((other.sectors, other.lines, other.passes))
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from budget import part
 from sassan.estimate import plain
 from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall
 from sassan.estimate.simulate import simulate
+from sassan.estimate.timeline import timeline
 from unit.estimate import random_programs
 
 ALONE = Sm(schedulers=1, places=1, block_warps=1, blocks=1, dispatch=1, release=1, backlog=TICK)
@@ -95,3 +96,25 @@ def test_another_block_takes_no_less_time_on_one_place(seed: int):
     program = random_programs.program(rng)
     some = replace(random_programs.sm(rng), places=1)
     assert simulate(program, replace(some, blocks=some.blocks + 1)).cycles >= simulate(program, some).cycles
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_timeline_holds_all_work_and_every_warp(seed: int):
+    rng = Random(seed)
+    program, sm = random_programs.program(rng), random_programs.sm(rng)
+    run = simulate(program, sm)
+    units = [f"unit {at}" for at in range(len(program.shared))]
+    shown = timeline(run, program, units, sm.schedulers)
+    lengths = program.starts[program.nodes + 1] - program.starts[program.nodes]
+    issued = int(lengths.sum()) * sm.blocks * sm.block_warps
+    assert run.timeline[:, : sm.schedulers].sum() == issued
+    assert run.timeline[:, sm.schedulers : sm.schedulers + len(units)].sum() >= issued
+    assert max(shown.warps) <= sm.places * sm.block_warps
+    assert shown.warps[-1] == 0
+    assert all(0 <= share <= 1 for shares in shown.busy.values() for share in shares)
+
+
+def test_a_piece_that_is_full_leaves_its_work_to_its_neighbours():
+    load = {Column.PIPELINE: 1, Column.DRAM: 10 * TICK}
+    run = simulate(straight(load), replace(ALONE, block_warps=4, backlog=TICK))
+    assert timeline(run, straight(load), ["lsu"], 1).busy["dram"] == (0.0, *(1.0,) * 40)

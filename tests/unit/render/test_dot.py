@@ -100,6 +100,24 @@ def test_only_the_worst_path_is_bold(diamond: WarpCfg):
     assert 'fillcolor="#ffffff"' in statement(dot, "n0020")
 
 
+def test_a_block_is_the_darker_the_more_it_costs_on_the_worst_path(nested: WarpCfg):
+    costs = tuple(range(2, 2 + len(nested.nodes)))
+    counts = (1, 10, 90, 10, 9, 1, 1)
+    dot = dot_text(nested, Decorations(costs=costs, counts=counts))
+    totals, tones = {}, {}
+    for node in nested.nodes:
+        line = statement(dot, node.id)
+        cost = re.search(r"cost (\d+) &#215; (\d+)<", line)
+        assert cost is not None
+        totals[node.id] = int(cost[1]) * int(cost[2])
+        tone = re.search(r'fillcolor="#(\w{6})"', line)
+        assert tone is not None
+        tones[node.id] = sum(bytes.fromhex(tone[1]))
+    order = sorted(totals, key=totals.__getitem__)
+    assert [tones[name] for name in order] == sorted(tones.values(), reverse=True)
+    assert len(set(tones.values())) > 1
+
+
 def test_an_edge_that_the_worst_path_repeats_shows_how_often(nested: WarpCfg):
     dot = dot_text(nested, Decorations(counts=(1, 10, 90, 10, 9, 1, 1)))
     assert 'label=" \u00d790 "' in statement(dot, "n0018 -> n0018")

@@ -2,6 +2,7 @@
 
 const CELL = 13;
 const ROW = 17;
+const LANE = 24; // below the warps
 const LEFT = 44;
 const HEIGHT_AT_ONCE = 1200;
 const LETTERS_FROM = 9; // pixels of a slot
@@ -29,7 +30,8 @@ function gantt(chart) {
   const figure = el("figure", { class: "gantt" });
   const present = new Set(chart.rows.flat().map(([, , mark]) => mark));
   const legend = PAGE.legend.units.filter(({ mark }) => present.has(mark)).map(({ mark, means }) => el("li", {}, el("span", { class: `chip unit-${word(mark)}` }, mark), means));
-  const head = el("figcaption", {}, el("ul", { class: "legend" }, legend));
+  const lowest = el("li", {}, el("span", { class: "chip running" }, "\u00a0"), "warps running (lowest row)");
+  const head = el("figcaption", {}, el("ul", { class: "legend" }, legend, lowest));
   const overview = chart.shown > OVERVIEW_FROM ? chartOverview(chart, figure) : null;
   const top = [head, ...(overview?.parts ?? [])];
   let whole = !overview;
@@ -52,7 +54,7 @@ function bands(chart, figure, above) {
   if (figure.slots === slots) return [...figure.children].slice(above);
   figure.slots = slots;
   const count = Math.ceil(chart.shown / slots);
-  const batch = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + 28)));
+  const batch = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + LANE + 28)));
   return some(chart, slots, 0, batch, count);
 }
 
@@ -72,13 +74,30 @@ function some(chart, slots, first, batch, count) {
 function band(chart, start, slots, cell = CELL) {
   const end = Math.min(start + slots, chart.shown);
   const width = LEFT + cell * (end - start) + 6;
-  const height = 20 + ROW * chart.rows.length;
+  const bottom = 20 + ROW * chart.rows.length;
+  const height = bottom + LANE;
   const rows = chart.rows.map((row, warp) => [
     svg("text", { class: "warp", x: LEFT - 6, y: 20 + ROW * warp + 12 }, `w${warp}`),
     row.filter(([from, count]) => from < end && from + count > start).map((run) => cells(run, start, end, 20 + ROW * warp, cell)),
   ]);
   const label = `slots ${start + 1} to ${end} of ${many(chart.rows.length, "warp")}`;
-  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "band" }, axis(start, end, height, cell), rows);
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "band" }, axis(start, end, bottom, cell), rows, lane(chart, start, end, height, cell));
+}
+
+// How many warps run in each slot, as a part of the most that do in any.
+function lane(chart, start, end, bottom, cell) {
+  const running = (chart.running ??= countRunning(chart));
+  const most = running.reduce((one, other) => Math.max(one, other), 1);
+  const y = (slot) => bottom - 1 - ((LANE - 6) * running[slot]) / most;
+  const tops = Array.from({ length: end - start }, (_, at) => `V${y(start + at)}H${LEFT + cell * (at + 1)}`).join("");
+  const area = svg("path", { class: "running", d: `M${LEFT} ${bottom - 1}${tops}V${bottom - 1}Z` }, svg("title", {}, `how many warps run: at most ${number(most)} of ${number(chart.rows.length)}`));
+  return [svg("text", { class: "warp", x: LEFT - 6, y: bottom - 4 }, `of ${number(most)}`), area];
+}
+
+function countRunning(chart) {
+  const running = new Array(chart.shown).fill(0);
+  for (const [from, count, mark] of chart.rows.flat()) if (!(mark in IDLE)) for (let slot = from; slot < from + count; slot += 1) running[slot] += 1;
+  return running;
 }
 
 function axis(start, end, height, cell) {

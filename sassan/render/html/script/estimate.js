@@ -18,6 +18,7 @@ function estimatePanel(one, view) {
     "estimate",
     el("p", {}, head),
     el("div", { class: "split" }, el("div", {}, el("h4", {}, "Busy or waiting"), bars(known)), el("div", {}, el("h4", {}, "Time by instruction"), hottestRows(one, view))),
+    timelineOf(known),
     sourceTimes(one),
   );
 }
