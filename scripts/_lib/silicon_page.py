@@ -23,10 +23,6 @@ The recordings are not part of the repository. `scripts/experiments silicon DIR 
 `silicon.csv` and `silicon_predictions.csv` of OUT to `samples/experiments`, and `scripts/docs --reference` writes this page.
 [Validation on GPUs](../../samples/README.md#validation-on-gpus) says what the sources are,
 [trust a number](../guides/trust-a-number.md) what to make of it."""
-_BEFORE_MEMORY = """\
-**These figures are from before bounds held for the memory of a GPU**: bandwidth, atomics, bank conflicts and the launch were in no cost
-model then, and many bounds are refuted. Until they are made again, take the bound of a grid as proved under its assumptions, not as
-validated on silicon."""
 _METHODS = """\
 How well each way of predicting a time does: the mean error in percent of the measurement, the geometric mean of predicted over measured,
 the share within a factor of two, Kendall's tau, and for tuning spaces the time of the best of the first 1 or 10 configurations by that
@@ -38,9 +34,7 @@ _PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio
 def page(head: str) -> str:
     """The text of the page, `head` below its title."""
     bounds = _rows(BOUNDS)
-    # Files of that time held predictions beside the bounds.
-    notes = [_BEFORE_MEMORY, ""] if "estimate_mape" in bounds[0] else []
-    lines = ["# Bounds against silicon", "", head, _ABOUT, "", *notes, _summary(bounds), "", "## Bounds", ""]
+    lines = ["# Bounds against silicon", "", head, _ABOUT, "", _summary(bounds), "", "## Bounds", ""]
     lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
     if PREDICTIONS.exists():
         lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
