@@ -297,7 +297,7 @@ MADE = [
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("name", "source", "options", "status"), some(MADE))
+@pytest.mark.parametrize(("name", "source", "options", "status"), some(MADE, of=3))
 def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status):
     (tmp_path / name).write_text(source)
     done = wrapped("--sassan", "check --max-wcet 1", *options, name, "-o", "made", folder=tmp_path)

@@ -19,6 +19,6 @@ def test_the_search_finds_nothing_else(text: str):
     assert not PATTERN.search(text)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_no_pattern_has_a_possessive_group(path: Path):
-    assert PATTERN.search(path.read_text("utf-8")) is None
+def test_no_pattern_has_a_possessive_group():
+    assert len(SOURCES) > 100
+    assert [path.name for path in SOURCES if PATTERN.search(path.read_text("utf-8"))] == []

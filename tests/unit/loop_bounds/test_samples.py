@@ -9,7 +9,7 @@ from samples import EVERY
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("arch", some(EVERY))
+@pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_loops_that_need_no_memory_are_bounded(arch):
     told = missed = 0
     misses = set()
@@ -25,7 +25,7 @@ def test_loops_that_need_no_memory_are_bounded(arch):
     assert (told - missed) / told >= 0.8
 
 
-@pytest.mark.parametrize("arch", some(EVERY))
+@pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_loops_that_memory_decides_get_no_bound(arch):
     bounded = {
         (one.name, found.head)
