@@ -2,10 +2,16 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import Sassan, assert_refused
 from evolving import CONFIG, config_file, need_nvrtc
 
@@ -86,6 +92,33 @@ def test_a_tuners_order_is_compared_with_its_times(sassan: Sassan, folder: Path)
     assert "3 choices on T4, 3 with an estimate" in table.out
     assert table.out.splitlines()[1].split()[0] == "1"
     assert "regret@10 1.000" in table.out
+
+
+@pytest.mark.parametrize("how", [("--executor", "serial"), ("-j", "2")], ids=["serial", "processes"])
+def test_an_interrupt_keeps_what_was_estimated(sassan: Sassan, folder: Path, how: tuple[str, ...]):
+    need_nvrtc()
+    entries = {
+        f"{32 * size},{tile},0": {"block_size_x": 32 * size, "tile_size_x": tile, "unused": 0, "time": 1.0}
+        for size in range(1, 33)
+        for tile in (1, 2, 4)
+    }
+    parameters = {"block_size_x": [32 * size for size in range(1, 33)], "tile_size_x": [1, 2, 4], "unused": [0]}
+    path = tuner_cache(folder, cache=entries, tune_params=parameters)
+    command = [sys.executable, "-m", "sassan", "rank", str(path), *how, "-q", "-o", "ranked.csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while len(list((folder / "cache").rglob("*.cubin"))) < 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (130, "")
+    assert err == "interrupted: what was estimated is in the cache; the same command continues there\n"
+    assert not (folder / "ranked.csv").exists()
+    kept = {path: path.read_bytes() for path in (folder / "cache").rglob("*.cubin")}
+    assert 2 <= len(kept) < len(entries)
+    few = sassan("rank", path, "--executor", "serial", "--where", "block_size_x <= 64", "--json").document
+    assert few["summary"]["estimated"] == 6
+    assert {path: path.read_bytes() for path in kept} == kept
 
 
 def test_a_cache_without_source_or_gpu_is_refused(sassan: Sassan, folder: Path):
