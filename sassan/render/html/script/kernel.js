@@ -3,15 +3,18 @@
 async function kernelView(one) {
   const view = graphView(one);
   const code = await codePanel(one, view);
+  // Who reads PTX beside it came for the code; a report shows the graph first.
+  const codeFirst = Boolean(one.code?.ptx.length);
   return [
     heading(one),
     refusedPanel(PAGE.refused.filter((other) => other.file === one.file)),
     gapsPanel(one, view),
     el("dl", { class: "tiles" }, numbers(one)),
-    code,
+    codeFirst ? code : "",
     assumptionsPanel(one),
     pathPanel(one),
     view.element,
+    codeFirst ? "" : code,
     estimatePanel(one, view),
     loopsPanel(one, view),
     blocksPanel(one, view),
