@@ -181,6 +181,18 @@ def _fields(runs: StateTables) -> Array:
     return fields
 
 
+def _ahead(letters: StateTables, runs: Layout) -> Array:
+    """Return `Sums.ahead`: in a run of which one letter runs per slot, all but the last letter are run by the warp that is furthest."""
+    ahead = np.arange(len(letters.unit))
+    for team, base in zip(runs.teams, letters.base.tolist(), strict=False):
+        place = base + 1
+        for segment in reversed(team.segments):
+            if min(runs.capacity[segment.unit], runs.issue) == 1:
+                ahead[place + 1 : place + segment.length] = place + 1
+            place += segment.length
+    return ahead
+
+
 def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
     """Return the words of the moves of letters over their runs, and the words of the start."""
     runs = bound.tables
@@ -203,4 +215,4 @@ def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
             place += int(runs.length[run])
         root[INSIDE] += warps << shifts[end - 1][0]
         root[EXTRA] += warps * (int(runs.length[end - 1]) - 1) << shifts[end - 1][1]
-    return Sums(bound.value, bound.offset, fields, step, drop), root
+    return Sums(bound.value, bound.offset, fields, step, _ahead(letters, bound.cut), drop), root
