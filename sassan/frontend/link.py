@@ -12,7 +12,7 @@ from sassan.ir import CodeAddress, Function, Instruction, Operand, Register, Sym
 ALIGN = 0x1000
 """Sections are moved by multiples of this, so that control words keep their positions and the new address shows the old one."""
 DEPTH = 128
-"""Callees that are so many calls below a function are linked to it, none further down: no exploration gets there, and all pairs take too long."""
+"""Callees so many calls below a function are linked to it, none further down: no exploration gets there, and all pairs take too long."""
 
 _CALLS = frozenset({"JCAL", "CAL", "CALL"})
 _POINTER = re.compile(r"32@(lo|hi)\((.*)\)")

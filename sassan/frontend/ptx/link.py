@@ -114,7 +114,7 @@ class Linker:
         )
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:
-        """Return a function and all that it may call (up to `DEPTH`), in order of discovery, and whether there is a call through a register."""
+        """Return a function and all that it may call, to `DEPTH`, in order of discovery, and whether there is a call through a register."""
         order, depths, indirect = [first], {first.name: 0}, False
         for function in order:
             called = list(self._called(function))

@@ -29,7 +29,7 @@ _LAYOUTS = (
     ("dot", ""),
     ("rows", "the full layout takes too long for this graph: drawn in rows, with straight edges and without boxes for loops"),
 )
-"""Layouts with their notes; each gets half of the time, the first at most 2 s of the processor. The second takes linear time (worker.py)."""
+"""Layouts with their notes; each gets half of the time, the first 2 s of the processor. The second takes linear time (worker.py)."""
 
 
 def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:

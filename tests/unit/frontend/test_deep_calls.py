@@ -8,7 +8,7 @@ from sassan.frontend.link import DEPTH
 from sassan.ir import Function, Symbol, Target
 from sassan.source import Source
 
-HEAD = "\t.headerflags\t@\"EF_CUDA_SM80 EF_CUDA_PTX_SM(EF_CUDA_SM80)\"\n"
+HEAD = '\t.headerflags\t@"EF_CUDA_SM80 EF_CUDA_PTX_SM(EF_CUDA_SM80)"\n'
 
 
 def ptx(text: str) -> dict[str, Function]:
@@ -25,7 +25,9 @@ def test_callees_are_linked_as_far_as_an_exploration_could_get():
 
 @pytest.mark.parametrize(("depth", "known"), [(DEPTH - 1, True), (DEPTH + 10, False)])
 def test_a_call_through_a_register_has_unknown_targets_unless_all_are_linked(depth: int, known: bool):
-    text = calls(depth).replace(f".func f{depth}()\n{{\n", f".func f{depth}()\n{{\n.reg .b64 %rd<3>;\np: .callprototype _ ();\ncall %rd1, p;\n")
+    text = calls(depth).replace(
+        f".func f{depth}()\n{{\n", f".func f{depth}()\n{{\n.reg .b64 %rd<3>;\np: .callprototype _ ();\ncall %rd1, p;\n"
+    )
     assert text.startswith(PTX)
     assert (ptx(text)["k"].callees is not None) == known
 
