@@ -263,9 +263,7 @@ def counted(access: Access, reference: Reference, word: LaneWord, alignment: int
     return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
-def _warps(
-    reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,), executing: int = -1
-) -> list["_Warp"]:
+def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,), executing: int = -1) -> list["_Warp"]:
     """Return the addresses of each warp of a table, of which the warps have so many threads; `executing` are its lanes as a set of bits."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
     table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))

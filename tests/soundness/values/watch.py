@@ -92,7 +92,10 @@ class WordWatch:
                 guard = instruction.guard
                 assert guard is not None
                 row = slots[bit(guard.file, guard.index).bit_length() - 1]
-                yield (node.context, instruction.address), replace(_claims(point, slots, {}, len(self.values.threads)), guard=(row, not guard.negated))
+                yield (
+                    (node.context, instruction.address),
+                    replace(_claims(point, slots, {}, len(self.values.threads)), guard=(row, not guard.negated)),
+                )
 
     def enter(self, session: Session, block: int, rows: np.ndarray) -> None:
         for context, part in by_context(session, rows):
