@@ -76,12 +76,14 @@ def _walk(cut: Layout, value: Array) -> list[State]:
     return states
 
 
-def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
-    """Return the longest paths over so many sums; None if the time was up."""
+def relaxed(cut: Layout, states: int, budget: Budget, least: int = 0) -> Relaxed | None:
+    """Return the longest paths over so many sums, of `least` slots at least; None if the time was up."""
     table = tables(cut)
     offset = np.zeros(table.states + 1, np.int64)
     sums.offsets(table, _first_counts(table), offset)
     for kind in (np.uint8, np.uint16, np.uint32):
+        if least >= np.iinfo(kind).max:
+            continue
         value = np.zeros(states, kind)
         counts = _first_counts(table)
         first = 0
