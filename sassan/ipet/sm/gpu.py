@@ -114,10 +114,8 @@ def fetching(code: Sequence[Instruction]) -> tuple[str, ...]:
     size = LINE * len({instruction.address // LINE for instruction in code})
     if size <= _CODE:
         return ()
-    return (
-        f"{-(-size // _KIB)} KiB of code, of which an SM keeps {_CODE // _KIB}: "
-        "behind its first execution an instruction is there when it may issue",
-    )
+    amounts = f"{-(-size // _KIB)} KiB of code, of which an SM keeps {_CODE // _KIB}"
+    return (f"{amounts}: behind its first execution an instruction is there when it may issue",)
 
 
 def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, warps: int) -> dict[int, Moved]:
