@@ -29,11 +29,12 @@ _NOTHING: Mapping[int, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class EstimateResult:
-    """The estimate of a function, None where `gaps` say why there is none."""
+    """The estimate of a function, None where `gaps` say why there is none; `prepared` makes others of the same launch."""
 
     analysis: AnalysisResult
     estimate: Estimate | None
     gaps: tuple[Gap, ...] = ()
+    prepared: "Prepared | None" = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -100,7 +101,9 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     warp as long as that may issue, and else takes the oldest; False: it takes warps in turn.
     """
     made = prepared(result, recorded)
-    return EstimateResult(result, made.estimate(greedy=greedy)) if isinstance(made, Prepared) else EstimateResult(result, None, made)
+    if not isinstance(made, Prepared):
+        return EstimateResult(result, None, made)
+    return EstimateResult(result, made.estimate(greedy=greedy), prepared=made)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
