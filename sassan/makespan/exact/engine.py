@@ -42,7 +42,7 @@ _LONGEST = 1_000_000
 """Letters of all strings that may be expanded."""
 _CHOICES = 1 << 20
 _BYTES = 2
-"""Of an entry of a table."""
+"""Of an entry of the table of letters; one of sums takes a byte where that is enough."""
 
 
 class Exact:
@@ -94,7 +94,7 @@ def _size(problem: Problem, budget: Budget) -> _Size:
     few = most_choices(layout(problem, "letters")) <= _CHOICES
     sums = count_states(runs) if blocks * 8 <= budget.memory else blocks
     table = few and letters * _BYTES <= budget.memory
-    relax = blocks * 8 + sums * _BYTES <= budget.memory
+    relax = blocks * 8 + sums <= budget.memory
     if not table and not relax:
         raise _too_large(letters, sums)
     return _Size(letters, sums, table, relax, dive=few and relax and letters < MOST)
