@@ -89,7 +89,8 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings, values)
-    followed = accesses(values) if values is not None and settings.costs.name != Unit().name else None
+    moves = settings.contention and settings.costs.name != Unit().name
+    followed = accesses(values) if values is not None and moves else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
@@ -108,7 +109,7 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
 
 def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
-    if settings.costs.name == Unit().name:
+    if settings.costs.name == Unit().name or not settings.contention:
         return None
     if followed is None:
         why = "what the accesses of the grid move is unknown: registers are not followed here"

@@ -6,7 +6,8 @@ from math import ceil
 from typing import NamedTuple
 
 from sassan.access import accesses
-from sassan.access.accesses import Access
+from sassan.access.accesses import Access, Pattern
+from sassan.access.opcodes import Space, references
 from sassan.access.transactions import SECTOR
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
@@ -14,7 +15,7 @@ from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
-from sassan.estimate.observed import observed
+from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
@@ -22,6 +23,7 @@ from sassan.products import Product
 from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.timing.table import Table
+from sassan.warpcfg.graph import WarpCfg
 
 _KIB = 1024
 _NOTHING: Mapping[int, int] = {}
@@ -29,11 +31,12 @@ _NOTHING: Mapping[int, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class EstimateResult:
-    """The estimate of a function, None where `gaps` say why there is none."""
+    """The estimate of a function, None where `gaps` say why there is none; `prepared` makes others of the same launch."""
 
     analysis: AnalysisResult
     estimate: Estimate | None
     gaps: tuple[Gap, ...] = ()
+    prepared: "Prepared | None" = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -89,7 +92,7 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
     ran = nested(cfg, seen.executions) if walked is None and seen is not None else None
     source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
-    kernel = Kernel(cfg, _accesses(result), walked or ran or longest, source, longest, seen)
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -100,7 +103,9 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     warp as long as that may issue, and else takes the oldest; False: it takes warps in turn.
     """
     made = prepared(result, recorded)
-    return EstimateResult(result, made.estimate(greedy=greedy)) if isinstance(made, Prepared) else EstimateResult(result, None, made)
+    if not isinstance(made, Prepared):
+        return EstimateResult(result, None, made)
+    return EstimateResult(result, made.estimate(greedy=greedy), prepared=made)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
@@ -118,10 +123,27 @@ def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True)
     return tuple(out)
 
 
-def _accesses(result: AnalysisResult) -> tuple[Access, ...]:
+def _accesses(result: AnalysisResult, seen: Observed | None) -> tuple[Access, ...]:
+    """Return the accesses; where they were not followed, and warps say of all of them what they touch, without their transactions."""
     if result.accesses is not None:
         return result.accesses
+    if seen is not None and (plain := _seen(result.cfg, seen)) is not None:
+        return plain
     return accesses(result.values) if result.values is not None else ()
+
+
+def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:
+    """Return the accesses of all nodes that were visited; None where something was not seen of one."""
+    out: dict[tuple[int, int], Access] = {}
+    for node in (node for node, count in zip(cfg.nodes, seen.executions, strict=True) if count):
+        for each in node.code:
+            for reference in references(each):
+                key = each.address, reference.place
+                touched = seen.touched.get(key)
+                if reference.space is Space.LOCAL or touched is None or touched.drawn:
+                    return None
+                out[key] = Access(*key[:1], each.opcode, reference.space, reference.bytes, Pattern.UNKNOWN)
+    return tuple(out[key] for key in sorted(out))
 
 
 def _kept(occupancy: Occupancy, figures: Usual, places: int) -> float:

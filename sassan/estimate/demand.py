@@ -111,7 +111,7 @@ def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, to
     row[Column.READ] = min(rates.reading(instruction.opcode), _READ)
     row[Column.UNIT] = units.index(op.unit)
     row[Column.INTERVAL] = op.interval
-    row[Column.PIPELINE] = _ticks(max(figures.access, moved.cycles) if moved.cycles else 0.0)
+    row[Column.PIPELINE] = _ticks(moved.cycles)
     row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial * figures.atomic / share.part))
     row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
     if moved.sectors:

@@ -23,7 +23,7 @@ _TEXTURE = 90
 class Figures:
     """What `figures.toml` says, in cycles: `l1` and `l2` from the issue of a load until that level answers it, and `dram` more than L2.
 
-    `access`: for which an access keeps the memory pipeline of its SM at least. `dispatch`: until a block follows another one. `release`:
+    `dispatch`: until a block follows another one. `release`:
     from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues. `atomic`: for which
     L2 keeps an address for the operation of one lane. `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the
     part of the launch overhead of a product that is usual. `cache`: KiB of L1 that shared memory never takes.
@@ -32,7 +32,6 @@ class Figures:
     l1: float
     l2: float
     dram: float
-    access: float
     dispatch: float
     release: float
     backlog: float

@@ -58,8 +58,14 @@ class Observed:
     footprint: tuple[float, float]
 
 
-def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) -> tuple[float, ...]:
-    """Return how often a warp visits each node on average. A warp that was cut goes on as on the longest path (`worst`: by edges)."""
+def executions(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> tuple[float, ...]:
+    """Return how often a warp visits each node on average. A warp that was cut goes on as on the longest path (`worst`: by edges).
+
+    Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
+    """
+    short = done & ~watch.leapt
+    contents = any(short[warp] != short[copy] for warp, copy in chosen.pairs)
+    stands = chosen.inner & short if contents and (chosen.inner & short).any() else chosen.inner
     cfg = watch.cfg
     longest = np.zeros(len(cfg.nodes))
     for edge, count in zip(cfg.edges, worst, strict=True):
@@ -70,9 +76,21 @@ def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) ->
         if edge.dst is not None and cfg.nodes[edge.dst].start not in slow:
             after[edge.src].append(edge.dst)
     total = np.zeros(len(cfg.nodes))
-    for warp in np.flatnonzero(inner).tolist():
+    for warp in np.flatnonzero(stands).tolist():
         total += watch.visits[:, warp] if done[warp] else _completed(watch, warp, longest, worst, after)
-    return tuple((total / max(1, int(inner.sum()))).tolist())
+    return tuple((total / max(1, int(stands.sum()))).tolist())
+
+
+def _trips(cfg: WarpCfg, worst: Sequence[int]) -> tuple[int, ...]:
+    """Return how often the longest path visits the head of each innermost loop per entry; 0 of others, whose iterations may differ."""
+    out: list[int] = []
+    around = {loop.parent for loop in cfg.loops}
+    for index, loop in enumerate(cfg.loops):
+        inside = set(loop.nodes)
+        to_head = [(edge.src in inside, count) for edge, count in zip(cfg.edges, worst, strict=True) if edge.dst == loop.head]
+        entered = sum(count for again, count in to_head if not again)
+        out.append(sum(count for _, count in to_head) // entered if entered and index not in around else 0)
+    return tuple(out)
 
 
 def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], after: Sequence[Sequence[int]]) -> Figures:
@@ -289,10 +307,10 @@ def observed(
         return None
     chosen = sample(launch.block, launch.grid)
     try:
-        watch, done = run(cfg, facts_of, launch, chosen)
+        watch, done = run(cfg, facts_of, launch, chosen, _trips(cfg, worst))
     except SassanError:
         return None
     touches = touched(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
-    return Observed(executions(watch, done, chosen.inner, worst), touches, footprint(watch, chosen, blocks, block_warps, drawn))
+    return Observed(executions(watch, done, chosen, worst), touches, footprint(watch, chosen, blocks, block_warps, drawn))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.arch import described
+from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
@@ -26,11 +27,11 @@ from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, RunStatus
 from sassan.warpcfg.graph import WarpCfg
 
-_GROUPS = 4
+_GROUPS = 8
 """Places of the grid from which two neighbouring blocks each are taken."""
 _WARPS = 6
 """Consecutive warps of each block."""
-_COPIES = 4
+_COPIES = 8
 """Warps that are run a second time, with other contents of memory."""
 _POINTER = 8
 _APART = 28
@@ -91,9 +92,9 @@ def sample(block: Shape, grid: Shape) -> Sample:
 
 
 def run(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample, trips: Sequence[int]
 ) -> tuple[Watch, npt.NDArray[np.bool_]]:
-    """Return what warps do, and which of them come to their end.
+    """Return what warps do, and which of them come to their end; `trips`: visits of the head of each loop per entry, at most.
 
     What decides control and addresses is computed. Raises SassanError where the machine has no rule for an instruction.
     """
@@ -106,7 +107,7 @@ def run(
     code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
-    watch = Watch(cfg, code, looked_at, len(chosen))
+    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(trips))
     try:
         outcome = Machine(code, Integers(place), order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.access.opcodes import Reference, references
+from sassan.estimate.leaps import Leaps
 from sassan.ir import Constant, Instruction, Memory, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
@@ -17,6 +18,8 @@ from sassan.warpcfg.graph import WarpCfg
 
 _WORK = 6_000
 """Operations that are executed at most, of as many warps as stand at the same place: about a second."""
+_LEAPS = 1_500
+"""Operations after which long loops are leapt over."""
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 Truth = npt.NDArray[np.bool_]
 Key = tuple[int, int]
@@ -62,12 +65,14 @@ class Watch:
     code: Code
     watched: Watched
     runs: int
+    leaps: Leaps
     visits: npt.NDArray[np.int64] = field(init=False)
     entries: npt.NDArray[np.int64] = field(init=False)
     last: Rows = field(init=False)
     seen: dict[Key, list[Executions]] = field(default_factory=dict[Key, list[Executions]])
     ended: Truth = field(init=False)
     _work: int = 0
+    _met: npt.NDArray[np.int64] = field(init=False)
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
     _outside: dict[int, list[tuple[int, Truth]]] = field(init=False)
     _at: dict[int, list[tuple[Instruction, tuple[Reference, ...]]]] = field(init=False)
@@ -77,6 +82,7 @@ class Watch:
         nodes, loops = self.cfg.nodes, self.cfg.loops
         self.visits = np.zeros((len(nodes), self.runs), np.int64)
         self.entries = np.zeros((len(loops), self.runs), np.int64)
+        self._met = np.zeros((len(loops), self.runs), np.int64)
         self.last = np.full(self.runs, len(nodes), np.intp)
         self._nodes = {(node.context, node.start): index for index, node in enumerate(nodes)}
         self._outside = {}
@@ -85,6 +91,11 @@ class Watch:
             outside[list(loop.nodes)] = False
             self._outside.setdefault(loop.head, []).append((index, outside))
         self._at = {first: [(each, references(each)) for each in several] for first, several in self.watched.groups.items()}
+
+    @property
+    def leapt(self) -> Truth:
+        """Return which warps leapt over iterations."""
+        return self.leaps.leapt(self.runs)
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count a visit of the warps that are about to execute a block."""
@@ -99,7 +110,11 @@ class Watch:
             if node is not None:
                 context_rows = rows[contexts == context]
                 for loop, outside in self._outside.get(node, ()):
-                    self.entries[loop, context_rows] += outside[self.last[context_rows]]
+                    entering = outside[self.last[context_rows]]
+                    self.entries[loop, context_rows] += entering
+                    met = self._met[loop][context_rows] = np.where(entering, 0, self._met[loop][context_rows] + 1)
+                    if self._work > _LEAPS:
+                        self.leaps.at_head(session, loop, context_rows, met, self.visits, self.entries)
                 self.visits[node, context_rows] += 1
                 self.last[context_rows] = node
         for instruction, several in self._at.get(address, ()):

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sassan.app.estimating import Prepared, prepared
 from sassan.estimate.figures import FILE, Figures, calibrated
 from sassan.measure import agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from sassan.app.result import AnalysisResult
+    from sassan.app.estimating import Prepared
 
-FREE = {"l2": (150, 400), "dram": (100, 500), "access": (1, 4), "dispatch": (1, 500), "fetch": (1, 400), "launch": (0.5, 2)}
+FREE = {"l2": (150, 400), "dram": (100, 500), "dispatch": (1, 500), "fetch": (1, 400), "launch": (0.5, 2)}
 """The figures that are fitted, and between which values."""
 _STEP = 1.25
 """Factor by which each figure is changed for its slope."""
@@ -51,15 +50,12 @@ class Fit(NamedTuple):
     held_back: float | None
 
 
-def point(source: str, program: str, result: AnalysisResult, counts: Mapping[int, int], measured: float) -> Point | None:
-    """Return a launch as a point, None where it has no estimate."""
-    made = prepared(result, counts)
-    if not isinstance(made, Prepared):
-        return None
+def slopes(made: Prepared) -> tuple[float, ...]:
+    """Return by which power each free figure changes the estimate of a launch."""
     known = calibrated()
     base = made.estimate(known).cycles
     changed = [made.estimate(replace(known, **{name: getattr(known, name) * _STEP})).cycles for name in FREE]
-    return Point(source, program, measured, base, tuple(log(each / base) / log(_STEP) for each in changed))
+    return tuple(log(each / base) / log(_STEP) for each in changed)
 
 
 def fitted(points: Sequence[Point]) -> Figures:
@@ -87,20 +83,25 @@ def _change(points: Sequence[Point]) -> list[float]:
     return [float(each) for each in np.clip(change, low, high)]
 
 
+def held_back(points: Sequence[Point]) -> list[float]:
+    """Return the estimate of each point in cycles, with figures that are fitted to all programs but its own."""
+    without = {program: _change([each for each in points if each.program != program]) for program in {each.program for each in points}}
+    return [_moved(each, without[each.program]) for each in points]
+
+
 def fits(points: Sequence[Point]) -> list[Fit]:
     """Return how the estimate does on each source; a program is held back by fitting to all others."""
-    every = _change(points)
-    without = {program: _change([each for each in points if each.program != program]) for program in {each.program for each in points}}
+    every, alone = _change(points), held_back(points)
     out: list[Fit] = []
     for source in dict.fromkeys(each.source for each in points):
-        some = [each for each in points if each.source == source]
+        some = [(each, other) for each, other in zip(points, alone, strict=True) if each.source == source]
         out.append(
             Fit(
                 source,
                 len(some),
-                agreement.mape([(each.estimated, each.measured) for each in some]),
-                agreement.mape([(_moved(each, every), each.measured) for each in some]),
-                agreement.mape([(_moved(each, without[each.program]), each.measured) for each in some]),
+                agreement.mape([(each.estimated, each.measured) for each, _ in some]),
+                agreement.mape([(_moved(each, every), each.measured) for each, _ in some]),
+                agreement.mape([(other, each.measured) for each, other in some]),
             )
         )
     return out

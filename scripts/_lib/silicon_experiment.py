@@ -3,7 +3,8 @@
     DIR/tuner/NAME.DEVICE.json[.gz] with NAME.cu beside it, DIR/ncu/*.ncu-rep, DIR/programs/measured.csv
 
 Per source and model: how many measurements have a bound, bound over measured, how many bounds are below; and how well estimate, roofline
-and bound predict times, and rank the configurations of a tuning space. Times are turned into cycles with the boost clock of the product.
+and bound predict times, and rank the configurations of a tuning space. Times are turned into cycles with the clock at which the GPU ran:
+the boost clock of the product, where nothing shows another one.
 Into the output folder: `silicon.csv` (bounds), `silicon_predictions.csv`, `silicon_rows.csv` (a row per configuration or launch and
 model), and a scatter plot per source.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from _lib import silicon_programs, silicon_recipes, silicon_reports, silicon_spaces
-from _lib.silicon_rows import Row, judgements, show, summaries, write
+from _lib.silicon_rows import Row, crossed, judgements, show, summaries, write
 
 from sassan.errors import SassanError
 from sassan.executor import Processes
@@ -49,20 +50,25 @@ class Plan:
 def run(plan: Plan) -> int:
     """Print the summary; write it, the rows and the pictures into the output folder."""
     tuned: set[str] = set()
-    rows = [*_spaces(plan, tuned), *_reports(plan), *_programs(plan)]
-    if not rows:
+    all_rows = rows(plan, tuned)
+    if not all_rows:
         print(f"no recording under {plan.folder}: tuner/*.json(.gz), ncu/*.ncu-rep", file=sys.stderr)
         return _REFUSED
-    sums, predictions = summaries(rows), judgements(rows, frozenset(tuned))
+    sums, predictions = summaries(all_rows), judgements(all_rows, frozenset(tuned))
     show(sums, predictions)
     if plan.output is not None:
         plan.output.mkdir(parents=True, exist_ok=True)
         write(sums, plan.output / "silicon.csv")
         write(predictions, plan.output / "silicon_predictions.csv")
-        write(rows, plan.output / "silicon_rows.csv")
-        _draw(rows, plan.output)
+        write(all_rows, plan.output / "silicon_rows.csv")
+        _draw(all_rows, plan.output)
         print(f"written: {plan.output}")
     return 0
+
+
+def rows(plan: Plan, tuned: set[str]) -> list[Row]:
+    """Return a row per configuration or launch and model; the names of the tuning spaces are added to `tuned`."""
+    return crossed([*_spaces(plan, tuned), *_reports(plan), *_programs(plan)])
 
 
 def _spaces(plan: Plan, tuned: set[str]) -> Iterator[Row]:

@@ -26,7 +26,12 @@ The recordings are not part of the repository. `scripts/experiments silicon DIR 
 _METHODS = """\
 How well each way of predicting a time does: the mean error in percent of the measurement, the geometric mean of predicted over measured,
 the share within a factor of two, Kendall's tau, and for tuning spaces the time of the best of the first 1 or 10 configurations by that
-order, over the best time of all."""
+order, over the best time of all. *Cross-validated* is the estimate with figures of the hardware that are fitted to the launches of all
+other programs and tuning spaces (`scripts/calibrate`).
+
+A time is compared at the clock at which the GPU ran: that which a profiler sets, and in a tuning space the base clock where runs become
+faster by the ratio of both clocks at once, as those of the recorded convolution do after some 0.15 s of work; configurations whose clock is
+not known are not looked at."""
 _BOUNDS_HEAD = ("source", "model", "n", "bounded", "least", "median", "90 %", "most", "below", "gaps")
 _PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio", "within 2x", "tau", "regret@1", "regret@10")
 

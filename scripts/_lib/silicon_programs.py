@@ -12,10 +12,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from _lib.calibration import Point, point
 from _lib.record_experiment import record_program
 from _lib.record_programs import build, find_clang
-from _lib.silicon_rows import Row, apart, roofline, shape_text, terms
+from _lib.silicon_rows import Row, apart, roofline, shape_text, slopes, terms
 
 from sassan import launches as recordings
 from sassan import recorded
@@ -39,6 +38,12 @@ GPU = "RTX 3080"
 SOURCE = "programs"
 _ARCH = "sm_86"
 _WORKERS = 2
+
+
+def clock() -> int:
+    """Return at which clock the programs ran, in MHz: that which their fastest loops of arithmetic show."""
+    gpu = find(GPU)
+    return gpu.kept_clock or gpu.boost_clock
 
 
 class Task(NamedTuple):
@@ -103,20 +108,8 @@ def _validated(task: Task, model: str) -> Iterator[LaunchValidation]:
     end_after(task.seconds)
     program = recordings.read(task.launches)
     functions = read_program(task.executable).functions
-    gpu = Hardware(gpu=find(GPU))
+    gpu = Hardware(gpu=find(GPU), clock_hz=clock() * 1e6)
     return validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
-
-
-def points(task: Task) -> list[Point]:
-    """Return the launches of a program that was recorded here as points of the calibration."""
-    if task.gap:
-        return []
-    made = [
-        point(SOURCE, task.program, found.analysis, found.launch.counts, found.cycles)
-        for found in _validated(task, task.models[0])
-        if found.analysis is not None and found.cycles and found.arguments
-    ]
-    return [each for each in made if each is not None]
 
 
 def _lost(task: Task, error: SassanError) -> list[Row]:
@@ -144,6 +137,7 @@ def _row(program: str, validation: LaunchValidation, model: str) -> Row:
         codes,
         group=group,
         **terms(validation),
+        slopes=slopes(validation),
     )
 
 
@@ -158,7 +152,7 @@ def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tupl
             shape_text(launch.grid),
             None,
             None if launch.time_ns is None else launch.time_ns / 1e3,
-            None if launch.time_ns is None else launch.time_ns * find(GPU).boost_clock / 1e3,
+            None if launch.time_ns is None else launch.time_ns * clock() / 1e3,
             None,
             None,
             None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from _lib.silicon_rows import Row, roofline, shape_text
+from _lib.silicon_rows import Row, roofline, shape_text, slopes
 
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
@@ -64,4 +64,5 @@ def _row(source: str, model: str, index: int, validation: LaunchValidation) -> R
         counts.equal if checked else None,
         len(counts.above) if checked else None,
         counts.consistent if checked else None,
+        slopes=slopes(validation),
     )

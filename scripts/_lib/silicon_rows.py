@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib import calibration
 from rich.console import Console
 from rich.table import Table
 
@@ -26,7 +27,8 @@ class Row(NamedTuple):
     """A measurement and the bound of a model; '' and None: unknown.
 
     Units: cycles of an SM, us; `registers` per thread. `group` is '' or the name of a part of the source that is also summed up alone.
-    `measured_cycles` are recorded, or the time at the boost clock of the product. The last five are the parts of the bound, over measured.
+    `measured_cycles` are recorded, or the time at the clock at which the GPU ran. `chain` to `launch` are the parts of the bound, over
+    measured. `slopes` are those of the estimate (calibration.py), `held_back_cycles` what it is with figures fitted to all other programs.
     """
 
     source: str
@@ -51,6 +53,14 @@ class Row(NamedTuple):
     drain: float | None = None
     memory: float | None = None
     launch: float | None = None
+    slopes: tuple[float, ...] = ()
+    held_back_cycles: float | None = None
+
+    @property
+    def program(self) -> str:
+        """Return what is held back together: a program, or a source."""
+        program, colon, _ = self.name.partition(":")
+        return program if colon and " " not in program else self.source
 
     @property
     def pair(self) -> tuple[float, float] | None:
@@ -98,7 +108,7 @@ class Judgement(NamedTuple):
 
 _ANYWHERE = frozenset({Pattern.SCATTERED, Pattern.ROWS, Pattern.UNKNOWN})
 """Of accesses whose lanes, or rows of lanes, may lie anywhere to each other."""
-METHODS = {"estimate": "estimate_cycles", "roofline": "roofline_cycles", "bound": "bound_cycles"}
+METHODS = {"estimate": "estimate_cycles", "cross-validated": "held_back_cycles", "roofline": "roofline_cycles", "bound": "bound_cycles"}
 """Ways of predicting a time, and the column of each."""
 
 
@@ -201,6 +211,31 @@ def terms(validation: LaunchValidation | None) -> dict[str, float]:
     return {name: float(part) / validation.cycles for name, part in asdict(makespan.terms).items()}
 
 
+def slopes(validation: LaunchValidation | None) -> tuple[float, ...]:
+    """Return by which power figures of the hardware change the estimate of a launch, nothing where there is none."""
+    made = validation.estimate.prepared if validation is not None and validation.estimate is not None else None
+    return calibration.slopes(made) if made is not None else ()
+
+
+def points(rows: Sequence[Row]) -> list[calibration.Point]:
+    """Return the rows with a measurement and an estimate as points of the calibration."""
+    return [
+        calibration.Point(row.source, row.program, row.measured_cycles, row.estimate_cycles, row.slopes)
+        for row in rows
+        if row.slopes and row.measured_cycles and row.estimate_cycles
+    ]
+
+
+def crossed(rows: Sequence[Row]) -> list[Row]:
+    """Return rows with estimates whose figures are fitted to the launches of all other programs, for each model."""
+    out = list(rows)
+    for model in dict.fromkeys(row.model for row in rows):
+        places = [index for index, row in enumerate(rows) if row.model == model and row.slopes and row.measured_cycles]
+        for index, cycles in zip(places, calibration.held_back(points([rows[index] for index in places])), strict=True):
+            out[index] = rows[index]._replace(held_back_cycles=cycles)
+    return out
+
+
 def roofline(validation: LaunchValidation) -> float | None:
     """Return the cycles of all instructions at the issue rate, or of all bytes at the bandwidth of DRAM, if that is more; None: unknown.
 
@@ -220,4 +255,10 @@ def write(rows: Sequence[NamedTuple], path: Path) -> None:
         writer = csv.writer(file)
         if rows:
             writer.writerow(rows[0]._fields)
-        writer.writerows(["" if value is None else f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows)
+        writer.writerows([_cell(value) for value in row] for row in rows)
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, tuple):
+        return " ".join(f"{each:.6g}" for each in value)
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else value

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from _lib import silicon_compile, silicon_grids, silicon_recipes
-from _lib.calibration import Point, point
-from _lib.silicon_rows import Row, apart, roofline, shape_text, terms
+from _lib import silicon_clocks, silicon_compile, silicon_grids, silicon_recipes
+from _lib.silicon_rows import Row, apart, roofline, shape_text, slopes, terms
 
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
@@ -39,11 +38,12 @@ if TYPE_CHECKING:
 
 _SEED = 2023
 _NS_PER_MS = 1e6
+_HZ_PER_MHZ = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A tuning space with all that its launches follow from."""
+    """A tuning space with all that its launches follow from; `clocks` (MHz) are those of its configurations, None where unknown."""
 
     name: str
     space: TuningSpace
@@ -51,6 +51,13 @@ class Space:
     product: Product
     recipe: Recipe
     derivation: Derivation
+    clocks: tuple[int | None, ...]
+
+    @property
+    def comparable(self) -> dict[Configuration, int]:
+        """Return the configurations that ran the code of the source at a known clock, with that clock."""
+        both = zip(self.space.configurations, self.clocks, strict=True)
+        return {each: clock for each, clock in both if clock is not None and _same(self, each)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationTask:
-    """A configuration to be compiled and bounded by every model; it can be sent to another process."""
+    """A configuration that ran at a `clock` in MHz, to be compiled and bounded by every model; it can be sent to another process."""
 
     space: str
     kernel: str
@@ -74,6 +81,7 @@ class ConfigurationTask:
     problem: tuple[Value, ...]
     values: Mapping[str, Value]
     time_ms: float
+    clock: int
     models: tuple[str, ...]
 
 
@@ -95,7 +103,8 @@ def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
     loaded = silicon_compile.load(source)
     recipe = recipes.kernels.get(space.kernel, silicon_recipes.Recipe())
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    return Space(name, space, loaded, product, recipe, derive(space.kernel, loaded.text, space.parameters))
+    derivation = derive(space.kernel, loaded.text, space.parameters)
+    return Space(name, space, loaded, product, recipe, derivation, silicon_clocks.clocks(space, product))
 
 
 def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
@@ -106,6 +115,9 @@ def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
     if space.recipe.only:
         same = settings_text(space.recipe.only)
         yield f"only with {same} is the source beside the cache the code that was measured: others are not looked at"
+    if slow := sorted({clock for clock in space.clocks if clock not in (None, space.product.boost_clock)}):
+        known = f"{sum(clock is not None for clock in space.clocks)} of {len(space.clocks)}"
+        yield f"runs became faster at once: {known} configurations surely ran at {slow[0]} MHz, others are not looked at"
     text = "\n".join((space.source.text, *(header for _, header in space.source.headers)))
     silent = [name for name in _varying(space.space) if name not in text and name not in space.recipe.only]
     if silent:
@@ -141,7 +153,8 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
 
 def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[ConfigurationTask]:
     """Return the chosen configurations, of those that ran the code of the source."""
-    same = replace(space.space, configurations=tuple(each for each in space.space.configurations if _same(space, each)))
+    clocks = space.comparable
+    same = replace(space.space, configurations=tuple(clocks))
     return [
         ConfigurationTask(
             space.name,
@@ -153,6 +166,7 @@ def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[Configurati
             space.space.problem,
             space.space.values(configuration),
             configuration.time_ms or 0.0,
+            clocks[configuration],
             names,
         )
         for configuration in chosen(same, sample)
@@ -210,17 +224,7 @@ def validated(job: ConfigurationTask, model: str) -> LaunchValidation:
     measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
     given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
     settings = Settings(costs=models.model(model, Tables()), launch=given)
-    return next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product)))
-
-
-def points(job: ConfigurationTask) -> list[Point]:
-    """Return a configuration as a point of the calibration, nothing where it has no estimate."""
-    try:
-        found = validated(job, job.models[0])
-    except (CompileProblem, SassanError):
-        return []
-    made = point(job.space, job.space, found.analysis, {}, found.cycles) if found.analysis is not None and found.cycles else None
-    return [made] if made is not None else []
+    return next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product, clock_hz=job.clock * _HZ_PER_MHZ)))
 
 
 def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValidation | None = None) -> Row:
@@ -233,11 +237,12 @@ def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValida
         shape_text(validation.launch.grid if validation else None),
         analysis.function.registers if analysis is not None else None,
         job.time_ms * 1e3,
-        job.time_ms * 1e3 * job.product.boost_clock,
+        job.time_ms * 1e3 * job.clock,
         validation.bound if validation else None,
         validation.estimated if validation else None,
         roofline(validation) if validation else None,
         gaps,
         group=apart(validation),
         **terms(validation),
+        slopes=slopes(validation),
     )

@@ -11,7 +11,7 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.estimate import observed, warps
+from sassan.estimate import observed, warps, watch
 from sassan.estimate.path import Source
 from sassan.estimate.watch import watched
 from sassan.frontend import load, read
@@ -126,3 +126,17 @@ def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Sha
     assert found is not None
     assert result.grid_bound is not None
     assert found.cycles <= result.grid_bound
+
+
+@pytest.mark.parametrize("kernel", ["l1", "fma", "latency"])
+def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str, monkeypatch: pytest.MonkeyPatch):
+    (function,) = read(load(str(SAMPLES / "limits" / "sm_80" / f"{kernel}.cubin"))).functions
+    launch = Launch((256, 1, 1), (8, 1, 1), tuple(Setting(f"param_{number}", -1, number << 28) for number in range(2)))
+    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch, contention=False))
+    counted: list[tuple[float, ...]] = []
+    for first in (0, 1 << 30):
+        monkeypatch.setattr(watch, "_LEAPS", first)
+        found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+        assert found is not None
+        counted.append(found.executions)
+    assert counted[0] == pytest.approx(counted[1])

@@ -48,7 +48,28 @@ def test_regrets_are_of_tuning_spaces_alone():
 
 
 def test_every_way_of_predicting_stands_in_one_table():
-    assert [each.method for each in silicon_rows.judgements(ROWS[:1], frozenset())] == ["estimate", "roofline", "bound"]
+    assert [each.method for each in silicon_rows.judgements(ROWS[:1], frozenset())] == [
+        "estimate",
+        "cross-validated",
+        "roofline",
+        "bound",
+    ]
+
+
+def test_an_estimate_is_cross_validated_with_the_launches_of_other_programs():
+    some = [
+        row(100.0, 400, source=f"space {number}")._replace(estimate_cycles=100.0, slopes=(0.5, 0.1, 0.0, 0.2, 0.1)) for number in range(9)
+    ]
+    odd = some[0]._replace(source="odd", measured_cycles=50.0)
+    *others, crossed, without = silicon_rows.crossed([*some, odd, row(80.0, None)])
+    assert crossed.held_back_cycles == pytest.approx(100.0)
+    assert all(each.held_back_cycles < 100 for each in others)
+    assert without.held_back_cycles is None
+
+
+def test_launches_of_a_program_are_held_back_together():
+    assert row(1.0, 1)._replace(name="bfs:kernel<a::b>(int)").program == "bfs"
+    assert row(1.0, 1)._replace(name="3 a::b(int)").program == "space"
 
 
 def test_all_of_it_is_printed(capsys: pytest.CaptureFixture[str]):
