@@ -48,13 +48,13 @@ class _Rule:
 
 
 ENOUGH = 30
-"""Observations of which the smallest distance is taken for what the hardware needs; a finding that rests on fewer is a note."""
+"""So often must compilers have kept just the smallest distance that it is taken for what the hardware needs; a finding that rests on less is a note."""
 PUBLISHED = -1
 """In place of a number of observations, for a distance that is published."""
 
 
 class Distance(NamedTuple):
-    """Cycles from issue to issue, and how often they were observed at all; `producers` and `consumers` are the opcodes seen often enough."""
+    """Cycles from issue to issue, and how often just these were observed; `producers` and `consumers` are the opcodes seen often enough."""
 
     cycles: int
     seen: int = PUBLISHED

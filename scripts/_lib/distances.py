@@ -99,7 +99,7 @@ def generation(arch: str) -> str:
 
 
 def section(seen: Mapping[Key, Pair], source: Iterable[str]) -> str:
-    """Return the section of an architecture file: the smallest distance of each pair, how often it was seen, and the opcodes seen often."""
+    """Return the section of an architecture file: the smallest distance of each pair, how often just that was seen, and the opcodes seen often."""
     by_producer: defaultdict[tuple[str, str], dict[str, Pair]] = defaultdict(dict)
     for (file, producer, consumer), pair in sorted(seen.items()):
         by_producer[file, producer][consumer] = pair
@@ -113,8 +113,9 @@ def section(seen: Mapping[Key, Pair], source: Iterable[str]) -> str:
 
 
 def _row(pair: Pair) -> str:
-    row = f"cycles = {min(pair.distances)}, seen = {pair.distances.total()}"
-    if pair.distances.total() < ENOUGH:
+    least = min(pair.distances)
+    row = f"cycles = {least}, seen = {pair.distances[least]}"
+    if pair.distances[least] < ENOUGH:
         return f"{{ {row} }}"
     return f"{{ {row}, producers = {_often(pair.producers)}, consumers = {_often(pair.consumers)} }}"
 

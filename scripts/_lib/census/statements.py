@@ -19,6 +19,10 @@ _MOST_OPERANDS = 3072
 """Bytes of operands in parameters: an operand has 16."""
 
 
+_DIRECTIVES = ".maxntid 384 .minnctapersm 1"
+"""ptxas drops setmaxnreg where it does not know how many registers a kernel begins with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One or several PTX instructions; `section` is that of the ISA, `text` names operands as the templates do."""
@@ -80,7 +84,7 @@ def _kernel(name: str, text: str, load: Callable[[str, str, int], list[str]]) ->
     addresses = [f".reg .{'b32' if address == '%shared' else 'b64'} {address};" for address in _ADDRESSES.values()]
     return [
         f".entry {name}(.param .u64 in, .param .u64 out, .param .u64 address, .param .u64 object, .param .u64 offset,",
-        f".param .align 16 .b8 operands[{_MOST_OPERANDS}]) {{",
+        f".param .align 16 .b8 operands[{_MOST_OPERANDS}]) {_DIRECTIVES} {{",
         *declared,
         *addresses,
         ".reg .b64 %in, %out, %base; .reg .b32 %flag; .reg .b64 %low, %high;",
