@@ -22,6 +22,8 @@ _MARK = "\ufeff"
 _LEVELS = 100
 """Tables that a dotted key may name: tomllib takes memory in proportion to the square of them."""
 _DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_LEVELS}}}")
+_DIGITS = re.compile(r"[0-9]{4301,}")
+"""An integer of more digits than Python reads in decimal."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"|\'[^\']*+\'')
 _LONGEST = 1_000_000
 """Characters of one string."""
@@ -50,8 +52,8 @@ class Format:
         """Return the document of a TOML text; `name` is the file, for errors."""
         try:
             return Fields(self, name, tomllib.loads(self._plain(name, text)))
-        except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
-            raise self._unparsed(name, "TOML", error) from None
+        except (ValueError, RecursionError) as error:
+            raise self._unparsed(name, text, "TOML", error) from None
 
     def json(self, name: str, text: str) -> "Fields":
         """Return the document of a JSON text that has to be an object."""
@@ -68,7 +70,7 @@ class Format:
             place, message = Span(error.lineno, error.colno, 1), f"{_prefix(name)}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
             raise self.error(self.syntax or self.code, message, source=Source(name, text), span=place, hint=self.hint or None) from None
         except (ValueError, RecursionError) as error:
-            raise self._unparsed(name, "JSON", error) from None
+            raise self._unparsed(name, text, "JSON", error) from None
 
     def refused(self, message: str) -> InputError | UsageError:
         """Return the error with a message."""
@@ -88,7 +90,12 @@ class Format:
                 )
         return text
 
-    def _unparsed(self, name: str, language: str, error: Exception) -> InputError | UsageError:
+    def _unparsed(self, name: str, text: str, language: str, error: Exception) -> InputError | UsageError:
+        digits = _DIGITS.search(text) if "integer string conversion" in str(error) else None
+        if digits is not None:
+            place = Span(text.count("\n", 0, digits.start()) + 1, digits.start() - text.rfind("\n", 0, digits.start()), len(digits[0]))
+            message = f"{_prefix(name)}not {language} that is read here: a number of {len(digits[0])} digits"
+            return self.error(self.syntax or self.code, message, source=Source(name, text), span=place, hint=self.hint or None)
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         return self.error(self.syntax or self.code, f"{_prefix(name)}not {language}: {reason}", hint=self.hint or None)
 

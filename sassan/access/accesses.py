@@ -75,7 +75,7 @@ class Pattern(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of an instruction, for a full warp, in every context in which it runs.
+    """One access of an instruction, by all lanes that may execute it, in every context in which it runs.
 
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
@@ -109,7 +109,7 @@ class Access:
 
     @property
     def exact(self) -> bool:
-        """Say whether a full warp makes exactly so many transactions."""
+        """Say whether the lanes that may execute it make exactly so many transactions together."""
         return self.transactions is not None and self.transactions.exact
 
     @property
@@ -200,14 +200,15 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
         # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
         access = counted(plain, reference, LaneWord())
         access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None)
-        return _fresh(access, reference, _Warp((0,), (0,), 1), known.before)
+        return _fresh(access, reference, _Warp((0,), (0,), (0,), 1), known.before)
     if held is None:
-        return _fresh(_scattered(plain, reference), reference, _Warp((0,) * LANES, tuple(range(LANES)), 1), known.before)
+        held = LaneWord(rows=tuple(range(LANES)) * len(known.threads))
     alignment = alignments.get(held.base, ALIGNMENT)
-    warps = _warps(reference, held, alignment, known.threads)
+    warps = _warps(reference, held, alignment, known.threads, point.lanes)
     plain = replace(plain, base=held.base)
     made = {warp: _fresh(_of_warp(plain, reference, warp), reference, warp, known.before) for warp in sorted(set(warps))}
-    access = reduce(_worst, made.values())
+    # A warp of which no thread executes it does not count, unless none does.
+    access = reduce(_worst, [each for warp, each in made.items() if warp.lanes] or made.values())
     return replace(access, warps=tuple(made[warp] for warp in warps)) if len(made) > 1 else access
 
 
@@ -239,9 +240,9 @@ def _part(register: Register, point: Point) -> Held | None:
     return multiply(Held(value, 0), Held(const(scales[0]), 0)) if scales else Held(value, 0)
 
 
-def _scattered(access: Access, reference: Reference) -> Access:
+def _scattered(access: Access, reference: Reference, count: int) -> Access:
     """Return the most that an access of this size may cost, wherever its lanes go."""
-    count, size = reference.lanes, reference.bytes
+    size = reference.bytes
     collisions = count if reference.atomic else None
     access = replace(access, pattern=Pattern.SCATTERED, collisions=collisions)
     match access.space:
@@ -262,42 +263,51 @@ def counted(access: Access, reference: Reference, word: LaneWord, alignment: int
     return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
-def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,)) -> list["_Warp"]:
-    """Return the addresses of each warp of a table, of which the warps have so many threads."""
+def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,), executing: int = -1) -> list["_Warp"]:
+    """Return the addresses of each warp of a table, of which the warps have so many threads; `executing` are its lanes as a set of bits."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
     table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
     rows = word.rows or (0,) * len(table)
-    ends = [(LANES * warp, LANES * warp + min(reference.lanes, threads[warp % len(threads)])) for warp in range(len(table) // LANES)]
-    return [_Warp(tuple(places[first:end]), rows[first:end], modulus) for first, end in ends]
+    if reference.lanes < LANES or (reference.space is Space.SHARED and reference.bytes > WORD):
+        # Lanes without an address of their own take part; which lanes go together is asked of full warps alone.
+        executing = -1
+    out: list[_Warp] = []
+    for first in range(0, len(table), LANES):
+        count = min(reference.lanes, threads[first // LANES % len(threads)])
+        lanes = tuple(lane for lane in range(count) if executing >> first + lane & 1)
+        out.append(_Warp(tuple(places[first + lane] for lane in lanes), tuple(rows[first + lane] for lane in lanes), lanes, modulus))
+    return out
 
 
 class _Warp(NamedTuple):
-    """The addresses of a warp: each row of lanes may be moved by any multiple of a modulus."""
+    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus."""
 
     addresses: tuple[int, ...]
     rows: tuple[int, ...]
+    lanes: tuple[int, ...]
     modulus: int
 
     def among(self, first: int, count: int) -> list[list[int]]:
         """Return the addresses of the rows among some lanes that follow each other."""
         by_row: dict[int, list[int]] = {}
-        for address, row in zip(self.addresses[first : first + count], self.rows[first : first + count], strict=True):
-            by_row.setdefault(row, []).append(address)
+        for address, row, lane in zip(self.addresses, self.rows, self.lanes, strict=True):
+            if first <= lane < first + count:
+                by_row.setdefault(row, []).append(address)
         return list(by_row.values())
 
 
 def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
     size, modulus = reference.bytes, warp.modulus
     rows = warp.among(0, LANES)
-    if len(rows) == reference.lanes > 1:
-        return _scattered(access, reference)
-    pattern, stride = _pattern(warp.addresses, size) if len(rows) == 1 else (Pattern.ROWS, None)
+    if len(rows) == len(warp.lanes) > 1:
+        return _scattered(access, reference, len(rows))
+    pattern, stride = _pattern(warp.addresses, size) if len(rows) <= 1 else (Pattern.ROWS, None)
     collisions = sum(max(map(row.count, row)) for row in rows) if reference.atomic else None
     access = replace(access, pattern=pattern, stride=stride, collisions=collisions)
     match access.space:
         case Space.SHARED:
-            least = max(over(row, modulus, LINE, size, least_words).least for row in rows)
+            least = max((over(row, modulus, LINE, size, least_words).least for row in rows), default=0)
             return replace(access, passes=Count(least, _most_passes(reference, warp)), ideal=least_passes(warp.addresses, size))
         case Space.CONSTANT:
             return replace(access, passes=_sum(over(row, modulus, 1, 1, distinct) for row in rows), ideal=1)
@@ -321,7 +331,7 @@ def _pieces(piece: int, addresses: Sequence[int], size: int) -> int:
 def _sum(counts: Iterable[Count]) -> Count:
     """Return what rows of lanes cost together: they may or may not lie at one place."""
     known = list(counts)
-    return Count(max(count.least for count in known), sum(count.most for count in known))
+    return Count(max((count.least for count in known), default=0), sum(count.most for count in known))
 
 
 def _most_passes(reference: Reference, warp: _Warp) -> int:
@@ -343,7 +353,7 @@ def _local(access: Access, rows: Sequence[Sequence[int]], size: int) -> Access:
 
 def _pattern(lanes: Sequence[int], size: int) -> tuple[Pattern, int | None]:
     steps = {late - early for early, late in pairwise(lanes)}
-    if steps == {0}:
+    if steps <= {0}:
         return Pattern.BROADCAST, 0
     if steps == {size}:
         return Pattern.ALIGNED, size

@@ -20,7 +20,7 @@ _WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What one execution of an instruction moves for a full warp, at most.
+    """What one execution of an instruction moves, at most.
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
     holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after

@@ -75,7 +75,7 @@ def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
         "token_targets": targets,
         "strings": {"worst_path": string(result.worst_path)},
         "wcet": wcet(result),
-        "makespan": makespan(result.makespan),
+        "makespan": makespan(result.makespan, lower(result)),
         "occupancy": _occupancy(result.residency),
         "grid": _grid(result),
         "paths": _paths(result),
@@ -153,11 +153,16 @@ def wcet(result: "AnalysisResult") -> Value:
     return {"value": bound.value, "status": bound.status} | common
 
 
-def makespan(bounds: "Makespan | None") -> Value:
-    """Return the bounds of the warps on an SM over all paths, None where it is not requested."""
+def lower(result: "AnalysisResult") -> int | None:
+    """Return the cycles of a schedule of the warps of a result, None where none was made."""
+    return result.scheduled.cycles if result.scheduled is not None else None
+
+
+def makespan(bounds: "Makespan | None", lower: int | None = None) -> Value:
+    """Return the bounds of the warps on an SM over all paths, None where it is not requested; `lower`: what a schedule of them takes."""
     if bounds is None:
         return None
-    common = {"warps": bounds.residents.warps, "lower": None, "upper": bounds.bound.value, **assumptions(bounds.bound.assumptions)}
+    common = {"warps": bounds.residents.warps, "lower": lower, "upper": bounds.bound.value, **assumptions(bounds.bound.assumptions)}
     if bounds.partition is None:
         return common
     return common | {"partition": {"upper": bounds.partition.value, **assumptions(bounds.partition.assumptions)}}
@@ -205,7 +210,7 @@ def _paths(result: "AnalysisResult") -> Sequence[Value]:
     if result.worst_path is None:
         return []
     upper = result.makespan.worst_path if result.makespan else None
-    return [{"string": str(result.worst_path), "cost": result.wcet.value, "makespan": {"lower": None, "upper": upper}}]
+    return [{"string": str(result.worst_path), "cost": result.wcet.value, "makespan": {"lower": lower(result), "upper": upper}}]
 
 
 def refusal(file: str, error: "SassanError") -> Mapping[str, Value]:

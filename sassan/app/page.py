@@ -9,6 +9,7 @@ from sassan.access import Access
 from sassan.app import documents
 from sassan.app.estimating import estimated
 from sassan.app.inputs import Observer
+from sassan.app.makespan.cycles import with_schedule
 from sassan.app.makespan.page import PageSearch, searched
 from sassan.app.memory import memory_of
 from sassan.app.registers import registers_of_result, sentences
@@ -20,6 +21,10 @@ from sassan.executor import Executor
 from sassan.frontend.ptx.source_map import PtxLine
 from sassan.render.html.layout import place
 from sassan.render.html.sketch import GraphRecord
+from sassan.timing import Unit
+
+_MOST = 200_000
+"""Instructions of all warps up to which a report makes a schedule in cycles: some tenths of a second."""
 
 
 def records(  # noqa: PLR0913 - what a page may show of a result
@@ -36,6 +41,7 @@ def records(  # noqa: PLR0913 - what a page may show of a result
     `patterns`: accesses of memory are listed where nothing of a launch is given, too.
     Raises MissingToolError without pygraphviz, KeyboardInterrupt.
     """
+    results = tuple(result if result.wcet.model == Unit().name else with_schedule(result, _MOST) for result in results)
     graphs = _graphs(results, observer, executor, patterns=patterns)
     searches = [searched(result, how) for result in observer.steps(results, "scheduling")]
     return [

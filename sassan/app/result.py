@@ -18,6 +18,18 @@ from sassan.warpcfg.graph import Kind, WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A schedule of the warps whose makespan is bounded: it takes `cycles`, so no bound of them is below; None: `why` there is none.
+
+    `rule` says which warps go first in it.
+    """
+
+    cycles: int | None
+    rule: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisResult:
     """All that is known of one function.
 
@@ -41,6 +53,8 @@ class AnalysisResult:
     """The accesses with these values, where the cost model has use for them."""
     makespan: Makespan | None = None
     residency: Residency | None = None
+    scheduled: Scheduled | None = None
+    """The lower end of `makespan`, None where no schedule is wanted."""
 
     @property
     def function(self) -> Function:

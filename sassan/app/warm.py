@@ -59,7 +59,16 @@ def _estimate() -> None:
     simulate(program, Sm(schedulers=1, places=1, block_warps=1, blocks=1, dispatch=0, release=0, backlog=0))
 
 
-SEARCHES = {"beam": _beam, "anneal": _anneal, "bounds": _bounds, "exact": _exact, "estimate": _estimate}
+def _cycles() -> None:
+    """Make schedules of one warp of one instruction."""
+    from sassan.makespan.cycles.code import Code, Core, Step  # noqa: PLC0415
+    from sassan.makespan.cycles.schedules import longest  # noqa: PLC0415 - the compiler is slow to load
+
+    step = Step(1, 0, (), drains=False, ends=1, unit=0, interval=1, own=1)
+    longest(Code((step,), (0,), Core((1,), 1), 1, 1))
+
+
+SEARCHES = {"beam": _beam, "anneal": _anneal, "bounds": _bounds, "exact": _exact, "estimate": _estimate, "cycles": _cycles}
 """What is compiled, each by a run on a small instance."""
 
 

@@ -11,6 +11,8 @@ from sassan.ir import CodeAddress, Function, Instruction, Operand, Register, Sym
 
 ALIGN = 0x1000
 """Sections are moved by multiples of this, so that control words keep their positions and the new address shows the old one."""
+DEPTH = 128
+"""Callees so many calls below a function are linked to it, none further down: no exploration gets there, and all pairs take too long."""
 
 _CALLS = frozenset({"JCAL", "CAL", "CALL"})
 _POINTER = re.compile(r"32@(lo|hi)\((.*)\)")
@@ -28,17 +30,17 @@ def link(functions: tuple[Function, ...]) -> tuple[Function, ...]:
 
 
 def _linked(function: Function, by_name: dict[tuple[str, str], Function]) -> Function:
-    places = {function.name: 0}
+    places, depths = {function.name: 0}, {function.name: 0}
     order = [function]
-    indirect = False
+    indirect, devices = False, list[str]()
     for part in order:
-        indirect = indirect or any(map(_calls_pointer, part.instructions))
-        devices = (
-            [name for (arch, name), candidate in by_name.items() if arch == function.arch and not candidate.kernel] if indirect else []
-        )
+        if not indirect and any(map(_calls_pointer, part.instructions)):
+            indirect = True
+            devices = [name for (arch, name), candidate in by_name.items() if arch == function.arch and not candidate.kernel]
         for name in (*_called(part), *devices):
             callee = by_name.get((function.arch, name))
-            if callee is not None and name not in places:
+            if callee is not None and name not in places and depths[part.name] < DEPTH:
+                depths[name] = depths[part.name] + 1
                 last = order[-1]
                 end = places[last.name] + last.instructions[-1].following
                 places[name] = -(-end // ALIGN) * ALIGN
@@ -51,7 +53,7 @@ def _linked(function: Function, by_name: dict[tuple[str, str], Function]) -> Fun
     # A listing of cuobjdump does not show where device functions start: the targets of a pointer are unknown then.
     devices_at = tuple(sorted({address for address, _ in symbols if address != function.entry or not function.kernel}))
     lines = tuple(replace(line, address=places[part.name] + line.address) for part in order for line in part.lines)
-    callees = devices_at if indirect and devices_at else None
+    callees = devices_at if indirect and devices_at and all(name in places for name in devices) else None
     return replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines)
 
 

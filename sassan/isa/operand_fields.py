@@ -8,7 +8,7 @@ text is not that of the encoding. What the data do not have is not compared. `sc
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -20,6 +20,11 @@ _VALUE = re.compile(
 )
 _GUARD = re.compile(r"@!?U?P\w+ ")
 _NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
+_MARKS = re.compile(r"(?<=[ ,\[])[-~!|]+|\|")
+_NEGATABLE = {"maxwell": frozenset({12, 29, 39}), "volta": frozenset({24, 68, 77, 87})}
+"""First bits of the predicates that an instruction reads: the bit behind such a predicate is its `!`."""
+_BANK = 5
+"""Bits of a constant bank: so few, or those of an R, hold all of a value; larger numbers, and a UR, may have more bits elsewhere."""
 _PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?")
 _ZERO = 1 << 128
 _FLOATS = {"f": ("<f", "<I", 0), "d": ("<d", "<Q", 32), "h": ("<e", "<H", 0)}
@@ -54,15 +59,19 @@ class Place:
     def fits(self, value: str, word: int) -> bool | None:
         """Whether an encoding has a register or number here, None for one that is not of this kind."""
         bits = _bits(value, self.kind)
-        return None if bits is None else (bits >> self.dropped) & (1 << self.bits) - 1 == self.of(word)
+        if bits is None:
+            return None
+        whole = self.bits <= _BANK or value[0] == "R"
+        return (bits >> self.dropped) & (1 << self.bits) - 1 == self.of(word) and not (whole and bits >> self.bits > 0)
 
 
 class Written(NamedTuple):
-    """The form and the shape of an instruction's text, and its registers and numbers in order."""
+    """The form and the shape of an instruction's text, its registers and numbers in order, and whether a `!` is before each."""
 
     form: str
     shape: str
     values: tuple[str, ...]
+    negated: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +128,16 @@ class _Opcode:
 def written(text: str, *, target: bool = False) -> Written:
     """Return the parts of a text without its guard, its `.reuse`, and its last operand if that is a `target`."""
     values: list[str] = []
+    negated: list[bool] = []
 
     def mark(value: re.Match[str]) -> str:
         values.append(value[0])
+        negated.append(value.string[: value.start()].endswith("!"))
         return f"{value['file'] or ''}#"
 
     opcode, _, operands = _GUARD.sub("", text, count=1).replace(".reuse", "").partition(" ")
     marked = _VALUE.sub(mark, operands.rpartition(" ")[0] if target else operands)
-    return Written(f"{opcode} {marked}", _NO_KIND.sub("", marked), tuple(values))
+    return Written(f"{opcode} {marked}", _NO_KIND.sub("", marked), tuple(values), tuple(negated))
 
 
 class Operands(NamedTuple):
@@ -148,16 +159,24 @@ def difference(table: str, operands: Operands) -> str:
     if opcode is None:
         return ""
     slots = opcode.slots.get(text.shape, ())
-    for value, slot in zip(text.values, slots, strict=False):
+    for value, slot, negated in zip(text.values, slots, text.negated, strict=False):
         if slot.excludes(value, word):
             return f"0x{slot.places[0].of(word):x} in the place of '{value}'"
+        if slot.place and "P" in value and slot.place.first in _NEGATABLE[table] and _negated(slot.place, word) != negated:
+            return f"'{value}' {'without' if negated else 'with'} a '!'"
     form = opcode.forms.get(text.form)
     if form is not None and form.rest(word) in form.seen:
         wrong = ((value, slot) for value, slot in zip(text.values, slots, strict=False) if slot.constant not in {"", value})
         return next((f"'{slot.constant}' in the place of '{value}'" for value, slot in wrong), "")
+    others: Iterable[Form] = opcode.forms.values()
     if form is None and not opcodes(table).has(text.form):
-        return ""
-    return next((f"the form '{other.name}'" for other in opcode.forms.values() if _is_of(other, form, operands)), "")
+        # Another version of the tools may print other words, but not other signs.
+        others = (other for other in others if _MARKS.sub("", other.name) == _MARKS.sub("", text.form))
+    return next((f"the form '{other.name}'" for other in others if _is_of(other, form, operands)), "")
+
+
+def _negated(predicate: Place, word: int) -> bool:
+    return bool(word >> predicate.first + predicate.bits & 1)
 
 
 def _is_of(other: Form, form: Form | None, operands: Operands) -> bool:

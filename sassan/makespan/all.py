@@ -21,6 +21,8 @@ _SHORT = 4.0
 """Seconds of time limit below which `bounds` stops after its first result: the searches need the time to show a schedule."""
 _EXACT = 0.6
 """Share of the time that the exact engine gets before the others where it is likely to be done."""
+_EXACT_AT_ONCE = 0.3
+"""The same with intervals, latencies or barriers, where the number of states says little."""
 EASY = 20_000
 """States up to which the exact engine ends before a search would have started."""
 LIKELY = 20_000_000
@@ -74,7 +76,7 @@ class All:
 
     def _steps(self, problem: Problem) -> tuple[SearchStep, ...]:
         if not problem.one_slot:
-            return (*self._searches, SearchStep(self._last))
+            return (SearchStep(self._last, _EXACT_AT_ONCE), *self._searches, SearchStep(self._last))
         usual = (*self._searches, SearchStep(self._first, _BOUNDS), SearchStep(self._last))
         return (SearchStep(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
 

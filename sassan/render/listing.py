@@ -52,7 +52,7 @@ class ListingRow:
 
     @property
     def transactions(self) -> str:
-        """Return the transactions of a full warp and how few would do, `32/4` or `<=32/4`; '' without an access of lanes."""
+        """Return the transactions of a warp and how few would do, `32/4` or `<=32/4`; '' without an access of lanes."""
         return "+".join(map(_transactions, self.accesses))
 
 

@@ -34,18 +34,26 @@ def arrivals(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
     `starts` and `ends` are the words around each block that is reached, `following` the blocks behind it; `count` is for how many lanes
     tables are. In lanes that never come, a word is what it is in one that does.
     """
-    taken: dict[Step, int] = {}
-    for src, end in ends.items():
-        taken.update({(src, dst): lanes for dst, lanes in _taken(blocks[src][-1], facts, following[src], end)})
+    taken = steps(blocks, facts, following, ends)
     if all(lanes == _ALL for lanes in taken.values()):
         return {}
-    coming = _coming(taken, following, {entry: (1 << count) - 1})
+    coming = lanes_of_blocks(taken, following, entry, count)
     sides: dict[int, list[Side]] = {}
     for (src, dst), lanes in taken.items():
         if lanes & coming.get(src, 0):
             sides.setdefault(dst, []).append((lanes & coming[src], ends[src]))
     joined = {start: _met(starts[start], each, count) for start, each in sides.items() if len(each) > 1}
     return {start: LaneState(words) for start, words in joined.items() if words}
+
+
+def steps(
+    blocks: Mapping[int, Sequence[Instruction]],
+    facts: Mapping[int, Facts],
+    following: Mapping[int, Sequence[int]],
+    ends: Mapping[int, LaneState],
+) -> Mapping[Step, int]:
+    """Return which lanes may take each step between blocks; `ends` are the words behind each block that is reached."""
+    return {(src, dst): lanes for src, end in ends.items() for dst, lanes in _taken(blocks[src][-1], facts, following[src], end)}
 
 
 def _taken(last: Instruction, facts: Mapping[int, Facts], following: Iterable[int], end: LaneState) -> Iterator[tuple[int, int]]:
@@ -62,9 +70,9 @@ def _taken(last: Instruction, facts: Mapping[int, Facts], following: Iterable[in
         yield dst, fails if dst == last.following else holds if dst == known.target else _ALL
 
 
-def _coming(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], begin: Mapping[int, int]) -> Mapping[int, int]:
-    """Return the lanes whose threads may come to each block, of those that `begin` somewhere."""
-    out, todo = dict(begin), list(begin)
+def lanes_of_blocks(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], entry: int, count: int) -> Mapping[int, int]:
+    """Return which lanes may come to each block, of `count` that begin at the entry: the least solution over the steps."""
+    out, todo = {entry: (1 << count) - 1}, [entry]
     while todo:
         src = todo.pop()
         for dst in following[src]:

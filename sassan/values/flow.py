@@ -11,7 +11,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
-from sassan.values.arrivals import arrivals
+from sassan.values.arrivals import arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
 from sassan.values.environment import Environment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
@@ -41,6 +41,8 @@ class WordFlow:
     """What each instruction does to agreement, from these words on."""
     ends: Mapping[int, Mapping[int, LaneWord]]
     """The words that have lanes at the end of each block."""
+    lanes: Mapping[int, int]
+    """The lanes whose threads may come to each block, as a set of bits, of those of a table; where none is, no thread comes."""
 
     def effects(self) -> LaneEffects:
         """Return what each instruction does to agreement; at the start of a block, what threads bring with different lanes is lost."""
@@ -132,7 +134,8 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
             break
         met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}
     states = {start: _with(state, wide.get(start)) for start, state in states.items()}
-    return WordFlow(states, before, blocks, evaluator, seen, laned)
+    coming = lanes_of_blocks(steps(blocks, facts, following, ends), following, starts[entry], environment.lanes)
+    return WordFlow(states, before, blocks, evaluator, seen, laned, coming)
 
 
 def _warp_wide(
@@ -172,11 +175,11 @@ def _fixpoint(following: Mapping[int, list[int]], entry: int, transfer: Callable
     heads = {starts[loop.head] for loop in nest(len(starts), successors, index[entry])}
     places = {starts[node]: place for place, node in enumerate(weak_order(len(starts), successors, index[entry]))}
 
-    def steps(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
+    def leading(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
         ends = transfer(start, state)
         return ((dst, ends) for dst in following[start])
 
-    problem = Problem(LaneDomain(), steps, {entry: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
+    problem = Problem(LaneDomain(), leading, {entry: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
     solution = solve(problem)
     verify(problem, solution.states, name=lambda start: f"words at 0x{start:04x}")
     return solution.states

@@ -1,4 +1,4 @@
-"""Which blocks no thread of the launch executes: a branch or an exit whose guard is known goes one way."""
+"""Which blocks no thread of the launch executes: a branch or an exit whose guard is known goes one way, for all lanes or each."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def unreached(values: WarpValues) -> tuple[int, ...]:
             if node not in reached:
                 reached.add(node)
                 todo.append(node)
-    starts = {cfg.nodes[node].start for node in reached}
+    starts = {cfg.nodes[node].start for node in reached if values.lanes(node)}
     return tuple(sorted({node.start for node in cfg.nodes} - starts))
 
 

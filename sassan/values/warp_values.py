@@ -33,11 +33,11 @@ class WarpValues:
 
     def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
         """Yield the instructions of a node, each with what is known before it; a point is to be read before the next one is taken."""
-        threads = self._entering(index)
+        threads, lanes = self._entering(index), self.lanes(index)
         for instruction in self.cfg.nodes[index].instructions:
             facts = self.facts[instruction.address]
             threads.agreed &= ~facts.forgets
-            yield instruction, Point(threads.words, threads.agreed)
+            yield instruction, Point(threads.words, threads.agreed, lanes)
             threads.execute(instruction, facts)
 
     def executing(self, index: int, wanted: Callable[[Instruction], bool]) -> Iterator[tuple[Instruction, "Point"]]:
@@ -49,20 +49,25 @@ class WarpValues:
         """
         node = self.cfg.nodes[index]
         guards = {guard for each in node.instructions if wanted(each) and (guard := _literal(each)) is not None}
-        threads = self._entering(index)
+        threads, lanes = self._entering(index), self.lanes(index)
         some = {guard: threads.where(*guard) for guard in guards}
         for instruction in node.instructions:
             facts = self.facts[instruction.address]
             if wanted(instruction):
                 guard = _literal(instruction)
                 known = threads if guard is None else some[guard]
-                yield instruction, Point(known.words, known.agreed & ~facts.forgets)
+                among = lanes if guard is None else lanes & threads.lanes(*guard)
+                yield instruction, Point(known.words, known.agreed & ~facts.forgets, among)
             threads.execute(instruction, facts)
             for guard, those in some.items():
                 if facts.writes >> guard[0] & 1:
                     some[guard] = threads.where(*guard)
                 else:
                     those.execute(instruction, facts)
+
+    def lanes(self, index: int) -> int:
+        """Return the lanes whose threads may execute a node, as a set of bits, of those of a table."""
+        return self.flow.lanes.get(self.cfg.nodes[index].start, 0)
 
     def _entering(self, index: int) -> "_Threads":
         return _Threads(self.flow.evaluator, Words(self.flow.starts[self.cfg.nodes[index].start].words), self.agreed[index])
@@ -92,6 +97,15 @@ class _Threads:
         words.put(name, const(int(value)))
         return _Threads(self.evaluator, words, self.agreed | 1 << name)
 
+    def lanes(self, name: int, value: bool) -> int:
+        """Return the lanes in which a predicate may have a value, as a set of bits."""
+        word = self.words.held.get(name, LaneWord())
+        if not word.known:
+            return -1
+        if word.lanes is None:
+            return -int(bool(word.offset) == value)
+        return sum(1 << lane for lane, each in enumerate(word.words) if bool(each) == value)
+
     def execute(self, instruction: Instruction, facts: Facts) -> None:
         """Write what an instruction does; `facts` say what it forgets."""
         self.words.forget_lanes(facts.forgets)
@@ -102,10 +116,14 @@ class _Threads:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is known before an instruction: words by register, and those on which the active threads agree up to lanes."""
+    """What is known before an instruction: words by register, and those on which the active threads agree up to lanes.
+
+    `lanes` are those whose threads may execute it, as a set of bits, of those of a table.
+    """
 
     words: Words
     agreed: int
+    lanes: int
 
     def word(self, name: int) -> LaneWord | None:
         """Return the word of a register (its bit number), None where threads may differ in more than its lanes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sassan.makespan.configuration import capacities
+from sassan.makespan.configuration import capacities, intervals, latencies
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 
@@ -15,7 +15,11 @@ ONES = "L=1,C=1"
 
 @dataclass(frozen=True)
 class Case:
-    """An instance as in the papers; `exact` is the longest makespan if known, `label` replaces a long string."""
+    """An instance; `exact` is the longest makespan if known, `label` replaces a long string.
+
+    `times` are slots on the unit and until the next instruction, by letter (`T=2/6`); `block` is the number of warps that wait for each
+    other at B. Both are beyond the papers.
+    """
 
     string: str
     warps: int
@@ -23,16 +27,22 @@ class Case:
     issue: int | None = None
     exact: int | None = None
     label: str = ""
+    times: str = ""
+    block: int | None = None
 
     @property
     def name(self) -> str:
         """Return a short name, also fit for a file."""
-        return f"{self.label or self.string}-{self.cap.replace('=', '').replace(',', '').replace('/', 'of')}-W{self.warps}"
+        beyond = f"{'-' + self.times.replace('=', '').replace('/', 'of') if self.times else ''}{f'-B{self.block}' if self.block else ''}"
+        return f"{self.label or self.string}-{self.cap.replace('=', '').replace(',', '').replace('/', 'of')}{beyond}-W{self.warps}"
 
     @property
     def problem(self) -> Problem:
         """Return the instance with fractions removed."""
-        return problem((parse(self.string),) * self.warps, Processor(capacities(self.cap), {}, self.issue))
+        parts = [part.partition("/") for part in self.times.split(",") if part]
+        held = intervals(",".join(first for first, _, _ in parts)) if parts else {}
+        lasts = latencies(",".join(f"{first.partition('=')[0]}={slots}" for first, _, slots in parts)) if parts else {}
+        return problem((parse(self.string),) * self.warps, Processor(capacities(self.cap), lasts, self.issue, held), self.block)
 
 
 def voronoi(warps: int, exact: int | None = None) -> Case:

@@ -36,6 +36,7 @@ def suite() -> tuple[Case, ...]:
         *(voronoi(warps, VORONOI[warps - 1] if warps <= len(VORONOI) else None) for warps in range(4, 17)),
         *_many(),
         *_samples(),
+        *_beyond(),
     )
 
 
@@ -50,6 +51,19 @@ def _many() -> Iterator[Case]:
     for string in ("LLCLL", "LLCLLCLL"):
         for warps in (16, 40):
             yield Case(string, warps, ONES)
+
+
+def _beyond() -> Iterator[Case]:
+    """Yield instances with tensor instructions that hold their unit, latencies, and block barriers."""
+    for string, cap, times, block in (
+        ("LTC", "L=1,T=1,C=1", "T=2/6", None),
+        ("L2T2C", "L=1,T=1,C=2", "L=1/3,T=2/4", None),
+        ("LBTC", "L=1,T=1,C=1", "T=2/4", 2),
+        ("L2BT2BC", "L=1,T=1,C=1", "T=2/4", 2),
+        ("L2BC2BL", "L=1,C=2", "L=1/4", 4),
+    ):
+        for warps in (2, 4, 6, 8):
+            yield Case(string, warps, cap, label=f"beyond-{string}", times=times, block=block)
 
 
 def _samples() -> Iterator[Case]:

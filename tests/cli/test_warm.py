@@ -45,7 +45,7 @@ def test_after_it_no_search_is_compiled_for_other_types():
 @pytest.mark.slow
 def test_it_says_what_is_compiled(sassan: Sassan):
     result = sassan("warm")
-    assert (result.status, result.out, result.err) == (0, "compiled: beam, anneal, bounds, exact, estimate\n", "")
+    assert (result.status, result.out, result.err) == (0, "compiled: beam, anneal, bounds, exact, estimate, cycles\n", "")
 
 
 @pytest.mark.slow

@@ -113,11 +113,11 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
         "'sassan listing --check' prints the same; whoever wrote the control codes must wait for the barrier or stall longer.",
     ),
     Rule.UNCOALESCED_ACCESS: (
-        "An access of a full warp touches as few sectors of memory as its bytes need.",
+        "An access of a warp touches as few sectors of memory as its bytes need.",
         "Let neighbouring lanes access neighbouring elements: structures of arrays, tiles in shared memory, aligned rows.",
     ),
     Rule.BANK_CONFLICT: (
-        "An access of a full warp to shared memory takes as few passes over the banks as its bytes need.",
+        "An access of a warp to shared memory takes as few passes over the banks as its bytes need.",
         "Pad the rows of the array by one word, or permute its columns.",
     ),
 }

@@ -57,13 +57,30 @@ def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         problem = kernel.instances[0]
         if kernel.barrier:
-            return _without("", kernels.BARRIER)
+            return _with_cycles(_without("", kernels.BARRIER), result)
         moves: list[tuple[float, int | None, int | None]] = []
         answer = _simple(problem) if how.engine is None else _engine(problem, how, moves)
         _every_path(answer, result)
     except (InputError, UsageError) as error:
-        return _without("longest makespan: not known", f"{error.code}: {error.message}")
-    return _record(kernel.label, answer, moves, search_verdict(answer) if how.engine is not None else _verdict(answer.known))
+        return _with_cycles(_without("longest makespan: not known", f"{error.code}: {error.message}"), result)
+    verdict = search_verdict(answer) if how.engine is not None else _verdict(answer.known)
+    return _with_cycles(_record(kernel.label, answer, moves, verdict), result)
+
+
+def _with_cycles(record: SearchRecord, result: AnalysisResult) -> SearchRecord:
+    """Return a record that says how its slots relate to the bound in cycles, where there is one."""
+    bounds, scheduled = result.makespan, result.scheduled
+    if bounds is None or bounds.bound.value is None or scheduled is None:
+        return record
+    warps = f"{bounds.residents.warps} warps on one SM take"
+    if scheduled.cycles is None:
+        text = f"In cycles, {warps} {bounds.bound.value} at most, whatever paths they take (no schedule in cycles: {scheduled.why})."
+    else:
+        text = (
+            f"In cycles, {warps} {scheduled.cycles} to {bounds.bound.value} at worst: the least is a schedule in which each takes the "
+            f"worst path ({scheduled.rule}), the most the bound, whatever paths they take."
+        )
+    return {**record, "cycles": f"{text} Below, a slot is one instruction without its latency: slots and cycles are not comparable."}
 
 
 def _every_path(answer: Answer, result: AnalysisResult) -> None:
@@ -137,6 +154,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
         "string": " ".join(str(string) for string in answer.instance.strings),
         "units": units(answer),
         "verdict": verdict,
+        "cycles": "",
         "lower": known.lower,
         "upper": known.upper,
         "engines": [
@@ -163,6 +181,7 @@ def _without(verdict: str, why: str) -> SearchRecord:
         "string": "",
         "units": "",
         "verdict": verdict,
+        "cycles": "",
         "lower": None,
         "upper": None,
         "engines": [],

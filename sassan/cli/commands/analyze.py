@@ -3,8 +3,10 @@
 from sassan.app import documents
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
+from sassan.app.makespan.cycles import with_schedule
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
+from sassan.cli.options.launch import ScheduleOption
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
@@ -13,11 +15,21 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import explain as explain_report
 from sassan.cli.reports import launches as launches_report
 from sassan.errors import UsageError
+from sassan.timing.models import CYCLES, WITH_LATENCIES
+
+_IN_CYCLES = (CYCLES, *WITH_LATENCIES)
+"""The models of which a schedule of many warps can be made."""
 
 
 @analysis
 def analyze(
-    asked: AnalysisCommand, *, explain: Explain = False, assumptions: AllAssumptions = False, csv: Csv = False, json: Json = False
+    asked: AnalysisCommand,
+    *,
+    explain: Explain = False,
+    schedule: ScheduleOption = False,
+    assumptions: AllAssumptions = False,
+    csv: Csv = False,
+    json: Json = False,
 ) -> None:
     """Bound every function: graph, string, WCET, makespan.
 
@@ -34,6 +46,7 @@ def analyze(
       sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
+      sassan analyze k.cubin --block-dim 16,16 --model control --schedule
       sassan analyze ./a.out --launches launches.toml --model control
     """
     request, observer = asked.request, asked.observer
@@ -41,11 +54,17 @@ def analyze(
     if csv and explain:
         raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain")
     if request.recording is not None:
-        if explain:
-            raise UsageError("usage", "--explain explains one launch, and --launches gives several", hint="omit one of them")
+        if explain or schedule:
+            message = "--explain explains" if explain else "--schedule makes a schedule of"
+            raise UsageError("usage", f"{message} one launch, and --launches gives several", hint="omit one of them")
         _launches(request, observer, every=assumptions, csv=csv, json=json)
         return
+    if schedule and request.settings.costs.name not in _IN_CYCLES:
+        message = f"--schedule counts cycles, and the model is {request.settings.costs.name}"
+        raise UsageError("usage", message, hint="--model control, or table")
     results, inputs = request.results(observer)
+    if schedule:
+        results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
     if json:
         document.show(
             [{**documents.analysis(result), **(explain_report.document(result) if explain else {})} for result in results], inputs.refused

@@ -52,7 +52,7 @@ def listing(
       waits  barriers waited for
       reuse  source slots kept in the operand cache
       unit l functional unit and letter
-      trans. with --block-dim: memory transactions of a full warp / how few
+      trans. with --block-dim: memory transactions of a warp / how few
              the same bytes need ('sassan memory' says why there are more)
       live   with --live: general registers in use
 

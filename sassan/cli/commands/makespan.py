@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -34,6 +35,7 @@ from sassan.cli.options.makespan import (
     MakespanProgram,
     Partition,
     PathsOption,
+    ProofFile,
     Rows,
     RowsOption,
     Seed,
@@ -43,7 +45,7 @@ from sassan.cli.options.makespan import (
 from sassan.cli.options.models import Letters, LettersOption, MachineFile
 from sassan.cli.options.project import completed, project_of
 from sassan.cli.output import csv as sheet
-from sassan.cli.output.files import check, extension
+from sassan.cli.output.files import check, extension, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.reports import makespan as makespan_report
@@ -52,6 +54,7 @@ from sassan.errors import SassanError, UsageError
 from sassan.executor import Executor
 from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
 from sassan.makespan.engines import load
+from sassan.makespan.exact.proof import proof as lines_of
 
 _TIME_LIMIT = 10.0
 _PATHS = 10
@@ -76,6 +79,7 @@ def makespan(
     config: Configured = None,
     output: Chart = None,
     lp: MakespanProgram = None,
+    proof: ProofFile = None,
     rows: RowsOption = None,
     path: PathsOption = None,
     limit: Limit = None,
@@ -146,8 +150,10 @@ def makespan(
         if not listing:
             paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
             _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
-            _strings(chosen, wanted, how)
+            _strings(chosen, wanted, how, proof)
             return
+        if proof is not None:
+            raise UsageError("usage", "--proof is for kernel strings, and the input is a listing", hint="omit it, or pass the string")
         if len(texts) > 1:
             raise UsageError("usage", f"{len(texts)} listings, and at most one is possible", hint="'sassan analyze FILE… -W N' bounds many")
         options = AnalysisOptions(
@@ -211,10 +217,12 @@ def _refuse(given: dict[str, object]) -> None:
         raise UsageError("usage", f"{spoken[0]} applies to a listing, and the input is a kernel string", hint="omit it, or pass a file")
 
 
-def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How) -> None:
+def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How, proof: str | None) -> None:
     if not chosen.strings:
         raise UsageError("usage", "the input is missing", hint="pass a kernel string, a listing or --config: sassan makespan LCL -W 4")
     problem = instance(_name(chosen), chosen.strings, chosen, None)
+    if proof is not None:
+        save(Path(proof), "".join(f"{line}\n" for line in lines_of(problem.problem)).encode(), quiet=wanted.quiet)
     answer = _answer(problem, chosen, how, quiet=wanted.quiet)
     makespan_report.single(answer, wanted)
     _end([answer])

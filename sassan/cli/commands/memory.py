@@ -18,8 +18,8 @@ from sassan.errors import InputError
 def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
     """Print one row per memory access: pattern, transactions, waste.
 
-    Transactions are those of one execution by a full warp: 32-byte sectors of global and local memory, passes over the banks of shared
-    memory. Where they depend on what is not known, they are the most that may be. Rows stand by what a warp wastes.
+    Transactions are those of one execution by all lanes that may execute it: 32-byte sectors of global and local memory, passes over the
+    banks of shared memory. Where they depend on what is not known, they are the most that may be. Rows stand by what a warp wastes.
     With --block-dim, the lanes of threadIdx are known; with --param, the row length of an array is.
     Columns: trans., transactions; ideal, as few as the same bytes need; exec., executions by one warp on its worst path.
 

@@ -98,7 +98,14 @@ Warps = Annotated[
     ),
 ]
 
-
+ScheduleOption = Annotated[
+    bool,
+    typer.Option(
+        "--schedule",
+        help="With --model table or control: also make a schedule of the warps of an SM, the lower end of the interval whose upper end is "
+        "their bound.",
+    ),
+]
 WhatIf = Annotated[
     list[str] | None,
     typer.Option(

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -21,12 +21,17 @@ _NAMELESS = frozenset({"gpus", "measure", "warm"})
 """Commands that print no name of a function."""
 _LONG = frozenset({"evolve", "measure", "rank"})
 """Commands that may run for hours."""
+_SEARCHES = {"makespan": 1, "report": 100}
+"""Commands whose --time-limit is that of a search, and the searches for which the whole command has time beside its ten minutes."""
+_SEARCH = 10.0
+"""Seconds of a search without a limit of its own."""
 _STARTS_PROGRAMS = frozenset({"measure", "record"})
 """Commands that start programs of the user, which inherit the limit on memory."""
 
 _limit = partial(typer.Option, min=0.001, max=1e6)
 
 Command = Callable[..., None]
+N = TypeVar("N", float, float | None)
 
 
 def with_limits(name: str, command: Command) -> Command:
@@ -55,6 +60,8 @@ def with_limits(name: str, command: Command) -> Command:
     def run(**given: object) -> None:
         limits: dict[str, float | None] = {_TIME: None}
         limits.update({option: _number(given.pop(option), default) for option, (_, default) in added.items()})
+        if name in _SEARCHES:
+            limits[_TIME] = SECONDS + _SEARCHES[name] * _number(given.get(_TIME), _SEARCH)
         gib = limits[_MEMORY]
         with mangled(bool(given.pop(_NAMES, False))), limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
             command(**given)
@@ -71,5 +78,5 @@ def with_limits(name: str, command: Command) -> Command:
     return run
 
 
-def _number(given: object, default: float | None) -> float | None:
+def _number(given: object, default: N) -> float | N:
     return given if isinstance(given, float) else default

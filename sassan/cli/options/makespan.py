@@ -93,6 +93,12 @@ MakespanProgram = Annotated[
     str | None,
     typer.Option("--lp", metavar="X.lp", help="Write the integer program of the 2011 paper, corrected: .lp or .mps."),
 ]
+ProofFile = Annotated[
+    str | None,
+    typer.Option(
+        "--proof", metavar="X.txt", help="Write a proof that no schedule is longer, of up to 200,000 states; scripts/check_proof checks it."
+    ),
+]
 RowsOption = Annotated[
     Rows | None,
     typer.Option(

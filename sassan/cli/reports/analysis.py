@@ -62,13 +62,15 @@ def _row(analysis: AnalysisResult) -> tuple[str, ...]:
     numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
     makespan = analysis.makespan
     bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
-    shown = (NONE if bound is None else str(bound) for bound in bounds)
+    shown = [NONE if bound is None else str(bound) for bound in bounds]
+    if analysis.scheduled is not None and analysis.scheduled.cycles is not None:
+        shown[1] = f"{analysis.scheduled.cycles}..{shown[1]}"
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown, microseconds(analysis.grid_us))
 
 
 HEADS = (
     *("name", "arch", "file", "instructions", "blocks", "divergent_branches", "reactivation_edges", "registers", "wcet", "model"),
-    *("warps", "makespan", "grid", "us", "worst_path", "gaps"),
+    *("warps", "schedule", "makespan", "grid", "us", "worst_path", "gaps"),
 )
 """The columns of CSV."""
 
@@ -81,6 +83,7 @@ def flat(result: AnalysisResult) -> Mapping[str, object]:
         "wcet": result.wcet.value if result.wcet.bound else None,
         "model": result.wcet.model,
         "warps": makespan.residents.warps if makespan is not None else None,
+        "schedule": documents.lower(result),
         "makespan": makespan.bound.value if makespan is not None else None,
         "grid": result.grid_bound,
         "us": result.grid_us,
@@ -111,6 +114,12 @@ def _launch(analysis: AnalysisResult) -> Iterator[str]:
         yield f"{known.blocks} blocks of {known.block_warps} warps on an SM (limited by {limited})"
     elif residency is not None:
         yield f"occupancy not known: {residency.why}"
+    scheduled = analysis.scheduled
+    if scheduled is not None and scheduled.cycles is not None and makespan is not None and makespan.bound.value is not None:
+        ratio = makespan.bound.value / max(scheduled.cycles, 1)
+        yield f"a schedule takes {scheduled.cycles} cycles ({scheduled.rule}), no path more than {makespan.bound.value}: {ratio:.2f} times"
+    elif scheduled is not None:
+        yield f"no schedule: {scheduled.why}"
     if makespan is not None and makespan.partition is not None:
         yield f"partition model: {NONE if makespan.partition.value is None else makespan.partition.value}"
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sassan.errors import InputError
+from sassan.frontend.link import DEPTH
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.declarations import cluster
 from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
@@ -96,6 +97,7 @@ class Linker:
         context = LoweringContext(
             self._names, {name: (function.name, starts.get(function.name)) for name, function in self._functions.items()}, self._files
         )
+        callees = tuple(sorted(starts[name] for name in self._devices if name in starts)) if indirect else ()
         numbers = Numbers()
         parts = [Body(self._text, function, context, numbers, starts[function.name]).part() for function in order]
         return IrFunction(
@@ -105,22 +107,22 @@ class Linker:
             symbols=tuple((part.frame.start, part.frame.name) for part in parts),
             span=first.span,
             kernel=first.kernel,
-            callees=tuple(sorted(starts[name] for name in self._devices)) if indirect and self._devices else None,
+            callees=callees if callees and len(callees) == len(self._devices) else None,
             frames=tuple(part.frame for part in parts),
             lines=tuple(line for part in parts for line in part.lines),
             declared=Declared(cluster=cluster(first)),
         )
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:
-        """Return a function and all that it may call, in order of discovery, and whether there is a call through a register."""
-        order, names, indirect = [first], {first.name}, False
+        """Return a function and all that it may call, to `DEPTH`, in order of discovery, and whether there is a call through a register."""
+        order, depths, indirect = [first], {first.name: 0}, False
         for function in order:
             called = list(self._called(function))
             indirect = indirect or "" in called
             for name in (*called, *(self._devices if indirect else ())):
                 callee = self._functions.get(name)
-                if callee is not None and callee.body is not None and callee.name not in names:
-                    names.add(callee.name)
+                if callee is not None and callee.body is not None and callee.name not in depths and depths[function.name] < DEPTH:
+                    depths[callee.name] = depths[function.name] + 1
                     order.append(callee)
         return order, indirect
 

@@ -7,12 +7,13 @@ after the other, guided by that table. None searches for a schedule.
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from math import inf
 
 from sassan.makespan import clock
 from sassan.makespan.bounds.overlap import overlap
 from sassan.makespan.bounds.parts import followed_parts
-from sassan.makespan.bounds.pool import SMALL, Cut, Pooled, cuts, finest, pooled
+from sassan.makespan.bounds.pool import MOST_STATES, SMALL, Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds.search import refines, refuted
 from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.compiling import may_begin
@@ -21,6 +22,8 @@ from sassan.makespan.problem import Problem
 
 _PATIENCE = 2
 """Finer cuts that are tried after the last that helped."""
+_LARGEST, _PER_SECOND = 1 << 26, 1_500_000
+"""States of the only table of many warps with few runs (4 bytes each), and how many of them are filled in a second, at least."""
 _LOADING = {"highspy": 0.2, "numba": 0.8}
 """Seconds that the solver and the compiler take to load, once per process: with less left, neither is begun."""
 
@@ -62,7 +65,8 @@ def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], flo
     """Yield the bounds of finer and finer tables, and then those of a search guided by the last of them."""
     guide: Pooled | None = None
     idle = 0
-    for cut in cuts(problem):
+    most = min(_LARGEST, max(MOST_STATES, int(min(left(), _LARGEST) * _PER_SECOND)))
+    for cut in _some(problem, most):
         table = pooled(cut, stop) if idle < _PATIENCE else None
         if table is not None:
             idle = 0 if guide is None or table.bound < guide.bound else idle + 1
@@ -75,6 +79,12 @@ def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], flo
         while fine is not None and refines(fine, guide.cut) and refuted(fine, guide, slots, stop):
             slots -= 1
             yield "least-waste", slots
+
+
+def _some(problem: Problem, most: int) -> Iterator[Cut]:
+    """Yield the cuts with quick tables; where even whole runs have more states, that cut, if it has at most so many."""
+    several = list(cuts(problem))
+    yield from several or islice(cuts(problem, most), 1)
 
 
 def _pooled(cut: Cut, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:

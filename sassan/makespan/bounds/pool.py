@@ -25,7 +25,7 @@ With stretches of one letter the pooled states are the states, and the bound is 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import accumulate, combinations_with_replacement, product
 from math import comb, lcm
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,8 @@ _HIGHEST = 1 << 30
 """Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are five."""
 _UNREACHED = 1 << 62
 """Replaces binomials larger than every state number: with many stretches and few warps some exceed 64 bits."""
+_BINOMIALS = 1 << 20
+"""Entries of their table: 8 MB, a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,10 @@ def _runs(problem: Problem, most_states: int) -> list[LetterRun] | None:
 
 
 def _too_many(warps: int, stretches: int, most_states: int) -> bool:
-    """Say whether the warps can be spread over the stretches in more ways than this."""
+    """Say whether the warps can be spread over the stretches in more ways than this, or need too many binomials."""
     # At least two to the power of the smaller number, which may be beyond counting.
-    return min(warps, stretches) >= most_states.bit_length() or comb(warps + stretches, warps) > most_states
+    many = min(warps, stretches) >= most_states.bit_length() or comb(warps + stretches, warps) > most_states
+    return many or (warps + stretches) * stretches > _BINOMIALS
 
 
 def _pieces(count: int, pieces: int) -> list[int]:
@@ -205,10 +208,17 @@ def compiled(cut: Cut) -> "CutArrays":
 
     from sassan.makespan.bounds.pool_kernel import CutArrays  # noqa: PLC0415
 
-    width = len(cut.unit)
-    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(cut.warps + width)]
-    rows = (cut.unit, cut.length, cut.capacity, cut.weight, (cut.scale, cut.issue), choose)
+    rows = (cut.unit, cut.length, cut.capacity, cut.weight, (cut.scale, cut.issue), _binomials(cut.warps + len(cut.unit), len(cut.unit)))
     return CutArrays(*(np.array(row, np.int64) for row in rows))
+
+
+def _binomials(rows: int, columns: int) -> list[tuple[int, ...]]:
+    """Return row after row of Pascal's triangle, as far as the state numbers need them."""
+    out = [[1] * rows]
+    for _ in range(1, columns):
+        # C(n, k) is the sum of C(m, k - 1) over m < n.
+        out.append([0, *(min(entry, _UNREACHED) for entry in accumulate(out[-1][:-1]))])
+    return list(zip(*out, strict=True))
 
 
 def waste_plain(cut: Cut) -> list[int]:

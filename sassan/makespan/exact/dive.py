@@ -35,6 +35,8 @@ class Sums(NamedTuple):
     """A row per run, in the order of the axes: shift and mask of its warps, shift and mask of its extra work, its length - 1."""
     step: Array
     """`step[word, place]`: what one warp that moves on from this place, a letter, adds to `INSIDE` and `EXTRA`."""
+    ahead: Array
+    """Per place the first one of those ahead in its run, whose warps go on before those of this place; its own number where any may."""
     drop: Array
     """`drop[0, place, i]` and `drop[1, place, i]`: see `tables`, of the letters, and of the runs where a warp leaves its run."""
 
@@ -94,7 +96,10 @@ def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
             inside, of = counts[place], unit[place]
-            for total in range(limit[of] if inside else 0, 0, -1):
+            may_go = inside > 0
+            for other in range(sums.ahead[place], place):
+                may_go = may_go and counts[other] == 0
+            for total in range(limit[of] if may_go else 0, 0, -1):
                 end = size[of, total]
                 for run in range(1, min(inside, total) + 1):
                     number = sums.drop[0, place, below + run] - sums.drop[0, place, below]

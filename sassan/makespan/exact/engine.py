@@ -189,7 +189,7 @@ class _Search:
             Beam((16, 256)).run(self._problem, self._budget, self._show_beam)
         runs = layout(self._problem, "runs")
         relax = size.relax and may_begin("exact.sums", self._budget.left)
-        bound = relaxed(runs, size.sums, self._budget) if relax else None
+        bound = relaxed(runs, size.sums, self._budget, self.best.lower or 0) if relax else None
         if bound is not None:
             self.bound(bound.upper)
             if not self.closed and size.dive and packable(runs) and may_begin("exact.dive", self._budget.left):

@@ -76,12 +76,14 @@ def _walk(cut: Layout, value: Array) -> list[State]:
     return states
 
 
-def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
-    """Return the longest paths over so many sums; None if the time was up."""
+def relaxed(cut: Layout, states: int, budget: Budget, least: int = 0) -> Relaxed | None:
+    """Return the longest paths over so many sums, of `least` slots at least; None if the time was up."""
     table = tables(cut)
     offset = np.zeros(table.states + 1, np.int64)
     sums.offsets(table, _first_counts(table), offset)
     for kind in (np.uint8, np.uint16, np.uint32):
+        if least >= np.iinfo(kind).max:
+            continue
         value = np.zeros(states, kind)
         counts = _first_counts(table)
         first = 0
@@ -181,6 +183,18 @@ def _fields(runs: StateTables) -> Array:
     return fields
 
 
+def _ahead(letters: StateTables, runs: Layout) -> Array:
+    """Return `Sums.ahead`: in a run of which one letter runs per slot, all but the last letter are run by the warp that is furthest."""
+    ahead = np.arange(len(letters.unit))
+    for team, base in zip(runs.teams, letters.base.tolist(), strict=False):
+        place = base + 1
+        for segment in reversed(team.segments):
+            if min(runs.capacity[segment.unit], runs.issue) == 1:
+                ahead[place + 1 : place + segment.length] = place + 1
+            place += segment.length
+    return ahead
+
+
 def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
     """Return the words of the moves of letters over their runs, and the words of the start."""
     runs = bound.tables
@@ -203,4 +217,4 @@ def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
             place += int(runs.length[run])
         root[INSIDE] += warps << shifts[end - 1][0]
         root[EXTRA] += warps * (int(runs.length[end - 1]) - 1) << shifts[end - 1][1]
-    return Sums(bound.value, bound.offset, fields, step, drop), root
+    return Sums(bound.value, bound.offset, fields, step, _ahead(letters, bound.cut), drop), root

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _LAYOUTS = (
     ("dot", ""),
     ("rows", "the full layout takes too long for this graph: drawn in rows, with straight edges and without boxes for loops"),
 )
-"""Layouts with their notes; each gets half of the time. The second takes linear time (worker.py)."""
+"""Layouts with their notes; each gets half of the time, the first 2 s of the processor. The second takes linear time (worker.py)."""
 
 
 def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
@@ -60,6 +61,8 @@ def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None
     try:
         done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603  # our own program
     except subprocess.TimeoutExpired:
+        return None
+    if done.returncode == -getattr(signal, "SIGXCPU", 0) != 0:
         return None
     messages = done.stderr.decode(errors="replace")
     if done.returncode != 0 or not done.stdout:

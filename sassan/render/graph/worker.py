@@ -6,6 +6,7 @@ read. This file imports nothing of sassan: it is run by its path.
 
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from typing import Any
 
 import pygraphviz
@@ -14,6 +15,8 @@ _CELL = 210.0
 _ROW = 60.0
 _BETWEEN = 24.0
 _POINTS = 72.0
+_SECONDS = 2
+"""Of a full layout: hundreds of blocks take a tenth of a second, what takes longer grows with the square of the graph, or faster."""
 
 
 def main() -> None:
@@ -23,12 +26,22 @@ def main() -> None:
     """
     form, layout, *many = sys.argv[1:]
     if not many:
+        if layout == "dot":
+            _limit()
         sys.stdout.buffer.write(_drawing(sys.stdin.buffer.read(), form, layout))
         return
     while head := sys.stdin.buffer.readline():
         drawing = _drawing(sys.stdin.buffer.read(int(head)), form, layout)
         sys.stdout.buffer.write(b"%d\n%b" % (len(drawing), drawing))
         sys.stdout.buffer.flush()
+
+
+def _limit() -> None:
+    """Have the system end this process when it has computed for so long: of processor time, so that a busy machine draws the same."""
+    with suppress(ImportError):
+        import resource  # noqa: PLC0415 - there is none on Windows
+
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS + 1))
 
 
 def _drawing(text: bytes, form: str, layout: str) -> bytes:

@@ -37,6 +37,8 @@ class SearchRecord(TypedDict):
     string: str
     units: str
     verdict: str
+    cycles: str
+    """What the warps take in cycles, '' where cycles are not counted."""
     lower: int | None
     upper: int | None
     engines: list[EngineRecord]

@@ -24,7 +24,7 @@ class ControlRecord(TypedDict):
 class RowRecord(TypedDict):
     """`control` is None without encodings, `unit` and `letter` for an unknown opcode.
 
-    `transactions` are those of memory by a full warp with how few would do, '' without; `waste` says why there are more.
+    `transactions` are those of memory by a warp with how few would do, '' without; `waste` says why there are more.
     `pattern` is how the lanes lie in memory. `live` counts the general registers in use.
     """
 

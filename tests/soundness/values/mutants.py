@@ -147,5 +147,6 @@ MUTANTS = (
     WrongLine(
         "two words for one lane", PROGRAMS, ARRIVALS, "by_lane.setdefault(lane, value) != value", "by_lane.setdefault(lane, value) < 0"
     ),
+    WrongLine("lanes of the other value of a guard", "met", VALUES, "if bool(each) == value)", "if bool(each) != value)"),
     WrongLine("words that are not known", PROGRAMS, ARRIVALS, "if all(each.known for _, each in words) else", "if True else"),
 )

@@ -5,6 +5,7 @@ lanes      active threads are said to agree up to lanes, and differ in more
 agreement  active threads are said to agree altogether where a node begins, and differ
 edge       a transition of the warp that is no edge of the graph
 place      the warp is where no node is
+coming     a lane executes what none of its threads should come to
 lone       several threads execute at once what one of a warp should
 unreached  the warp executes a block that no thread of the launch should reach
 """

@@ -36,7 +36,10 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What is said before an instruction: the words of R registers, `rows` (R) of the machine, and what lanes share."""
+    """What is said before an instruction: the words of R registers, `rows` (R) of the machine, what lanes share, and which there are.
+
+    `lanes` (W, 32) are those whose threads may execute it, for W warps in turn.
+    """
 
     registers: tuple[int, ...]
     rows: np.ndarray
@@ -47,6 +50,7 @@ class Claims:
     lows: np.ndarray
     highs: np.ndarray
     shared: tuple[Shared, ...]
+    lanes: np.ndarray
     guard: tuple[int, bool] | None = None
     """The row of a predicate, and what it is in the threads of which this is said; None: in all."""
 
@@ -83,12 +87,15 @@ class WordWatch:
             for number, (instruction, point) in enumerate(self.values.along(index)):
                 # What a node begins with in agreement is agreed on altogether.
                 whole = {each: UNKNOWN for each in slots if not number and node.agreement >> each & 1}
-                yield (node.context, instruction.address), _claims(point, slots, whole)
+                yield (node.context, instruction.address), _claims(point, slots, whole, len(self.values.threads))
             for instruction, point in self.values.executing(index, _guarded):
                 guard = instruction.guard
                 assert guard is not None
                 row = slots[bit(guard.file, guard.index).bit_length() - 1]
-                yield (node.context, instruction.address), replace(_claims(point, slots, {}), guard=(row, not guard.negated))
+                yield (
+                    (node.context, instruction.address),
+                    replace(_claims(point, slots, {}, len(self.values.threads)), guard=(row, not guard.negated)),
+                )
 
     def enter(self, session: Session, block: int, rows: np.ndarray) -> None:
         for context, part in by_context(session, rows):
@@ -96,7 +103,7 @@ class WordWatch:
             if place not in self._claims:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
             for claims in self._claims.get(place, ()):
-                if claims.registers or claims.shared or place in self._lone:
+                if claims.registers or claims.shared or place in self._lone or not claims.lanes.all():
                     self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
@@ -104,6 +111,10 @@ class WordWatch:
         if claims.guard is not None:
             row, value = claims.guard
             active = active & ((session.warps.registers[row, rows] != 0) == value)
+        absent = active & ~claims.lanes[self.numbers[rows] % len(claims.lanes)]
+        for row in np.flatnonzero(absent.any(axis=1)).tolist()[:1]:
+            what = f"lane {int(absent[row].argmax())} executes {place[1]:04x}"
+            self.problems.setdefault(("coming", place, 0), ("coming", int(rows[row]), what))
         if place in self._lone and (claims.guard is not None or place not in self._guarded):
             for row in np.flatnonzero(active.sum(axis=1) > 1).tolist()[:1]:
                 self.problems.setdefault(("lone", place, 0), ("lone", int(rows[row]), f"several threads at {place[1]:04x}"))
@@ -146,8 +157,8 @@ def _guarded(instruction: Instruction) -> bool:
     return instruction.guard is not None and instruction.guard.index is not None
 
 
-def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord]) -> Claims:
-    """Return what is said of registers at a point; on those of `whole` threads agree altogether."""
+def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord], warps: int) -> Claims:
+    """Return what is said of registers at a point, for so many warps in turn; on those of `whole` threads agree altogether."""
     held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
     # On predicates threads agree altogether.
     agreed = {each: UNKNOWN if each in PREDICATES else held.get(each, UNKNOWN) for each in slots if point.agreed >> each & 1}
@@ -162,6 +173,7 @@ def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord
         np.array([word.low for word in words], dtype=np.uint32),
         np.array([word.high for word in words], dtype=np.uint32),
         tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
+        np.array([point.lanes >> lane & 1 for lane in range(warps * LANES)], dtype=np.bool_).reshape(warps, LANES),
     )
 
 

@@ -35,7 +35,7 @@ def atomic(text: str, block: Shape) -> Access:
         # Nothing but the guard is made of the index.
         (f"S2R R0, SR_TID.X\nISETP.NE.AND P0, PT, R0, RZ, PT\n@!P0 {ADD}EXIT", LINE, 1),
         # Two rows of a warp have a first thread each.
-        (f"{FIRST}@!P0 {ADD}EXIT", TILE, 32),
+        (f"{FIRST}@!P0 {ADD}EXIT", TILE, 2),
         (f"{FIRST}ISETP.LT.AND P0, PT, R0, 0x2, PT\n@P0 {ADD}EXIT", LINE, 32),
         (f"{FIRST}ISETP.NE.OR P0, PT, R0, RZ, P1\n@!P0 {ADD}EXIT", LINE, 1),
         (f"{FIRST}ISETP.NE.AND P0, PT, R0, RZ, P1\n@!P0 {ADD}EXIT", LINE, 32),

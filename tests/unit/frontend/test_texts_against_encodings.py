@@ -17,9 +17,12 @@ from sassan.source import Source
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 PART = re.compile(r"(?<=\b[RP])[0-9]+\b|(?<=\bU[RP])[0-9]+\b|(?<=\b0x)[0-9a-f]+\b")
+PREDICATE = re.compile(r"(?<=, )!?(?=U?P[0-9T](,|$))")
 ARCHES = sorted(path.name for path in SAMPLES.glob("sm_*"))
 OPERANDS = 0.9
 """Of the registers and numbers, those whose place in the encoding is known."""
+NEGATED = 0.9
+"""Of the predicates behind the first operand, read or written, those whose `!` is."""
 
 
 def functions(arch: str) -> list[Function]:
@@ -79,6 +82,37 @@ def test_another_register_or_number_is_noticed(arch: str):
                 text = instruction.text[: found.start()] + other + instruction.text[found.end() :]
                 total, noticed = total + 1, noticed + bool(difference(replace(instruction, text=text)))
     assert noticed > OPERANDS * total > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHES)
+def test_a_predicate_that_is_negated_or_no_longer_is_noticed(arch: str):
+    difference = encodings(arch).difference
+    noticed = total = 0
+    for function in functions(arch):
+        for instruction in function.instructions:
+            for found in PREDICATE.finditer(instruction.text):
+                text = instruction.text[: found.start()] + ("" if found[0] else "!") + instruction.text[found.end() :]
+                total, noticed = total + 1, noticed + bool(difference(replace(instruction, text=text)))
+    assert noticed > NEGATED * total > 0
+
+
+@pytest.mark.parametrize(
+    ("sample", "before", "after", "code"),
+    [
+        ("sm_70/reduce_shuffle", "LOP3.LUT P0, RZ, R7, 0x1f, RZ, 0xc0, !PT", "LOP3.LUT P0, RZ, R7, 0x1f, RZ, 0xc0, PT", "text-differs"),
+        ("sm_52/bitonic_step", "LOP.AND.NZ P0, RZ, R0, c[0x0][0x14c]", "LOP.AND.NZ P0, RZ, ~R0, c[0x0][0x14c]", "text-differs"),
+        ("sm_52/bitonic_step", "LOP.AND.NZ P0, RZ, R0, c[0x0][0x14c]", "LOP.AND.NZ P0, RZ, R0, c[0x20][0x14c]", "text-differs"),
+        ("sm_100/bitonic_step", "LDCU UR5, c[0x0][0x388]", "LDCU UR5, c[0x0][0x380]", "text-differs"),
+        ("sm_52/binary_search", "LDG.E R4, [R2]", "LDG.E R4, []", "syntax"),
+    ],
+)
+def test_what_the_fuzzer_found_is_refused(sample: str, before: str, after: str, code: str):
+    text = (SAMPLES / f"{sample}.cuobjdump.sass").read_text()
+    assert before in text
+    with pytest.raises(InputError) as caught:
+        frontend.read(Source("x.sass", text.replace(before, after, 1)))
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize("arch", ARCHES)

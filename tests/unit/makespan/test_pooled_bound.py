@@ -1,10 +1,11 @@
 from fractions import Fraction
+from math import comb
 
 import pytest
 
 from makespan_instances import number_of, slots_left
 from sassan.alphabet import Letter
-from sassan.makespan.bounds.pool import Cut, cut_string, cuts, pooled, waste_plain
+from sassan.makespan.bounds.pool import Cut, compiled, cut_string, cuts, finest, pooled, waste_plain
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import LetterRun, parse
 
@@ -46,6 +47,17 @@ def test_the_last_cut_of_a_small_problem_is_into_single_letters() -> None:
 
 def test_a_string_of_too_many_runs_is_not_cut() -> None:
     assert list(cuts(instance("(LC)^1000000000000", 2, {"L": 1, "C": 1}))) == []
+
+
+@pytest.mark.parametrize("warps", [2, 3, 5])
+def test_a_string_is_cut_finest_only_as_far_as_a_search_can_go(warps: int) -> None:
+    assert finest(instance("L500C500", warps, {"L": 1, "C": 1}), whole=False) is not None
+    assert finest(instance("L5000C5000", warps, {"L": 1, "C": 1}), whole=False) is None
+
+
+def test_state_numbers_use_the_binomials() -> None:
+    table = compiled(next(cuts(case_study(30)))).choose
+    assert [[int(entry) for entry in row] for row in table] == [[comb(row, column) for column in range(4)] for row in range(34)]
 
 
 def test_different_strings_are_not_cut() -> None:

@@ -14,6 +14,7 @@ function makespanPanel(one) {
   return panel(
     "Makespan",
     "makespan",
+    found.cycles ? el("p", {}, found.cycles) : "",
     el("p", {}, el("strong", {}, found.verdict), found.label ? ` ${found.label}.` : ""),
     el("p", { class: "muted" }, found.units),
     found.chart ? gantt(found.chart) : el("p", {}, `No schedule is shown: ${found.why}.`),
