@@ -55,9 +55,7 @@ class _InFlight:
         """Say whether waiting as `op` does ends it."""
         if self.covers & op.control.wait_mask:
             return True
-        return any(
-            self.covers >> barrier & 1 and setters[barrier] - self.since[barrier] >= most for barrier, most in op.remainders.items()
-        )
+        return any(self.covers >> barrier & 1 and setters[barrier] - self.since[barrier] >= most for barrier, most in op.remainders.items())
 
 
 class Flight:
@@ -105,9 +103,7 @@ class Flight:
             key: PendingAccess(
                 access.registers,
                 min(now - access.issued, FOREVER),
-                tuple(
-                    setters[barrier] - since if access.covers >> barrier & 1 else NO_COVER for barrier, since in enumerate(access.since)
-                ),
+                tuple(setters[barrier] - since if access.covers >> barrier & 1 else NO_COVER for barrier, since in enumerate(access.since)),
                 access.condition,
             )
             for key, access in self._accesses.items()
@@ -144,7 +140,11 @@ class Flight:
                 if elapsed < self._hazards.visible and barrier is not None and mask >> barrier & 1:
                     report(Finding(op.address, access.op.address, EARLY, "", 0, barrier, elapsed, self._hazards.visible))
         if self._hazards.outlasts and mask:
-            waited = [access.issued for access in accesses.values() if access.is_queued and access.barrier is not None and mask >> access.barrier & 1]
+            waited = [
+                access.issued
+                for access in accesses.values()
+                if access.is_queued and access.barrier is not None and mask >> access.barrier & 1
+            ]
             if waited:
                 self._results = {key: result for key, result in self._results.items() if result.issued > max(waited)}
         ended = [key for key, access in accesses.items() if access.ends(op, setters)]

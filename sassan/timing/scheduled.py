@@ -74,9 +74,9 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
 def issued(instruction: Instruction, hazards: Hazards) -> Control:
     """Return the control code of an instruction, with the cycles that lie at least between its issue and the next.
 
-    A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle (ptxas
-    counts it as one: behind ERRBAR). A fence lasts longer than any result of fixed latency takes, whatever its code says: ptxas lets a branch
-    read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12.
+    A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle
+    (ptxas counts it as one: behind ERRBAR). A fence lasts longer than any result of fixed latency takes, whatever its code says: ptxas lets
+    a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12.
     """
     assert instruction.control is not None, "code without control codes is not checked"
     return _issued(instruction.control, FENCE if instruction.opcode.startswith("MEMBAR") else 0 if hazards.together else 1)

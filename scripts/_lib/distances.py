@@ -12,6 +12,8 @@ from sassan.timing.scheduled import scheduled
 from sassan.timing.scoreboards import unwaited
 from sassan.timing.steps import steps
 
+SPREAD = 4
+"""Consumers of one class of producers differ by no more: a pair that is never closer than that is kept apart by what surrounds it."""
 FAR = 30
 """Cycles after which every result of fixed latency is taken to be there."""
 GENERATIONS = {
@@ -99,7 +101,7 @@ def generation(arch: str) -> str:
 
 
 def section(seen: Mapping[Key, Pair], source: Iterable[str]) -> str:
-    """Return the section of an architecture file: the smallest distance of each pair, how often just that was seen, and the opcodes seen often."""
+    """Return the section of an architecture file: of each pair the smallest distance, how often just that was seen, and its opcodes."""
     by_producer: defaultdict[tuple[str, str], dict[str, Pair]] = defaultdict(dict)
     for (file, producer, consumer), pair in sorted(seen.items()):
         by_producer[file, producer][consumer] = pair
@@ -108,13 +110,13 @@ def section(seen: Mapping[Key, Pair], source: Iterable[str]) -> str:
     for (file, producer), consumers in by_producer.items():
         least = min(min(pair.distances) for pair in consumers.values())
         out += f"[distances.measured.raw.{file}.{producer}]\nany = {{ cycles = {least}, seen = 1 }}\n"
-        out += "".join(f"{consumer} = {_row(pair)}\n" for consumer, pair in consumers.items())
+        out += "".join(f"{consumer} = {_row(pair, least + SPREAD)}\n" for consumer, pair in consumers.items())
     return out + "\n"
 
 
-def _row(pair: Pair) -> str:
+def _row(pair: Pair, most: int) -> str:
     least = min(pair.distances)
-    row = f"cycles = {least}, seen = {pair.distances[least]}"
+    row = f"cycles = {min(least, most)}, seen = {pair.distances[least]}"
     if pair.distances[least] < ENOUGH:
         return f"{{ {row} }}"
     return f"{{ {row}, producers = {_often(pair.producers)}, consumers = {_often(pair.consumers)} }}"
