@@ -48,7 +48,7 @@ class _Rule:
 
 
 ENOUGH = 30
-"""So often must compilers have kept just the smallest distance to be taken for what hardware needs; a finding that rests on less is a note."""
+"""So often must compilers have kept just the smallest distance to count as what hardware needs; a finding that rests on less is a note."""
 PUBLISHED = -1
 """In place of a number of observations, for a distance that is published."""
 
@@ -193,7 +193,7 @@ def load(arch: str) -> Hazards:
 
 
 def _distances(arch: str, classes: frozenset[str]) -> Distances:
-    """Return all distances of an architecture: published ones override measured ones, those to any consumer what was observed too rarely."""
+    """Return the distances of an architecture: published ones override measured ones, those to any consumer what was observed too rarely."""
     tables = rows(arch, "distances")
     measured, published = dict[tuple[str, str, str, str], Distance](), dict[tuple[str, str, str, str], Distance]()
     for path in sorted(tables):
