@@ -74,6 +74,7 @@ CASES = [
     grows("300 levels of calls", lambda: growing.calls(300)),
     grows("300 levels of two calls", lambda: growing.calls(300, 2)),
     grows("25 nested loops", lambda: growing.nested_loops(25)),
+    grows("500 nested loops", lambda: growing.nested_loops(500)),
     grows("1000 random branches", lambda: growing.random_branches(1000)),
     grows("600 nested ifs", lambda: growing.nested_ifs(600)),
     reads("a vector of 8000 operands", ("analyze", "-f", "k"), lambda: growing.vector(8000), 0),

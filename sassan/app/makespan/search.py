@@ -1,5 +1,6 @@
 """A search for the longest makespan of one instance."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ def search(  # noqa: PLR0913 - the limits of a search, and who watches
     """
     begin, started = time.monotonic(), clock.now()
     known = Merged(instance.problem, changed=watch)
-    last = engine.run(instance.problem, Budget(deadline=started + seconds, seed=seed, stop=stop), known)
+    budget = Budget(deadline=started + seconds, seed=seed, stop=stop, memory=_memory())
+    last = engine.run(instance.problem, budget, known)
     if engine.name == "all":
         known.changed = None
     else:
@@ -51,3 +53,13 @@ def search(  # noqa: PLR0913 - the limits of a search, and who watches
     limited = clock.now() - started >= seconds or any(NOTE in result.note for result in known.last.values())
     stopped = INTERRUPT if stop() else TIME_LIMIT if limited and known.exact is None else ""
     return Answer(instance, engine.name, known, took, stopped)
+
+
+def _memory() -> int:
+    """Return the bytes that the tables of an engine may take: most of what this process may."""
+    if sys.platform != "linux":
+        return Budget().memory
+    import resource  # noqa: PLC0415 - there is none on Windows
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return Budget().memory if limit == resource.RLIM_INFINITY else limit * 3 // 4

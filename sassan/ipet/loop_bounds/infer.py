@@ -22,7 +22,7 @@ from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
 from sassan.machine.launch import Launch
-from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.graph import Loop, WarpCfg
 
 _MOST_STATES = 12
 """States that stay apart at one place."""
@@ -30,6 +30,9 @@ _WORD = 1 << 30
 """So many iterations say no more than that a counter is a word."""
 _NEVER = "unreachable"
 _NO_WORK_LEFT = "more iterations than are followed one by one in one function"
+_NESTED = 32
+"""Loops inside each other, counted from the innermost, up to which they are walked: each is walked within all around it."""
+_TOO_NESTED = f"more than {_NESTED} loops inside each other"
 _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
 
@@ -64,8 +67,8 @@ class _Search:
     touched: tuple[int, ...]
     """The registers that each loop names."""
     trials: Trials
-    nests: frozenset[int]
-    """The loops with loops inside."""
+    heights: Sequence[int]
+    """How many loops are inside each other in each loop."""
     guards: Mapping[int, int]
     """The conditions on which loops are entered, but for those that end another one, by node."""
     name: Callable[[int], str]
@@ -110,9 +113,11 @@ class _Search:
         summary = known.get(self._key(loop, entries, side)) if known else None
         if summary is not None:
             return summary
+        if self.heights[loop] >= _NESTED:
+            return LoopSummary(None, (), frozenset({_TOO_NESTED}))
         head, late = self._head(loop), self._from_side_entries(loop, side)
         start = self.walk.at_head(loop, [*entries, *side], {})
-        if loop in self.nests:
+        if self.heights[loop]:
             # At first, what ends the loops inside is not followed, unless they move a counter.
             self.moved = False
             part = own_slice(self.flows, self.walk.order_of(loop), self.guards, self.walk.before[head])
@@ -296,14 +301,23 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     named = [touched(node.instructions, known) for node in cfg.nodes]
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
-    nests = frozenset(loop.parent for loop in cfg.loops if loop.parent is not None)
     guards = {node: condition for node, condition in entered.items() if node not in left}
-    search = _Search(flows, walk, touching, trials_of(walk), nests, guards, _namer(cfg.function))
+    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     return tuple(
         result if result.bound is not None or result.missing else replace(result, missing=_tests(flows, result.loop)) for result in results
     )
+
+
+def _heights(loops: Sequence[Loop]) -> Sequence[int]:
+    """Return of each loop how many loops are inside each other in it."""
+    out = [0] * len(loops)
+    for index in sorted(range(len(loops)), key=lambda index: len(loops[index].nodes)):  # a loop has more nodes than those inside
+        around = loops[index].parent
+        if around is not None:
+            out[around] = max(out[around], out[index] + 1)
+    return out
 
 
 def _tests(flows: Flows, loop: int) -> Origins:

@@ -34,7 +34,8 @@ class Effort:
     """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents.
 
     `operations` is about how many are executed at most, over all warps: long blocks make runs shorter. Where runs that iterate as
-    often as the bounds say, and more, end with fewer than `worth` operations, they are that long.
+    often as the bounds say, and more, end with fewer than `worth` operations, they are that long. `unbounded` says whether loops
+    without a bound are counted, too.
     """
 
     warps: int = 8
@@ -42,6 +43,7 @@ class Effort:
     seed: int = 1
     operations: int | None = None
     worth: int = 0
+    unbounded: bool = True
 
 
 SMALL = Effort(operations=6_000, worth=16_000)
@@ -64,7 +66,8 @@ def back_edge_counts(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
         place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
-        watch = BackEdgeCounter(cfg, code, len(place))
+        omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
+        watch = BackEdgeCounter(cfg, code, len(place), omitted)
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
@@ -83,6 +86,7 @@ def check(
     if cfg.function.frames:
         return False
     bounded = [result for result in results if result.bound is not None]
+    effort = replace(effort, unbounded=False)
     seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results]) if bounded else None
     for result in bounded if seen is not None else ():
         most = 0 if seen is None else seen[0][result.loop]
@@ -124,6 +128,8 @@ class BackEdgeCounter:
     cfg: WarpCfg
     code: Code
     runs: int
+    omitted: Sequence[int] = ()
+    """Loops that are not counted."""
     most: Words = field(init=False)
     _last: Rows = field(init=False)
     _count: Words = field(init=False)
@@ -141,6 +147,7 @@ class BackEdgeCounter:
         self._inside = np.zeros((len(loops), len(nodes) + 1), dtype=np.bool_)
         for index, loop in enumerate(loops):
             self._inside[index, list(loop.nodes)] = True
+        self._inside[list(self.omitted)] = False
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count the steps of the threads that are about to execute a block."""

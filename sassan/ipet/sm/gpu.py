@@ -31,6 +31,8 @@ _COLD = (
     f"the pages of the buffers, where those are fewer) miss all caches once, one after the other; "
     f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
+_CODE = 32 * _KIB
+"""Bytes of code that an SM keeps: with more, recorded convolutions of one or two warps per block take up to twice their estimate."""
 _PAGE = 2 * _KIB * _KIB
 """Bytes of a page of device memory."""
 _GRAIN = 64
@@ -105,6 +107,15 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
         # A buffer begins anywhere in a page; what no argument points to is in none of them.
         pages = min(pages, sum(-(-size // _PAGE) + 1 for size in buffers) + sum(moved.apart for moved in accesses))
     return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
+
+
+def fetching(code: Sequence[Instruction]) -> tuple[str, ...]:
+    """Return what is taken for granted of fetching code that the instruction cache of an SM does not keep; nothing where it keeps all."""
+    size = LINE * len({instruction.address // LINE for instruction in code})
+    if size <= _CODE:
+        return ()
+    amounts = f"{-(-size // _KIB)} KiB of code, of which an SM keeps {_CODE // _KIB}"
+    return (f"{amounts}: behind its first execution an instruction is there when it may issue",)
 
 
 def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, warps: int) -> dict[int, Moved]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.makespan.exact.kernel import counts_of, unit_limits
+from sassan.makespan.exact.sums import reference
 from sassan.makespan.exact.tables import StateTables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
@@ -32,7 +33,9 @@ class Sums(NamedTuple):
     value: Array
     offset: Array
     fields: Array
-    """A row per run, in the order of the axes: shift and mask of its warps, shift and mask of its extra work, its length - 1."""
+    """A row per run, in the order of the axes: shift and mask of its warps, of its extra work, its length - 1, the weight of a letter."""
+    full: int
+    """What a slot runs at most, in these weights (`sums`)."""
     step: Array
     """`step[word, place]`: what one warp that moves on from this place, a letter, adds to `INSIDE` and `EXTRA`."""
     ahead: Array
@@ -65,15 +68,18 @@ class Moves(NamedTuple):
 
 
 @compiled
-def sums_bound(value: Array, offset: Array, fields: Array, spread: int, inside: int, extra: int) -> int:
+def sums_bound(value: Array, offset: Array, fields: Array, full: int, spread: int, inside: int, extra: int) -> int:
     """Return the bound of the state with these words."""
     index = offset[spread]
     stride = 1
+    weight = 0
     for run in range(len(fields)):
-        index += ((extra >> fields[run, 2]) & fields[run, 3]) * stride
-        stride *= fields[run, 4] * ((inside >> fields[run, 0]) & fields[run, 1]) + 1
-    bound: int = np.int64(value[index])  # type: ignore[assignment]
-    return bound
+        work, warps = (extra >> fields[run, 2]) & fields[run, 3], (inside >> fields[run, 0]) & fields[run, 1]
+        index += work * stride
+        stride *= fields[run, 4] * warps + 1
+        weight += fields[run, 5] * (work + warps)
+    less = reference(weight, full)
+    return less + int(value.dtype.type(value[index] - less))
 
 
 @compiled
@@ -142,13 +148,13 @@ def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:  # noqa
 @compiled
 def _keep(least: int, begin: int, sums: Sums, trail: Trail) -> int:
     """Drop the open states from `begin` on with bounds below `least`, the others by bound, largest on top; return the largest dropped."""
-    value, offset, fields = sums.value, sums.offset, sums.fields
+    value, offset, fields, full = sums.value, sums.offset, sums.fields, sums.full
     rows, keys, bounds = trail.open, trail.keys, trail.bounds
     dropped, largest = -1, -1
     top = begin
     for index in range(begin, trail.at[1]):
         row = rows[index]
-        bound = sums_bound(value, offset, fields, row[SPREAD], row[INSIDE], row[EXTRA])
+        bound = sums_bound(value, offset, fields, full, row[SPREAD], row[INSIDE], row[EXTRA])
         if bound >= least:
             at = slot_of(keys, row[NUMBER])
             if keys[at] != -1:

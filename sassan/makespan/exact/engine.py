@@ -42,7 +42,7 @@ _LONGEST = 1_000_000
 """Letters of all strings that may be expanded."""
 _CHOICES = 1 << 20
 _BYTES = 2
-"""Of an entry of a table."""
+"""Of an entry of the table of letters; one of sums takes a byte where that is enough."""
 
 
 class Exact:
@@ -94,7 +94,7 @@ def _size(problem: Problem, budget: Budget) -> _Size:
     few = most_choices(layout(problem, "letters")) <= _CHOICES
     sums = count_states(runs) if blocks * 8 <= budget.memory else blocks
     table = few and letters * _BYTES <= budget.memory
-    relax = blocks * 8 + sums * _BYTES <= budget.memory
+    relax = blocks * 8 + sums <= budget.memory
     if not table and not relax:
         raise _too_large(letters, sums)
     return _Size(letters, sums, table, relax, dive=few and relax and letters < MOST)
@@ -189,7 +189,7 @@ class _Search:
             Beam((16, 256)).run(self._problem, self._budget, self._show_beam)
         runs = layout(self._problem, "runs")
         relax = size.relax and may_begin("exact.sums", self._budget.left)
-        bound = relaxed(runs, size.sums, self._budget, self.best.lower or 0) if relax else None
+        bound = relaxed(runs, size.sums, self._budget) if relax else None
         if bound is not None:
             self.bound(bound.upper)
             if not self.closed and size.dive and packable(runs) and may_begin("exact.dive", self._budget.left):

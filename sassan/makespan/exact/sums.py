@@ -3,6 +3,11 @@
 The states of one spread of the warps over the segments form a block: a box with an axis per occupied segment, whose coordinate is the work
 left beyond one instruction per warp, from 0 to (length - 1) * warps. A move of a spread takes a part of its box, shifted, to the box of
 another spread, so a row of states is filled with one pass over a row of another block for each move.
+
+Of a longest path only the last bits are kept: a byte per state serves makespans of more than 255 slots. Let w be the weight of the work
+left in a state, a letter of a unit that runs sigma per slot weighing 1/sigma, and u the number of units. A slot runs at most the weight u,
+so the path has w / u slots at least: `reference` is less by two, a path beyond it is known from its last bits, and the same holds for the
+states that follow, whose weight is less by u at most. `fill` says how far beyond its reference any path was.
 """
 # ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
@@ -114,6 +119,12 @@ def moves_of(number: int, tables: StateTables, counts: Array, axis: Array, offse
 
 
 @compiled
+def reference(weight: int, full: int) -> int:
+    """Return a number that is smaller than every path from a state of this weight, in parts of which a slot runs at most `full`."""
+    return int(weight // full) - 2
+
+
+@compiled
 def _row_begin(move: Array, at: Array) -> int:
     """Return where the row `at` of a block begins in the target of a move, _NONE if the move cannot be made there."""
     begin: int = move[0]
@@ -126,26 +137,52 @@ def _row_begin(move: Array, at: Array) -> int:
 
 
 @compiled
-def _raise_row(row: Array, value: Array, begin: int, low: int, high: int, slope: int) -> None:
-    """Raise each entry of a row, from `low` to `high`, to its counterpart in the target."""
+def _raise_row(row: Array, less: Array, value: Array, begin: int, low: int, high: int, slope: int) -> None:
+    """Raise each entry of a row, from `low` to `high`, to its counterpart in the target, beyond the reference `less`."""
+    goal, off = row[low : high + 1], less[low : high + 1]
     if slope == 1:
-        goal, part = row[low : high + 1], value[begin + low : begin + high + 1]
+        part = value[begin + low : begin + high + 1]
         for index in range(len(goal)):
-            goal[index] = max(goal[index], part[index])
+            goal[index] = max(goal[index], row.dtype.type(part[index] - off[index]))
     else:
-        for index in range(low, high + 1):
-            row[index] = max(row[index], value[begin + index * slope])
+        for index in range(len(goal)):
+            goal[index] = max(goal[index], row.dtype.type(value[begin + (low + index) * slope] - off[index]))
 
 
 @compiled
-def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
+def _write_references(less: Array, at: Array, weights: Array, full: int) -> None:
+    """Write the references of the row `at`."""
+    weight = weights[len(at)]
+    for index in range(1, len(at)):
+        weight += weights[index] * at[index]
+    for index in range(len(less)):
+        less[index] = less.dtype.type(reference(weight + weights[0] * index, full))
+
+
+@compiled
+def _write_row(out: Array, row: Array, less: Array, shift: int) -> int:
+    """Write a row from the largest that follows, beyond its references; with a shift, its own entries follow, too."""
+    farthest = 0
+    for index in range(len(row)):
+        if shift and index >= shift:
+            row[index] = max(row[index], row.dtype.type(out[index - shift] - less[index]))
+        farthest = max(farthest, int(row[index]) + 1)
+        out[index] = row.dtype.type(row[index] + less[index] + 1)
+    return farthest
+
+
+@compiled
+def _fill_block(value: Array, begin: int, sizes: Array, moves: Array, weights: Array, full: int) -> int:
+    """Write a block; `weights` are those of a letter of each axis, and that of the letters that are no coordinate."""
     at = np.zeros(len(sizes), np.int64)
-    row = np.zeros(sizes[0], value.dtype)
+    row, less = np.zeros(sizes[0], value.dtype), np.zeros(sizes[0], value.dtype)
+    farthest = 0
     states = 1
     for size in sizes:
         states *= size
     for place in range(begin, begin + states, sizes[0]):
         zero(row)
+        _write_references(less, at, weights, full)
         shift = 0
         for index in range(len(moves)):
             move = moves[index]
@@ -156,31 +193,38 @@ def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
                 # Its target is this row itself: added below, entry by entry.
                 shift = move[1]
             else:
-                _raise_row(row, value, source, move[_MOVE], move[_MOVE + 1], move[_MOVE + 2])
-        for index in range(len(row)):
-            if shift and index >= shift:
-                row[index] = max(row[index], value[place + index - shift])
-            value[place + index] = row[index] + 1
+                _raise_row(row, less, value, source, move[_MOVE], move[_MOVE + 1], move[_MOVE + 2])
+        farthest = max(farthest, _write_row(value[place : place + len(row)], row, less, shift))
         axis = 1
         while axis < len(at) and at[axis] == sizes[axis] - 1:
             at[axis] = 0
             axis += 1
         if axis < len(at):
             at[axis] += 1
+    return farthest
 
 
 @compiled
-def fill(value: Array, first: int, end: int, tables: StateTables, counts: Array, offset: Array) -> None:
-    """Write the longest time from each state of the spreads [first, end); `counts` are those of `first`, and then those of `end`."""
-    axis, sizes = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
+def fill(value: Array, first: int, end: int, tables: StateTables, counts: Array, offset: Array, weight: Array, full: int) -> int:
+    """Write the longest time from each state of the spreads [first, end); return how far the farthest is beyond its reference.
+
+    `counts` are those of `first`, and then those of `end`. `weight` is that of a letter of each unit, `full` what a slot runs at most.
+    """
+    axis, sizes, weights = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts) + 1, np.int64)
+    farthest = 0
     for number in range(first, end):
         axes = 0
+        least = 0
         for place in tables.order:
             if counts[place]:
+                weights[axes] = weight[tables.unit[place]]
+                least += weight[tables.unit[place]] * counts[place]
                 axis[axes] = place
                 sizes[axes] = (tables.length[place] - 1) * counts[place] + 1
                 axes += 1
         if axes:
             moves = moves_of(number, tables, counts, axis[:axes], offset)
-            _fill_block(value, offset[number], sizes[:axes], moves)
+            weights[axes] = least
+            farthest = max(farthest, _fill_block(value, offset[number], sizes[:axes], moves, weights, full))
         next_counts(tables.base, counts)
+    return farthest

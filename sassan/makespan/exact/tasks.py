@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import lcm
 
 import numpy as np
 
@@ -41,7 +42,9 @@ class Relaxed:
     @property
     def upper(self) -> int:
         """Return the bound of the start."""
-        return int(self.value[-1])
+        weight, full = _weights(self.cut)
+        less = sums.reference(sum(len(team.warps) * s.length * int(weight[s.unit]) for team in self.cut.teams for s in team.segments), full)
+        return less + (int(self.value[-1]) - less) % (int(np.iinfo(self.value.dtype).max) + 1)
 
 
 def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
@@ -76,14 +79,15 @@ def _walk(cut: Layout, value: Array) -> list[State]:
     return states
 
 
-def relaxed(cut: Layout, states: int, budget: Budget, least: int = 0) -> Relaxed | None:
-    """Return the longest paths over so many sums, of `least` slots at least; None if the time was up."""
+def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
+    """Return the longest paths over so many sums; None if the time was up, or the memory is too small."""
     table = tables(cut)
     offset = np.zeros(table.states + 1, np.int64)
     sums.offsets(table, _first_counts(table), offset)
+    weight, full = _weights(cut)
     for kind in (np.uint8, np.uint16, np.uint32):
-        if least >= np.iinfo(kind).max:
-            continue
+        if states * np.dtype(kind).itemsize > budget.memory:
+            return None
         value = np.zeros(states, kind)
         counts = _first_counts(table)
         first = 0
@@ -91,13 +95,21 @@ def relaxed(cut: Layout, states: int, budget: Budget, least: int = 0) -> Relaxed
             if over(budget):
                 return None
             end = max(first + 1, int(np.searchsorted(offset, offset[first] + _PORTION_OF_SUMS)) - 1)
-            sums.fill(value, first, end, table, counts, offset)
-            if value[offset[first] : offset[end]].max() == np.iinfo(kind).max:
+            if sums.fill(value, first, end, table, counts, offset, weight, full) >= np.iinfo(kind).max:
                 break
             first = end
         else:
             return Relaxed(cut, table, offset, value)
     return None
+
+
+def _weights(cut: Layout) -> tuple[Array, int]:
+    """Return the weights of a letter of each unit, as whole numbers, and what a slot runs at most."""
+    fits = [min(most, cut.issue) for most in cut.capacity]
+    scale = lcm(*fits)
+    weight = np.zeros(UNITS, np.int64)
+    weight[: len(fits)] = [scale // fit for fit in fits]
+    return weight, scale * len(fits)
 
 
 class Dive:
@@ -170,15 +182,15 @@ def packable(cut: Layout) -> bool:
     return all(sum(bits) < 63 for bits in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
 
 
-def _fields(runs: StateTables) -> Array:
-    """Return, per run in the order of the axes, shift and mask of its warps, shift and mask of its extra work, and its length - 1."""
-    fields = np.zeros((len(runs.order), 5), np.int64)
+def _fields(runs: StateTables, weight: Array) -> Array:
+    """Return `Sums.fields`, with the weight of a letter of each unit."""
+    fields = np.zeros((len(runs.order), 6), np.int64)
     low = [0, 0]
     for row, place in zip(fields, runs.order.tolist(), strict=True):
         warps = int(runs.warps[np.searchsorted(runs.base, place, side="right") - 1])
         longest = int(runs.length[place]) - 1
         inside, extra = warps.bit_length(), (warps * longest).bit_length()
-        row[:] = low[0], (1 << inside) - 1, low[1], (1 << extra) - 1, longest
+        row[:] = low[0], (1 << inside) - 1, low[1], (1 << extra) - 1, longest, weight[runs.unit[place]]
         low = [low[0] + inside, low[1] + extra]
     return fields
 
@@ -198,7 +210,8 @@ def _ahead(letters: StateTables, runs: Layout) -> Array:
 def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
     """Return the words of the moves of letters over their runs, and the words of the start."""
     runs = bound.tables
-    fields = _fields(runs)
+    weight, full = _weights(bound.cut)
+    fields = _fields(runs, weight)
     shifts = {place: (int(row[0]), int(row[2])) for place, row in zip(runs.order.tolist(), fields, strict=True)}
     step = np.zeros((WORDS, len(letters.unit)), np.int64)
     drop = np.zeros((2, *letters.drop.shape), np.int64)
@@ -217,4 +230,4 @@ def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
             place += int(runs.length[run])
         root[INSIDE] += warps << shifts[end - 1][0]
         root[EXTRA] += warps * (int(runs.length[end - 1]) - 1) << shifts[end - 1][1]
-    return Sums(bound.value, bound.offset, fields, step, _ahead(letters, bound.cut), drop), root
+    return Sums(bound.value, bound.offset, fields, full, step, _ahead(letters, bound.cut), drop), root

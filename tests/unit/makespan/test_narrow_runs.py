@@ -58,3 +58,27 @@ def test_the_search_for_a_goal_finds_the_longest_and_refutes_what_is_longer() ->
         check(problem, schedule)
         assert schedule.makespan == slots
     assert loose > 5
+
+
+@pytest.mark.parametrize(
+    ("strings", "capacity", "kind", "slots"),
+    [
+        # A byte per state serves more than 255 slots, unless one unit after the other takes most of the time.
+        (["LLCLL"] * 66, {"L": 1, "C": 1}, "uint8", 265),
+        (["L400CSDT"], {"L": 1, "C": 1, "S": 1, "D": 1, "T": 1}, "uint16", 404),
+    ],
+)
+def test_of_a_longest_path_a_byte_is_kept_where_that_is_enough(strings: list[str], capacity: dict[str, int], kind: str, slots: int) -> None:
+    problem = case(*strings, **capacity)
+    runs = layout(problem, "runs")
+    bound = relaxed(runs, count_states(runs), Budget())
+    assert bound is not None
+    assert (bound.value.dtype, bound.upper) == (kind, slots)
+    ended, states = Dive(layout(problem, "letters"), bound, 1 << 28).reach(slots, Budget())
+    assert ended is End.FOUND
+    assert schedule_of(problem, layout(problem, "letters"), states).makespan == slots
+
+
+def test_a_table_that_does_not_fit_the_memory_is_not_begun() -> None:
+    runs = layout(case("LLCLL", warps=10, L=1, C=1), "runs")
+    assert relaxed(runs, count_states(runs), Budget(memory=1000)) is None
