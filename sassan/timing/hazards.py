@@ -193,7 +193,7 @@ def load(arch: str) -> Hazards:
 
 
 def _distances(arch: str, classes: frozenset[str]) -> Distances:
-    """Return the distances of an architecture: published ones override measured ones, those to any consumer what was observed too rarely."""
+    """Return the distances of an architecture: published ones override measured ones, those to any consumer what was seen too rarely."""
     tables = rows(arch, "distances")
     measured, published = dict[tuple[str, str, str, str], Distance](), dict[tuple[str, str, str, str], Distance]()
     for path in sorted(tables):
