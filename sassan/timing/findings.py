@@ -26,6 +26,8 @@ class Finding:
     barrier: int = -1
     have: int = -1
     need: int = -1
+    observations: int | None = None
+    """On how few observations the finding rests, where they are too few: it is a note then."""
 
     def message(self, consumer: str, producer: str) -> str:
         """Return the finding in words, given the text of both instructions."""
@@ -34,7 +36,8 @@ class Finding:
             return f"'{consumer}' waits for barrier {self.barrier}, {_cycles(self.have)} after {other}, which sets it; it needs {self.need}"
         event = f"'{consumer}' {'reads' if self.dependence == RAW else 'overwrites'} {' '.join(names(self.registers))}"
         if self.code == SHORT:
-            return f"{event}, {_cycles(self.have)} after {other}; it needs {self.need}"
+            few = "" if self.observations is None else f", as far as at most {self.observations} observations tell"
+            return f"{event}, {_cycles(self.have)} after {other}; it needs {self.need}{few}"
         sets = "which sets no barrier" if self.barrier < 0 else f"which sets barrier {self.barrier}"
         return f"{event} without a wait for {other}, {sets}"
 
@@ -47,9 +50,10 @@ def _cycles(number: int) -> str:
 class Report:
     """The findings in the order of the code; gaps name what could not be followed, where something may go unseen.
 
-    `assumptions` name the tables that were taken from another SM.
+    `notes` are findings that rest on too few observations to be relied on. `assumptions` name the tables that were taken from another SM.
     """
 
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
     assumptions: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()

@@ -6,8 +6,9 @@ from fnmatch import fnmatchcase
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
+from typing import NamedTuple
 
-from sassan.arch import cached, rows
+from sassan.arch import cached, described, rows
 from sassan.checked import Fields
 from sassan.errors import InputError
 from sassan.ir import Instruction, Register
@@ -46,8 +47,24 @@ class _Rule:
         return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
 
 
-Distances = Mapping[tuple[str, str, str, str], int]
-"""Cycles from issue to issue, by dependence, register file, class of the producer and class of the consumer (or ANY)."""
+ENOUGH = 30
+"""So often must compilers have kept just the smallest distance to count as what hardware needs; a finding that rests on less is a note."""
+PUBLISHED = -1
+"""In place of a number of observations, for a distance that is published."""
+
+
+class Distance(NamedTuple):
+    """Cycles from issue to issue, and how often just these were observed; `producers` and `consumers` are the opcodes seen often enough."""
+
+    cycles: int
+    seen: int = PUBLISHED
+    producers: frozenset[str] = frozenset()
+    consumers: frozenset[str] = frozenset()
+
+
+_UNKNOWN = Distance(0)
+Distances = Mapping[tuple[str, str, str, str], Distance]
+"""By dependence, register file, class of the producer and class of the consumer (or ANY)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +87,18 @@ class Profile:
 class Hazards:
     """The tables of one architecture."""
 
-    def __init__(self, arch: str, rules: Mapping[str, tuple[_Rule, ...]], visible: int, distances: Distances) -> None:
-        """Take the rules by kind; `visible` is the number of cycles until a barrier that was set can be waited for."""
+    def __init__(self, arch: str, rules: Mapping[str, tuple[_Rule, ...]], visible: int, outlasts: bool, distances: Distances) -> None:
+        """Take the rules by kind.
+
+        `visible` is the number of cycles until a barrier that was set can be waited for; `outlasts` says that an access of a queue takes
+        longer than any result of fixed latency: behind a wait for it, what was issued before it is there.
+        """
         self.arch = arch
         self.visible = visible
-        self._rules = rules
+        self.outlasts = outlasts
+        self.together = described(arch).control_words
+        """Whether a stall of 0 issues an instruction together with the next one."""
+        self.rules = rules
         self._distances = distances
         self._profiles: dict[str, Profile] = {}
         self._longest: dict[str, int] = {}
@@ -94,19 +118,26 @@ class Hazards:
         return profile
 
     def _first(self, kind: str, opcode: str) -> str:
-        return next((rule.value for rule in self._rules[kind] if rule.fits(opcode)), "")
+        return next((rule.value for rule in self.rules[kind] if rule.fits(opcode)), "")
 
-    def distance(self, dependence: str, file: str, producer: str, consumer: str) -> int:
-        """Return the cycles that must lie between the issue of two classes that depend through a register file; 0 where none is known."""
+    def distance(self, dependence: str, file: str, producer: str, consumer: str) -> Distance:
+        """Return the cycles that must lie between the issue of two classes that depend through a register file; 0 where none are known."""
         exact = self._distances.get((dependence, file, producer, consumer))
-        return exact if exact is not None else self._distances.get((dependence, file, producer, ANY), 0)
+        return exact if exact is not None else self._distances.get((dependence, file, producer, ANY), _UNKNOWN)
 
     def longest(self, producer: str) -> int:
         """Return the largest distance that a class of producers asks for: after it, its results are there for all."""
         longest = self._longest.get(producer)
         if longest is None:
-            longest = self._longest[producer] = max((cycles for key, cycles in self._distances.items() if key[2] == producer), default=0)
+            longest = self._longest[producer] = max((each.cycles for key, each in self._distances.items() if key[2] == producer), default=0)
         return longest
+
+
+def is_note(distance: Distance, producer: str, consumer: str) -> bool:
+    """Say whether a distance rests on too few observations, of the classes or of one of the two opcodes."""
+    if distance.seen == PUBLISHED:
+        return False
+    return distance.seen < ENOUGH or producer not in distance.producers or consumer not in distance.consumers
 
 
 def touched(instruction: Instruction, facts: Facts | None, profile: Profile) -> tuple[int, int, int]:
@@ -146,33 +177,34 @@ def load(arch: str) -> Hazards:
             message = f"no architecture file gives the {section} of {arch}, so its control codes cannot be checked"
             raise InputError("unsupported-architecture", message, hint="docs/developer/add-an-sm.md says how to add or inherit them")
     rules: dict[str, list[_Rule]] = {kind: [] for kind in _KINDS}
-    visible = 0
+    visible, outlasts = 0, False
     for path, row in rows(arch, "hazards").items():
         kind, _, value = path.partition(".")
         if path == "barriers":
-            row.fields.only("visible", "source")
-            visible = row.fields.whole("visible", least=0)
+            row.fields.only("visible", "outlasts", "source")
+            visible, outlasts = row.fields.whole("visible", least=0), row.fields.flag("outlasts")
         elif kind in rules and value:
             row.fields.only("names", "source")
             rules[kind].append(_Rule(value, row.fields.texts("names")))
         else:
             raise row.fields.fail("names", f"must be a rule of {', '.join(_KINDS)}")
     classes = frozenset((*units(), *(rule.value for rule in rules["class"]), _WIDE_HIGH, ANY))
-    return Hazards(arch, {kind: tuple(sections) for kind, sections in rules.items()}, visible, _distances(arch, classes))
+    return Hazards(arch, {kind: tuple(sections) for kind, sections in rules.items()}, visible, outlasts, _distances(arch, classes))
 
 
 def _distances(arch: str, classes: frozenset[str]) -> Distances:
-    """Return all distances of an architecture: published ones override those that were measured."""
-    out: dict[tuple[str, str, str, str], int] = {}
+    """Return the distances of an architecture: published ones override measured ones, those to any consumer what was seen too rarely."""
     tables = rows(arch, "distances")
-    for path in sorted(tables, key=lambda path: path != _MEASURED):
+    measured, published = dict[tuple[str, str, str, str], Distance](), dict[tuple[str, str, str, str], Distance]()
+    for path in sorted(tables):
         tables[path].fields.only("source", RAW, WAW)
-        out |= _entries(tables[path].fields, classes)
-    return out
+        (measured if path == _MEASURED else published).update(_entries(tables[path].fields, classes))
+    rare = {key for key, each in measured.items() if PUBLISHED < each.seen < ENOUGH and (*key[:3], ANY) in published}
+    return {key: each for key, each in measured.items() if key not in rare} | published
 
 
 def _entries(fields: Fields, classes: frozenset[str]) -> Distances:
-    out: dict[tuple[str, str, str, str], int] = {}
+    out: dict[tuple[str, str, str, str], Distance] = {}
     for dependence in (RAW, WAW):
         fields.table(dependence).only(*FILES, GUARD)
         for file in fields.table(dependence).values:
@@ -181,5 +213,19 @@ def _entries(fields: Fields, classes: frozenset[str]) -> Distances:
             for producer in producers.values:
                 row = producers.table(producer)
                 row.only(*sorted(classes))
-                out |= {(dependence, file, producer, consumer): row.whole(consumer, least=0) for consumer in row.values}
+                out |= {(dependence, file, producer, consumer): _entry(row, consumer) for consumer in row.values}
     return out
+
+
+def _entry(row: Fields, consumer: str) -> Distance:
+    """Return a published number of cycles, or a row of what was observed."""
+    if not isinstance(row.values[consumer], dict):
+        return Distance(row.whole(consumer, least=0))
+    observed = row.table(consumer)
+    observed.only("cycles", "seen", "producers", "consumers")
+    return Distance(
+        observed.whole("cycles", least=0),
+        observed.whole("seen", least=1),
+        frozenset(observed.texts("producers", ())),
+        frozenset(observed.texts("consumers", ())),
+    )

@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 
 from sassan.isa import tables
 from sassan.isa.control import BARRIERS, Control
+from sassan.timing.hazards import is_note
 from sassan.timing.scoreboards import check
 from soundness.control_waits import WRITE, Access, first_waits, setters, unprotected, waits_soon, why_protected
-from soundness.control_walks import Code, uses
+from soundness.control_walks import Code, Use, uses
 
 STALL, WAIT, RENUMBER = "stall", "wait", "renumber"
 KINDS = (STALL, WAIT, RENUMBER)
@@ -54,7 +55,7 @@ def _stalls(code: Code) -> Iterator[Fault]:
             decrement[index] = min(decrement.get(index, slack + 1), slack + 1)
     for index, less in sorted(decrement.items()):
         stall = code.controls[index].stall - less
-        if stall >= 0:
+        if stall >= (not code.hazards.together):
             yield Fault(code, STALL, index, replace(code.controls[index], stall=stall))
 
 
@@ -63,9 +64,16 @@ def _ways(code: Code) -> Iterator[tuple[tuple[int, ...], int]]:
     for producer in range(len(code.controls)):
         if code.writes[producer] and code.fixed(producer):
             for use in uses(code, producer):
-                needs = [code.hazards.distance(use.dependence, use.file, kind, code.kind(use.consumer)) for kind in use.classes]
-                if max(needs, default=0) > 0:
-                    yield use.way, use.distance - max(needs)
+                need = max((needed(code, producer, use, kind) for kind in use.classes), default=0)
+                if 0 < need <= use.distance:
+                    yield use.way, use.distance - need
+
+
+def needed(code: Code, producer: int, use: Use, kind: str) -> int:
+    """Return the cycles that a use needs as far as enough observations tell, else 0."""
+    need = code.hazards.distance(use.dependence, use.file, kind, code.kind(use.consumer))
+    opcodes = (code.function.instructions[index].opcode.partition(".")[0] for index in (producer, use.consumer))
+    return 0 if is_note(need, *opcodes) else need.cycles
 
 
 def _wait_bits(code: Code) -> Iterator[Fault]:

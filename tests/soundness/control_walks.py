@@ -11,7 +11,7 @@ from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.control import Control, encode
 from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, touched
-from sassan.timing.scoreboards import issued
+from sassan.timing.scheduled import issued
 from sassan.timing.steps import steps
 
 FAR = 30
@@ -44,6 +44,10 @@ class Code:
         opcode = self.function.instructions[index].opcode
         return self.controls[index].write_barrier is None and not self.hazards.profile(opcode).variable
 
+    def ordered(self, index: int) -> bool:
+        """Return whether an instruction is an access of a queue."""
+        return self.hazards.profile(self.function.instructions[index].opcode).results != ""
+
     def changed(self, index: int, control: Control) -> Function:
         """Return the function with another control code at one instruction."""
         code = list(self.function.instructions)
@@ -60,7 +64,7 @@ def code_of(function: Function) -> Code:
     after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(
         function,
-        tuple(issued(one) for one in function.instructions if one.control is not None),
+        tuple(issued(one, hazards) for one in function.instructions if one.control is not None),
         tuple(reads for reads, _, _ in registers),
         tuple(guard for _, guard, _ in registers),
         tuple(writes for _, _, writes in registers),
@@ -85,19 +89,22 @@ class Use:
 
 
 def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
-    """Yield the uses of the result of an instruction within `far` cycles, on every path, until the result is overwritten."""
-    todo = [(to, code.controls[producer].stall, code.writes[producer], (producer,)) for to in code.after[producer]]
+    """Yield the uses of the result of an instruction within `far` cycles, on every path, until it is overwritten, or a wait outlasts it."""
+    todo = [(to, code.controls[producer].stall, code.writes[producer], (producer,), 0) for to in code.after[producer]]
     while todo:
-        index, distance, registers, way = todo.pop()
-        if distance > far or len(way) > LONG:
+        index, distance, registers, way, setters = todo.pop()
+        if distance > far or len(way) > LONG or code.controls[index].wait_mask & setters:
             continue
         for dependence, file, used in _touches(code, index):
             if used & registers and not apart(code, producer, index, way):
                 classes = tuple(name for name, part in parts(code.kind(producer), code.writes[producer]) if part & used & registers)
                 yield Use(index, dependence, file, classes, distance, way)
         left = registers if code.guards[index] else registers & ~code.writes[index]
+        barrier = code.controls[index].write_barrier
+        if barrier is not None and code.hazards.outlasts and code.ordered(index):
+            setters |= 1 << barrier
         if left:
-            todo.extend((to, distance + code.controls[index].stall, left, (*way, index)) for to in code.after[index])
+            todo.extend((to, distance + code.controls[index].stall, left, (*way, index), setters) for to in code.after[index])
 
 
 def apart(code: Code, producer: int, consumer: int, way: tuple[int, ...]) -> bool:

@@ -1,18 +1,21 @@
 """The check of control codes is judged: nothing in the compiler's output, and seeded faults (scripts/check_control_codes draws more)."""
 
 import random
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
 
 from budget import some
 from samples import names, program
+from sassan.ir import Function
 from sassan.isa.tables import load
-from sassan.timing import hazards
+from sassan.timing import hazards, scoreboards
 from sassan.timing.scoreboards import check
 from soundness.control_faults import KINDS, Fault, faults, found, harmless
 from soundness.control_waits import unprotected
 from soundness.control_walks import Code, code_of
+from soundness.plain_flight import PlainFlight
 
 pytestmark = pytest.mark.slow
 
@@ -60,3 +63,19 @@ def test_every_fault_that_makes_the_code_wrong_is_found(arch: str, kind: str):
 def test_most_of_what_is_drawn_makes_the_code_wrong(arch: str):
     right = [fault for kind in KINDS for fault in drawn(arch, kind) if harmless(fault)]
     assert len(right) < PER_KIND
+
+
+def _scrambled(function: Function, random_: random.Random) -> Function:
+    """Return the function with a bit changed in every tenth control code."""
+    code = (replace(one, control=(one.control or 0) ^ (random_.random() < 0.1) << random_.randrange(17)) for one in function.instructions)
+    return replace(function, instructions=tuple(code))
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_steps_along_a_block_agree_with_steps_over_states(arch: str, monkeypatch: pytest.MonkeyPatch):
+    random_ = random.Random(f"flight {arch}")
+    functions = [_scrambled(code.function, random_) for code in codes(arch) for _ in range(2)]
+    reports = [check(function, load(arch).facts, hazards.load(arch)) for function in functions]
+    monkeypatch.setattr(scoreboards, "Flight", PlainFlight)
+    assert [check(function, load(arch).facts, hazards.load(arch)) for function in functions] == reports
+    assert sum(len(report.findings) for report in reports) > 50

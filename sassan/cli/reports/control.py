@@ -23,7 +23,7 @@ Checked = tuple[Selected, "Report"]
 
 
 def text(checked: Sequence[Checked]) -> None:
-    """Print one line per function, then each finding, the assumptions, and what could not be followed."""
+    """Print one line per function, then each finding and note, the assumptions, and what could not be followed."""
     if not checked:
         return
     columns = (NAME, Column("arch"), Column("instr", number=True), Column("findings", number=True))
@@ -35,11 +35,19 @@ def text(checked: Sequence[Checked]) -> None:
     if any(report.findings for _, report in checked):
         out("\nfindings:\n")
     for selected, report in checked:
-        for finding in report.findings:
-            name = label(selected.function.name, 30)
-            out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
+        _list(selected, report.findings)
+    if any(report.notes for _, report in checked):
+        out("\nnotes, on too few observations:\n")
+    for selected, report in checked:
+        _list(selected, report.notes)
     assumptions.show([text for _, report in checked for text in report.assumptions], every=True)
     list_gaps([(selected.function.name, report.gaps) for selected, report in checked if not _is_unchecked(report)])
+
+
+def _list(selected: Selected, findings: Sequence[Finding]) -> None:
+    name = label(selected.function.name, 30)
+    for finding in findings:
+        out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
 
 
 def _count(report: Report) -> str:
@@ -62,6 +70,7 @@ def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
             **documents.function_head(selected.function, selected.file),
             "instructions": len(selected.function.instructions),
             "findings": None if _is_unchecked(report) else [_finding(selected, finding) for finding in report.findings],
+            "notes": [_finding(selected, finding) for finding in report.notes],
             "gaps": documents.gaps(report.gaps),
             **documents.assumptions(report.assumptions),
         }
@@ -80,6 +89,7 @@ def _finding(selected: Selected, finding: Finding) -> Mapping[str, documents.Val
         "barrier": _known(finding.barrier),
         "have": _known(finding.have),
         "need": _known(finding.need),
+        "observations": finding.observations,
         "message": _message(selected, finding),
     }
 

@@ -36,14 +36,14 @@ class Tool:
 
 
 def nvdisasm(sm: int) -> Tool:
-    """Return the first nvdisasm that supports `sm`.
+    """Return the newest nvdisasm that supports `sm`: an older one skips words that ptxas writes, or calls them illegal.
 
     Raises MissingToolError nvdisasm-missing; the hint is the install command.
     """
     candidates = tools(NVDISASM)
-    for tool in candidates:
-        if sm in tool.reads:
-            return tool
+    suitable = [tool for tool in candidates if sm in tool.reads]
+    if suitable:
+        return max(suitable, key=lambda tool: tuple(map(int, tool.version.split("."))))
     listed = "; ".join(f"{tool.path} ({tool.version}) supports {_range(tool.reads)}" for tool in candidates) or "none was found"
     command = install("cubin") if sm >= _FIRST_OF_CUDA_13 else f"{_INSTALL_OLD} (its wheel contains nvdisasm 12.8)"
     raise MissingToolError(

@@ -12,9 +12,13 @@ _SECONDS = 600
 _ERROR = re.compile(r"line (\d+); error\s*: (.*)")
 
 
+class PtxasError(Exception):
+    """ptxas ends without saying which line it refuses: it crashes on one of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A cubin with a kernel `k<number>` for each of the statements that ptxas accepts, the others by number with what it says of them."""
+    """A cubin with the kernels of the statements that ptxas accepts (`module`), the others by number with what it says of them."""
 
     cubin: Path
     accepted: list[tuple[int, Statement]]
@@ -22,7 +26,7 @@ class Assembled:
 
 
 def assembled(ptxas: str, chosen: Sequence[tuple[int, Statement]], arch: str, version: str, cubin: Path) -> Assembled:
-    """Return the cubin of numbered statements for an SM; raises RuntimeError where ptxas fails without naming a line."""
+    """Return the cubin of numbered statements for an SM; raises PtxasError where ptxas fails without naming a line."""
     left, refused = list(chosen), dict[int, str]()
     while left:
         late = _refused(ptxas, left, arch, version, cubin)
@@ -44,5 +48,5 @@ def _refused(ptxas: str, chosen: Sequence[tuple[int, Statement]], arch: str, ver
         return {}
     refused = {owners[int(line) - 1]: said for line, said in _ERROR.findall(done.stderr)}
     if not refused or -1 in refused:
-        raise RuntimeError(f"ptxas fails for {arch}: {done.stderr[:500]}")
+        raise PtxasError(f"ptxas fails for {arch}: {done.stderr[:500]}")
     return refused

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -13,6 +13,14 @@ _OPERAND = re.compile(r"\$([hrlqpHRLQPUgsocx])")
 _TYPES = {"h": "b16", "r": "b32", "l": "b64", "q": "b128", "p": "pred"}
 _SIZES = {"h": 2, "r": 4, "l": 8, "q": 16}
 _ADDRESSES = {"g": "%global", "s": "%shared", "o": "%local", "c": "%constant", "x": "%object"}
+
+
+_MOST_OPERANDS = 3072
+"""Bytes of operands in parameters: an operand has 16."""
+
+
+_DIRECTIVES = ".maxntid 384 .minnctapersm 1"
+"""ptxas drops setmaxnreg where it does not know how many registers a kernel begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +46,21 @@ def _spelled(form: str) -> Iterator[str]:
 
 
 def module(chosen: Sequence[tuple[int, Statement]], arch: str, version: str) -> tuple[str, list[int]]:
-    """Return a PTX module with a kernel `k<number>` for each statement, and the number of the statement on each of its lines."""
+    """Return a PTX module with two kernels for each statement, and the number of the statement on each of its lines.
+
+    `k<number>` reads the operands from memory, `u<number>` takes them from its parameters: they are warp-uniform, and the SM may have
+    other instructions for those.
+    """
     lines = [f".version {version}", f".target {arch}", ".address_size 64", ".const .align 16 .b8 words[256];"]
     owners = [-1] * len(lines)
     for number, statement in chosen:
-        kernel = _kernel(number, statement.text)
+        kernel = [*_kernel(f"k{number}", statement.text, _load), *_kernel(f"u{number}", statement.text, _parameter)]
         lines += kernel
         owners += [number] * len(kernel)
     return "\n".join(lines) + "\n", owners
 
 
-def _kernel(number: int, text: str) -> list[str]:
+def _kernel(name: str, text: str, load: Callable[[str, str, int], list[str]]) -> list[str]:
     """Return the lines of a kernel around a statement: loads of what it reads, stores of what it writes."""
     counts = dict.fromkeys(_TYPES, 0)
     before: list[str] = []
@@ -59,19 +71,20 @@ def _kernel(number: int, text: str) -> list[str]:
         if letter in _ADDRESSES:
             return _ADDRESSES[letter]
         kind = "r" if letter == "U" else letter.lower()
-        name = f"%{kind}{counts[kind]}"
+        operand = f"%{kind}{counts[kind]}"
         counts[kind] += 1
         if letter.islower() or letter == "U":
-            before.extend(_load(kind, name, 16 * len(before)))
+            before.extend(load(kind, operand, 16 * len(before)))
         if letter.isupper():
-            after.extend(_store(kind, name, 16 * len(after)))
-        return name
+            after.extend(_store(kind, operand, 16 * len(after)))
+        return operand
 
     statement = _OPERAND.sub(register, text)
     declared = [f".reg .{_TYPES[kind]} %{kind}<{count}>;" for kind, count in counts.items() if count]
-    addresses = [f".reg .{'b32' if name == '%shared' else 'b64'} {name};" for name in _ADDRESSES.values()]
+    addresses = [f".reg .{'b32' if address == '%shared' else 'b64'} {address};" for address in _ADDRESSES.values()]
     return [
-        f".entry k{number}(.param .u64 in, .param .u64 out, .param .u64 address, .param .u64 object, .param .u64 offset) {{",
+        f".entry {name}(.param .u64 in, .param .u64 out, .param .u64 address, .param .u64 object, .param .u64 offset,",
+        f".param .align 16 .b8 operands[{_MOST_OPERANDS}]) {_DIRECTIVES} {{",
         *declared,
         *addresses,
         ".reg .b64 %in, %out, %base; .reg .b32 %flag; .reg .b64 %low, %high;",
@@ -94,6 +107,14 @@ def _load(kind: str, name: str, offset: int) -> list[str]:
     if kind == "q":
         return [f"ld.global.v2.b64 {{%low, %high}}, [%in+{offset}]; mov.b128 {name}, {{%low, %high}};"]
     return [f"ld.global.b{8 * _SIZES[kind]} {name}, [%in+{offset}];"]
+
+
+def _parameter(kind: str, name: str, offset: int) -> list[str]:
+    if kind == "p":
+        return [f"ld.param.b32 %flag, [operands+{offset}]; setp.ne.u32 {name}, %flag, 0;"]
+    if kind == "q":
+        return [f"ld.param.v2.b64 {{%low, %high}}, [operands+{offset}]; mov.b128 {name}, {{%low, %high}};"]
+    return [f"ld.param.b{8 * _SIZES[kind]} {name}, [operands+{offset}];"]
 
 
 def _store(kind: str, name: str, offset: int) -> list[str]:

@@ -55,6 +55,7 @@ FORMS = [
     ("-c[0x0][0x4]", Constant(0, (), 4, negated=True)),
     ("|c[0x0][0x4]|", Constant(0, (), 4, absolute=True)),
     ("-|c[0x0][0x4]|", Constant(0, (), 4, negated=True, absolute=True)),
+    ("|c[0x0] [0x4].H0_H0|", Constant(0, (), 4, absolute=True, modifiers=("H0_H0",))),
     ("~c[0x0][0x4]", Constant(0, (), 4, inverted=True)),
     ("[R2]", Memory((R2,), 0)),
     ("[RZ]", Memory((RZ,), 0)),

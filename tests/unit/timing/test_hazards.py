@@ -40,11 +40,11 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("arch", "key", "cycles"), PUBLISHED)
 def test_distances_are_the_published_ones(arch: str, key: tuple[str, str, str, str], cycles: int):
-    assert hazards.load(arch).distance(*key) == cycles
+    assert hazards.load(arch).distance(*key).cycles == cycles
 
 
 def test_what_no_table_holds_needs_no_distance():
-    assert hazards.load("sm_80").distance(RAW, "R", "nothing", "alu") == 0
+    assert hazards.load("sm_80").distance(RAW, "R", "nothing", "alu").cycles == 0
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,18 @@ def test_a_table_that_is_not_well_formed_is_refused(tmp_path: Path, monkeypatch:
     assert message in caught.value.message
 
 
+def test_what_was_observed_too_rarely_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rows = 'fma = { cycles = 4, seen = 29 }\nalu = { cycles = 4, seen = 30, producers = ["IADD3"], consumers = ["LOP3"] }\n'
+    describe(monkeypatch, tmp_path, f"{RULES}{ROW.replace('raw.R', 'raw.R.alu')}{rows}")
+    found = hazards.load("sm_130")
+    to_alu = found.distance(RAW, "R", "alu", "alu")
+    assert to_alu == hazards.Distance(4, 30, frozenset({"IADD3"}), frozenset({"LOP3"}))
+    assert [hazards.is_note(to_alu, *pair) for pair in (("IADD3", "LOP3"), ("LOP3", "LOP3"), ("IADD3", "SEL"))] == [False, True, True]
+    assert hazards.is_note(found.distance(RAW, "R", "alu", "fma"), "IADD3", "FADD")
+
+
 def test_what_is_published_goes_over_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     published = '[distances.a]\nsource = "x"\n[distances.a.raw.R]\nalu = { any = 5 }\n'
     describe(monkeypatch, tmp_path, f"{RULES}{published}{ROW}alu = {{ any = 4, fma = 9 }}\n")
     found = hazards.load("sm_130")
-    assert [found.distance(RAW, "R", "alu", one) for one in ("alu", "fma")] == [5, 9]
+    assert [found.distance(RAW, "R", "alu", one).cycles for one in ("alu", "fma")] == [5, 9]

@@ -291,3 +291,16 @@ def test_a_call_out_of_the_listing_is_a_gap():
         EXIT | 5
     """
     assert [gap.code for gap in report(text).gaps] == ["unknown-callee"]
+
+
+def test_a_stall_of_zero_is_a_cycle_where_no_two_instructions_issue_together():
+    text = """
+        IADD3 R0, R2, R3, RZ | 3
+        ERRBAR | 0
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == []
+    assert found(text.replace("RZ | 3", "RZ | 2")) == [
+        "short-distance: 'IADD3 R1, R0, R0, RZ' reads R0, 3 cycles after 'IADD3 R0, R2, R3, RZ' at 0x0000; it needs 4"
+    ]

@@ -89,7 +89,7 @@ def test_a_jump_to_an_unknown_place_enters_what_nothing_else_reaches():
 
 
 def test_what_is_not_modelled_goes_on_and_is_a_gap():
-    found = walked("RPCMOV.32 Rpc.LO, R4 | 4\nEXIT | 5")
+    found = walked("BMOV.32.PQUAD B0, R4 | 4\nEXIT | 5")
     assert found.after == ((1,), ())
     assert [(gap.address, gap.code) for gap in found.gaps] == [(0, "unsupported-control")]
 
