@@ -90,8 +90,8 @@ class Use:
 
 def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
     """Yield the uses of the result of an instruction within `far` cycles, on every path, until it is overwritten, or a wait outlasts it."""
-    first: tuple[int, ...] = (producer,)
-    todo = [(to, code.controls[producer].stall, code.writes[producer], first, 0) for to in code.after[producer]]
+    todo: list[tuple[int, int, int, tuple[int, ...], int]] = []
+    todo += [(to, code.controls[producer].stall, code.writes[producer], (producer,), 0) for to in code.after[producer]]
     while todo:
         index, distance, registers, way, setters = todo.pop()
         if distance > far or len(way) > LONG or code.controls[index].wait_mask & setters:
