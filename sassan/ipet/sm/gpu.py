@@ -32,7 +32,7 @@ _COLD = (
     f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
 _CODE = 32 * _KIB
-"""Bytes of code that any SM keeps: less than the least that was published, 46 KiB of a T4 (Jia et al., Turing, 2019)."""
+"""Bytes of code that every SM is taken to keep: assumed, no publication says it of all."""
 _PAGE = 2 * _KIB * _KIB
 """Bytes of a page of device memory."""
 _GRAIN = 64
