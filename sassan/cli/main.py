@@ -1,7 +1,6 @@
 """The command `sassan`: its commands, what every exit status means, and the last stop of every error."""
 
 import difflib
-import gc
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ import typer
 from sassan import __version__
 from sassan.cli.group import LazyGroup
 from sassan.cli.output import failure, terminal
+from sassan.collector import collect_rarely
 from sassan.errors import SassanError, SelfCheckError, UsageError
 
 _USAGE = UsageError.status
@@ -80,16 +80,6 @@ def run(arguments: list[str]) -> int:
         failure.show(_internal(error))
         return _INTERNAL
     return status if isinstance(status, int) else 0
-
-
-def collect_rarely() -> None:
-    """Make Python look for garbage in cycles more rarely in this process.
-
-    An analysis keeps what it builds, in values without cycles: looking for some walks over all of them again and again, which takes a large
-    function 10 to 20 % of its time. The peak of the memory grows by 2 %. What was imported stays anyway.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Generic, Self
 
+from sassan.collector import collect_rarely
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor.executor import In, More, Out
 from sassan.executor.order import Done, Ended, Failed, Lost, OrderedRun, worker_lost
@@ -224,6 +225,7 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
     sys.unraisablehook = _exit_at_once
+    collect_rarely()  # as the command line does
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))

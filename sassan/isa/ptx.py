@@ -100,8 +100,8 @@ class PtxIsa:
 
     def _parameter(self, instruction: Instruction) -> int | None:
         """Return on what a load of a parameter depends: nothing for one of the kernel, the parameter of a call itself."""
-        place = instruction.operands[-1] if not isinstance(instruction.operands[-1], Variable) else instruction.operands[1]
-        if not isinstance(place, PtxAddress):
+        place = next((operand for operand in instruction.operands if isinstance(operand, PtxAddress)), None)
+        if place is None:
             return None
         frame = self._frame(instruction.address)
         if isinstance(place.base, Symbol):

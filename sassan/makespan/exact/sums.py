@@ -4,10 +4,10 @@ The states of one spread of the warps over the segments form a block: a box with
 left beyond one instruction per warp, from 0 to (length - 1) * warps. A move of a spread takes a part of its box, shifted, to the box of
 another spread, so a row of states is filled with one pass over a row of another block for each move.
 
-Of a longest path only the last bits are kept: a byte per state serves makespans of more than 255 slots. Let w be the weight of the work
-left in a state, a letter of a unit that runs sigma per slot weighing 1/sigma, and u the number of units. A slot runs at most the weight u,
-so the path has w / u slots at least: `reference` is less by two, a path beyond it is known from its last bits, and the same holds for the
-states that follow, whose weight is less by u at most. `fill` says how far beyond its reference any path was.
+Of a longest path only the last bits are kept: a byte per state serves makespans of more than 255 slots. A path has as many slots at least
+as the unit that takes longest at the start takes alone: with w letters of it left, of which a slot runs u at most, w / u. `reference` is
+less by two, a path beyond it is known from its last bits, and the same holds for the states that follow, of whose letters w at most u are
+missing. `fill` says how far beyond its reference any path was.
 """
 # ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 

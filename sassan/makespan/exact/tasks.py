@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from math import lcm
 
 import numpy as np
 
@@ -104,12 +103,16 @@ def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
 
 
 def _weights(cut: Layout) -> tuple[Array, int]:
-    """Return the weights of a letter of each unit, as whole numbers, and what a slot runs at most."""
+    """Return the weight of a letter of each unit, and what a slot runs of it at most: a letter of the unit that takes longest weighs 1."""
     fits = [min(most, cut.issue) for most in cut.capacity]
-    scale = lcm(*fits)
+    work = np.zeros(len(fits))
+    for team in cut.teams:
+        for segment in team.segments:
+            work[segment.unit] += len(team.warps) * segment.length / fits[segment.unit]
+    busiest = int(np.argmax(work))
     weight = np.zeros(UNITS, np.int64)
-    weight[: len(fits)] = [scale // fit for fit in fits]
-    return weight, scale * len(fits)
+    weight[busiest] = 1
+    return weight, fits[busiest]
 
 
 class Dive:

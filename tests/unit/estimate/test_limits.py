@@ -5,6 +5,7 @@ import pytest
 from samples import SAMPLES
 from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
+from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.frontend import load, read
 from sassan.machine.launch import Launch, Shape
@@ -31,15 +32,20 @@ LIMITS: list[tuple[str, str, int, Shape]] = [
 NAMES = {"dfma": "fp64", "mufu": "xu", "hmma": "tensor"}
 
 
-def bound_by(folder: str, name: str, threads: int, grid: Shape) -> str:
+def analyzed(folder: str, name: str, threads: int, grid: Shape, *, contention: bool = True) -> AnalysisResult:
     kernel = next(each for each in read(load(str(SAMPLES / folder / "sm_80" / f"{name}.cubin"))).functions if each.kernel)
     settings = Settings(
         costs=models.model("control", Tables()),
         launch=Launch((threads, 1, 1), grid),
         resources=Resources(sms=SMS),
         gpu=find("A100-PCIE-40GB"),
+        contention=contention,
     )
-    result = analyze(kernel, settings)
+    return analyze(kernel, settings)
+
+
+def bound_by(folder: str, name: str, threads: int, grid: Shape) -> str:
+    result = analyzed(folder, name, threads, grid)
     found = estimated(result).estimate
     assert found is not None
     assert result.grid_bound is not None
@@ -50,6 +56,15 @@ def bound_by(folder: str, name: str, threads: int, grid: Shape) -> str:
 @pytest.mark.parametrize(("folder", "name", "threads", "grid"), LIMITS, ids=[name for _, name, _, _ in LIMITS])
 def test_the_limit_that_a_kernel_is_built_for_is_named(folder: str, name: str, threads: int, grid: Shape):
     assert bound_by(folder, name, threads, grid) == NAMES.get(name, name)
+
+
+@pytest.mark.parametrize(("folder", "name", "threads", "grid"), LIMITS, ids=[name for _, name, _, _ in LIMITS])
+def test_an_estimate_is_the_same_without_the_bounds_of_many_warps(folder: str, name: str, threads: int, grid: Shape):
+    """`sassan estimate` and `rank` leave out what only those bounds need, such as accesses that are followed lane by lane."""
+    bounded, alone = (analyzed(folder, name, threads, grid, contention=each) for each in (True, False))
+    assert bounded.grid_bound is not None
+    assert alone.grid_bound is None
+    assert estimated(alone).estimate == estimated(bounded).estimate
 
 
 @pytest.mark.slow

@@ -63,9 +63,10 @@ def test_the_search_for_a_goal_finds_the_longest_and_refutes_what_is_longer() ->
 @pytest.mark.parametrize(
     ("strings", "capacity", "kind", "slots"),
     [
-        # A byte per state serves more than 255 slots, unless one unit after the other takes most of the time.
+        # A byte per state serves more than 255 slots, unless units beside the busiest one take as many, one after the other.
         (["LLCLL"] * 66, {"L": 1, "C": 1}, "uint8", 265),
-        (["L400CSDT"], {"L": 1, "C": 1, "S": 1, "D": 1, "T": 1}, "uint16", 404),
+        (["L400CSDT"], {"L": 1, "C": 1, "S": 1, "D": 1, "T": 1}, "uint8", 404),
+        (["L300C299"], {"L": 1, "C": 1}, "uint16", 599),
     ],
 )
 def test_of_a_longest_path_a_byte_is_kept_where_that_is_enough(strings: list[str], capacity: dict[str, int], kind: str, slots: int) -> None:
