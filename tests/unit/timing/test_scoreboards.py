@@ -296,7 +296,7 @@ def test_a_call_out_of_the_listing_is_a_gap():
 def test_a_stall_of_zero_is_a_cycle_where_no_two_instructions_issue_together():
     text = """
         IADD3 R0, R2, R3, RZ | 3
-        ERRBAR | 0
+        NOP | 0
         IADD3 R1, R0, R0, RZ | 4
         EXIT | 5
     """
@@ -304,3 +304,16 @@ def test_a_stall_of_zero_is_a_cycle_where_no_two_instructions_issue_together():
     assert found(text.replace("RZ | 3", "RZ | 2")) == [
         "short-distance: 'IADD3 R1, R0, R0, RZ' reads R0, 3 cycles after 'IADD3 R0, R2, R3, RZ' at 0x0000; it needs 4"
     ]
+
+
+@pytest.mark.parametrize("fence", ["ERRBAR", "MEMBAR.SC.GPU"])
+def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str):
+    text = f"""
+        IADD3 R0, R2, R3, RZ | 1
+        {fence} | 0
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == []
+    assert len(found(text.replace(fence, "NOP"))) == 1
+
