@@ -78,8 +78,8 @@ def issued(instruction: Instruction, hazards: Hazards) -> Control:
 
     A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle
     (ptxas counts it as one: behind ERRBAR). A fence lasts longer than any result of fixed latency takes, whatever its code says: ptxas lets
-    a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12, and a store a moved uniform register
-    2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8.
+    a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12, and a store a moved
+    uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8.
     """
     assert instruction.control is not None, "code without control codes is not checked"
     return _issued(instruction.control, FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1)
