@@ -316,4 +316,3 @@ def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str):
     """
     assert found(text) == []
     assert len(found(text.replace(fence, "NOP"))) == 1
-
