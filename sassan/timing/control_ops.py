@@ -1,11 +1,10 @@
 """An instruction as its scheduler sees it: what it waits for, what it sets, and how long it keeps its unit and the warp."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sassan.ir import Immediate, Instruction, Register, Word
-from sassan.isa.control import BARRIERS, decode
+from sassan.ir import Instruction
+from sassan.isa.control import decode
+from sassan.timing.depbar import remainders
 from sassan.timing.rates import Rates
 
 
@@ -45,7 +44,7 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     )
     assert kind is not None, "an instruction of no class has no cost"
     least = code.stall if together else max(code.stall, 1)
-    counted = dict(_counted(instruction))
+    counted = remainders(instruction)
     waits, clears = code.wait_mask, code.wait_mask
     for barrier, remainder in counted.items():
         waits |= 1 << barrier
@@ -66,27 +65,3 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
         unit=rates.unit(instruction.opcode),
         interval=interval,
     )
-
-
-def _counted(instruction: Instruction) -> Iterator[tuple[int, int]]:
-    """Yield the barriers that DEPBAR waits for and what it leaves open of each: `DEPBAR.LE SB5, 0x3, {2,1}` leaves 3 of barrier 5.
-
-    A form that is not known waits for every barrier and leaves anything open.
-    """
-    if instruction.opcode.partition(".")[0] != "DEPBAR":
-        return
-    known: dict[int, int] = {}
-    counted: int | None = None
-    for operand in instruction.operands:
-        match operand:
-            case Register(file="SB", index=int(index)):
-                counted = index
-                known[index] = 0
-            case Immediate(value=int(value)) if counted is not None:
-                known[counted] = value
-            case Word(text=text) if re.fullmatch(r"\{[0-5](,[0-5])*\}", text):
-                known |= dict.fromkeys(map(int, re.findall(r"[0-5]", text)), 0)
-            case _:
-                known = dict.fromkeys(range(BARRIERS), 1)
-                break
-    yield from known.items()

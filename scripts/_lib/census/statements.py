@@ -54,7 +54,7 @@ def module(chosen: Sequence[tuple[int, Statement]], arch: str, version: str) -> 
     lines = [f".version {version}", f".target {arch}", ".address_size 64", ".const .align 16 .b8 words[256];"]
     owners = [-1] * len(lines)
     for number, statement in chosen:
-        kernel = [*_kernel(f"k{number}", statement.text, _load), *_kernel(f"u{number}", statement.text, _parameter)]
+        kernel = [*_kernel(f"k{number}", statement.text, _loaded), *_kernel(f"u{number}", statement.text, _parameter)]
         lines += kernel
         owners += [number] * len(kernel)
     return "\n".join(lines) + "\n", owners
@@ -101,20 +101,20 @@ def _kernel(name: str, text: str, load: Callable[[str, str, int], list[str]]) ->
     ]
 
 
-def _load(kind: str, name: str, offset: int) -> list[str]:
-    if kind == "p":
-        return [f"ld.global.b32 %flag, [%in+{offset}]; setp.ne.u32 {name}, %flag, 0;"]
-    if kind == "q":
-        return [f"ld.global.v2.b64 {{%low, %high}}, [%in+{offset}]; mov.b128 {name}, {{%low, %high}};"]
-    return [f"ld.global.b{8 * _SIZES[kind]} {name}, [%in+{offset}];"]
+def _loaded(kind: str, name: str, offset: int) -> list[str]:
+    return _load(kind, name, "global", f"[%in+{offset}]")
 
 
 def _parameter(kind: str, name: str, offset: int) -> list[str]:
+    return _load(kind, name, "param", f"[operands+{offset}]")
+
+
+def _load(kind: str, name: str, space: str, place: str) -> list[str]:
     if kind == "p":
-        return [f"ld.param.b32 %flag, [operands+{offset}]; setp.ne.u32 {name}, %flag, 0;"]
+        return [f"ld.{space}.b32 %flag, {place}; setp.ne.u32 {name}, %flag, 0;"]
     if kind == "q":
-        return [f"ld.param.v2.b64 {{%low, %high}}, [operands+{offset}]; mov.b128 {name}, {{%low, %high}};"]
-    return [f"ld.param.b{8 * _SIZES[kind]} {name}, [operands+{offset}];"]
+        return [f"ld.{space}.v2.b64 {{%low, %high}}, {place}; mov.b128 {name}, {{%low, %high}};"]
+    return [f"ld.{space}.b{8 * _SIZES[kind]} {name}, {place};"]
 
 
 def _store(kind: str, name: str, offset: int) -> list[str]:
