@@ -14,7 +14,7 @@ from sassan.timing.hazards import FILES, Hazards, Profile, parts, touched
 FENCE = 30
 """Cycles after which the next instruction behind a memory fence issues, at the least: more than any fixed latency."""
 _FENCES = ("MEMBAR", "ERRBAR")
-"""ERRBAR, too, holds the warp: nobody publishes how long, but ptxas counts on it."""
+"""ERRBAR, too, holds the warp: for how long is not published, but ptxas counts on it."""
 _ORDINARY = FILES["R"]
 
 
