@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
+from sassan.isa.control import BARRIERS, decode
 from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.pipes import TENSOR
@@ -84,6 +85,8 @@ class Rates:
             unit = self.unit(instruction.opcode)
             message = f"{instruction.opcode} needs unit '{unit}', which compute capability {self.machine.capability} does not have"
             return Gap(instruction.address, "no-unit", message if unit else f"the functional unit of {instruction.opcode} is unknown")
+        if instruction.control is not None and (wrong := [each for each in decode(instruction.control).sets if each >= BARRIERS]):
+            return Gap(instruction.address, "no-barrier", f"the control code sets barrier {wrong[0]}: a warp has {BARRIERS}, from 0 on")
         return None
 
     def assumptions(self, code: Iterable[Instruction]) -> tuple[str, ...]:

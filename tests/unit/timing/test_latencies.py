@@ -10,6 +10,7 @@ from sassan.isa.tables import load
 from sassan.timing import latencies
 from sassan.timing.latencies import Latencies, parse
 from sassan.timing.rates import Tables
+from sassan.timing.control import Control
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -137,3 +138,10 @@ def test_a_unit_that_the_machine_does_not_have_is_a_gap() -> None:
     function = scheduled("HADD2 R0, R0, R0 | 6\nEXIT | 15", "sm_52")
     (gap,) = Table().block_costs(explore(function, load("sm_52").facts)).gaps
     assert (gap.code, gap.address) == ("no-unit", 8)
+
+
+@pytest.mark.parametrize("set_to", ["w6", "w0 r6"])
+def test_a_barrier_that_a_warp_does_not_have_is_a_gap(set_to: str) -> None:
+    function = scheduled(f"LDG.E R0, [R2.64] | 2 {set_to}\nEXIT | 15")
+    (gap,) = Control().block_costs(explore(function, load("sm_80").facts)).gaps
+    assert (gap.code, gap.address) == ("no-barrier", 0)
