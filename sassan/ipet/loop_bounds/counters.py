@@ -1,6 +1,6 @@
 """From one iteration of a loop to the number of its back edges: counters that move one way, and exits that every iteration passes.
 
-Two rules, both over words on the circle of 2^32, so that nothing is assumed about overflow. Let h(k) be what a register holds at the k-th
+Three rules, all over words on the circle of 2^32, so that nothing is assumed about overflow. Let h(k) be what a register holds at the k-th
 visit of the head since the loop was entered, k from 0, and let every way back change it by c(k), `least` <= c(k) <= `most`, `least` > 0;
 the other direction is the mirror image.
 
@@ -14,6 +14,13 @@ Equality bound.
 Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
 that it moves by the same number c every time. If c divides every possible first distance d = right - left, then left meets right after
 d / c iterations: at most max(d) / c back edges are taken.
+
+Distance bound.
+Every way back has found h + a < right or h + a <= right, read as numbers of one kind (signed or not), where right is the same word all the
+time. Let f be the number of h(0), r that of right, s 1 or 0, and let h grow as in the first rule. r - f may be known much better than r and f
+are, where both are sums of one unknown word: the begin of a row and its end. If no number that h takes wraps around, h(k) = f + q(k), and
+q(k) <= r - f - a - s at every back edge: at most floor((max(r - f) - a - s) / least) + 1 of them are taken. By induction h(k) is at most
+t = max(f, r - a - s + most), so nothing wraps around if t, t + a and f + a are numbers of that kind.
 """
 
 from collections.abc import Sequence
@@ -149,6 +156,69 @@ def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Valu
     return None
 
 
+def distance_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> LoopBound | None:
+    """Return the bound of the third rule; `fixed` and `old` as in `equality_bound`."""
+    low, high = counter.step.signed
+    if counter.first is None or low <= 0 <= high or -_HALF in (low, high):
+        return None
+    bounds = [_distance_bound(counter, back, fixed, old, is_signed=is_signed) for is_signed in (False, True)]
+    return min((bound for bound in bounds if bound is not None), key=lambda bound: bound.bound, default=None)
+
+
+def _distance_bound(
+    counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol], *, is_signed: bool
+) -> LoopBound | None:
+    first, sign = counter.first, 1 if counter.step.signed[0] > 0 else -1
+    assert first is not None
+    least, most = sorted(sign * change for change in counter.step.signed)
+    state = _facts_of_all(back)
+    starts = _numbers(state, first, sign, is_signed=is_signed)
+    ways = [_limit(counter, path, fixed, old, sign, is_signed=is_signed) for path in back]
+    limits = [way for way in ways if way is not None]
+    if starts is None or len(limits) < len(ways):
+        return None
+    farthest, top = starts[1], -SIZE
+    for added, strict, right in limits:
+        ends, distance = _numbers(state, right, sign, is_signed=is_signed), state.range_of(state.minus(right, first))
+        if ends is None or max(ends[1], starts[1]) - min(ends[0], starts[0]) >= _HALF:
+            return None  # the words do not say how far the numbers are apart
+        farthest = max(farthest, ends[1] - added - strict + most)
+        top = max(top, max(sign * number for number in distance.signed) - added - strict)
+    smallest, greatest = sorted(sign * number for number in ((-_HALF, _HALF - 1) if is_signed else (0, SIZE - 1)))
+    if any(farthest + max(0, added) > greatest or starts[0] + min(0, added) < smallest for added, _, _ in limits):
+        return None
+    change = str(least) if least == most else f"{least} to {most}"
+    text = f"from {_shown(counter.start)}, {'plus' if sign > 0 else 'minus'} {change} per iteration, as long as it has moved by at most {top}"
+    origins: Origins = frozenset().union(*(right.origins for _, _, right in limits))
+    return LoopBound(max(0, top // least + 1), text, origins | counter.origins)
+
+
+def _limit(
+    counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol], sign: int, *, is_signed: bool
+) -> tuple[int, bool, Value] | None:
+    """Return a, whether it is less, and the right side of a comparison: counter + a < right; all mirrored where `sign` is -1."""
+    for atom in state.atoms:
+        if atom.relation not in {"<", "<="} or atom.is_signed != is_signed:
+            continue
+        left, right = (atom.left, atom.right) if sign > 0 else (atom.right, atom.left)
+        if left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None and _is_fixed(right, fixed, old):
+            return sign * ranges.signed(left.range.constant), atom.relation == "<", right
+    return None
+
+
+def _numbers(state: State, value: Value, sign: int, *, is_signed: bool) -> tuple[int, int] | None:
+    """Return the least and the greatest number that a word is, or its negative; None where the words wrap around."""
+    words = state.range_of(value)
+    low, high = words.view(is_signed)
+    return None if high - low != words.width else (low, high) if sign > 0 else (-high, -low)
+
+
+def _facts_of_all(back: Sequence[State]) -> State:
+    """Return what is known of words on all ways back."""
+    shared = [symbol for symbol in back[0].facts if all(symbol in path.facts for path in back)]
+    return State(facts={symbol: _all([path.facts[symbol] for path in back]) for symbol in shared})
+
+
 def _unequal_pairs(counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol]) -> list[tuple[Value, Value]]:
     """Return (left, right) of every comparison that a way back found unequal: the counter on the left, something fixed on the right."""
     out: list[tuple[Value, Value]] = []
@@ -171,8 +241,7 @@ def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: S
     first = counter.first
     if first is None:
         return None
-    state = State(facts={symbol: words for symbol, words in back[0].facts.items() if all(symbol in path.facts for path in back)})
-    state = State(facts={symbol: _all([path.facts[symbol] for path in back]) for symbol in state.facts})
+    state = _facts_of_all(back)
     begin = state.plus(state.times(first, left.factor), Value(None, 0, left.range))
     change = ranges.signed(step * left.factor)
     distance = state.range_of(state.minus(right, begin) if change > 0 else state.minus(begin, right))

@@ -7,7 +7,7 @@ from operator import or_
 
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, equality_bound, monotone_bound
+from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
@@ -237,7 +237,8 @@ def _counted(
     old = frozenset(value.symbol for state in firsts for value in state.registers.values() if isinstance(value, Value) and value.symbol)
     options: list[LoopBound] = []
     for counter in known:
-        for way in (monotone_bound(counter, back), equality_bound(counter, back, fixed, old)):
+        ways = (monotone_bound(counter, back), equality_bound(counter, back, fixed, old), distance_bound(counter, back, fixed, old))
+        for way in ways:
             if way is not None and (way.bound <= _USELESS or (not way.origins and way.bound < _WORD)):
                 named = replace(way, reason=f"{name(counter.register)} {way.reason}")
                 options.append(named)
