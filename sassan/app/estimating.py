@@ -13,16 +13,19 @@ from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
+from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
+from sassan.ipet.flow_facts import Origin
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
 from sassan.products import Product
 from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.timing.table import Table
+from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
 _KIB = 1024
@@ -91,6 +94,8 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
     ran = nested(cfg, seen.executions) if walked is None and seen is not None else None
+    if walked is None and seen is None and (missing := _undecided(result)):
+        return missing
     source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
     kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
@@ -168,6 +173,18 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     if known is None or known.occupancy is None:
         return (Gap(entry, "unknown-occupancy", known.why if known is not None else "no launch is given"),)
     return block_barriers(result.cfg, result.isa.facts).gaps
+
+
+def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:
+    """Return the loops whose iterations arguments decide that are not given: the longest path has the most that any value allows."""
+    cfg, launch, bounds = result.cfg, result.settings.launch, result.bounds
+    known = [
+        bound if origin is Origin.INFERRED else None for bound, origin in zip(bounds.of_loop, bounds.origins, strict=True)
+    ]
+    loops = decided_by_missing(cfg, clobbering(result.isa.facts, cfg.externals), launch, known)
+    names = ", ".join(f"--param {place.called}=N" for place in numbers_missing(cfg.function, launch))
+    message = f"how often this loop iterates depends on an argument that is not given: {names}"
+    return tuple(Gap(cfg.nodes[cfg.loops[loop].head].start, "unknown-argument", message) for loop in loops)
 
 
 def _uncoded(result: AnalysisResult) -> tuple[Gap, ...]:

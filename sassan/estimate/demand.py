@@ -1,5 +1,6 @@
 """The rows of the simulation: what each instruction of a graph takes on an SM, and of the memory behind it."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from sassan.access.opcodes import Space, references
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
-from sassan.estimate.program import TICK, Column, Program, Stall
+from sassan.estimate.program import LAST_WORD, TICK, Column, Program, Stall
 from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
@@ -22,6 +23,8 @@ from sassan.warpcfg.graph import WarpCfg
 _LONG = ("global", "texture", "atomic", "store", "async")
 """Classes of latencies of the memory beyond the SM."""
 _NOTHING = Expected()
+_CHECK = "FCHK"
+"""Tests whether the operands of a fast division allow it."""
 _READ = 20
 """Cycles until the operands of an access have been read, where nothing is in the way."""
 
@@ -83,13 +86,20 @@ class Demands:
         """Return the program of a path."""
         units, together = self.units, described(self.cfg.function.arch).control_words
         rows = [_row(each, self, units, together=together) for node in self.cfg.nodes for each in node.code]
+        starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
+        # No warp of a block leaves out a barrier of its others: where some visits have none, all of them take less time.
+        blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
+        shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
+        weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]
         shared = [any(pipe.unit == unit and pipe.scope == SM for pipe in self.usual.rates.machine.pipes) for unit in units]
         return Program(
             np.array(rows, np.int64),
-            np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64),
+            starts,
             np.array(visits.nodes, np.int64),
-            np.array(visits.weights, np.float64),
+            np.array(weights, np.float64),
             np.array(shared, np.int64),
+            np.array([round(share * (LAST_WORD + 1)) for share in shares], np.int64),
+            np.array(visits.turns, np.int64),
         )
 
 
@@ -110,7 +120,7 @@ def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, to
     row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
     row[Column.READ] = min(rates.reading(instruction.opcode), _READ)
     row[Column.UNIT] = units.index(op.unit)
-    row[Column.INTERVAL] = op.interval
+    row[Column.INTERVAL] = min(op.interval, round(figures.check)) if instruction.opcode == _CHECK else op.interval
     row[Column.PIPELINE] = _ticks(moved.cycles)
     row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial * figures.atomic / share.part))
     row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))

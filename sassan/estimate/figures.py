@@ -27,6 +27,7 @@ class Figures:
     from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues. `atomic`: for which
     L2 keeps an address for the operation of one lane. `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the
     part of the launch overhead of a product that is usual. `cache`: KiB of L1 that shared memory never takes.
+    `check`: for which FCHK, the test of a fast division, keeps its unit.
     """
 
     l1: float
@@ -39,6 +40,7 @@ class Figures:
     fetch: float
     launch: float
     cache: float
+    check: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ its own file changes.
 
 from typing import NamedTuple
 
-from sassan.estimate.program import BINS, TICK, Column, Figures, Numbers, Stall
+from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Column, Figures, Numbers, Stall
 from sassan.isa.control import BARRIERS
 from sassan.makespan.jit import uncounted, uncounted_inner
 
@@ -34,6 +34,8 @@ class Code(NamedTuple):
     nodes: Numbers
     weights: Figures
     shared: Numbers
+    below: Numbers
+    turns: Numbers
 
 
 class Shape(NamedTuple):
@@ -217,7 +219,7 @@ def _step(sim: Simulation, w: int, now: int) -> None:
     sim.warps.issued[w] = now
     sim.warps.at[w] += 1
     if sim.warps.at[w] == sim.code.starts[sim.code.nodes[sim.warps.visit[w]] + 1]:
-        sim.warps.visit[w] += 1
+        sim.warps.visit[w] = _next(sim, w)
         if sim.warps.visit[w] == len(sim.code.nodes):
             _end(sim, w, after, now, weight)
             _open(sim, place, row, now)
@@ -231,6 +233,17 @@ def _step(sim: Simulation, w: int, now: int) -> None:
         _open(sim, place, row, now)
     else:
         _arm(sim, w, after)
+
+
+@uncounted_inner
+def _next(sim: Simulation, w: int) -> int:
+    """Return the next visit that a warp makes (`program.drawn`)."""
+    visit = sim.warps.visit[w] + 1
+    while visit < len(sim.code.nodes):
+        if (sim.warps.age[w] * GOLDEN + sim.code.turns[visit] * ODD) & LAST_WORD < sim.code.below[visit]:
+            break
+        visit += 1
+    return int(visit)
 
 
 @uncounted_inner

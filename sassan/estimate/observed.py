@@ -11,7 +11,8 @@ import numpy.typing as npt
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
-from sassan.estimate.warps import Sample, numbers_known, run, sample, slow_paths
+from sassan.estimate.arguments import numbers_missing
+from sassan.estimate.warps import Sample, run, sample, slow_paths
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
@@ -303,7 +304,7 @@ def observed(
 
     None where a number among the arguments is not known, or the machine has no rule for an instruction.
     """
-    if launch.block is None or launch.grid is None or not numbers_known(cfg.function, launch):
+    if launch.block is None or launch.grid is None or numbers_missing(cfg.function, launch):
         return None
     chosen = sample(launch.block, launch.grid)
     try:

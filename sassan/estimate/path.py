@@ -22,17 +22,20 @@ class Source(StrEnum):
 class Visits:
     """Nodes in the order in which a warp visits them; a visit represents `weights` visits of the whole path.
 
-    Loops with many iterations are cut short: their visits weigh more.
+    Loops with many iterations are cut short: their visits weigh more. Only a share of all warps makes a visit, and those with one number
+    of `turns`, an iteration, are made or left out by the same warps as far as their shares allow.
     """
 
     nodes: tuple[int, ...]
     weights: tuple[float, ...]
+    shares: tuple[float, ...]
+    turns: tuple[int, ...]
 
     def counts(self, nodes: int) -> tuple[float, ...]:
-        """Return how often each node of a graph is visited."""
+        """Return how often each node of a graph is visited by a warp on average."""
         out = [0.0] * nodes
-        for node, weight in zip(self.nodes, self.weights, strict=True):
-            out[node] += weight
+        for node, weight, share in zip(self.nodes, self.weights, self.shares, strict=True):
+            out[node] += weight * share
         return tuple(out)
 
 
@@ -133,18 +136,23 @@ def visits(path: Weighted, sizes: Sequence[int], most: int) -> Visits:
         cap = cap // 2
     nodes: list[int] = []
     counted: list[float] = []
+    shares: list[float] = []
+    turns: list[int] = []
 
     def expand(items: Folded, weight: float) -> None:
+        turn = len(nodes)
         for item in items:
             if isinstance(item, Loop):
                 for part in _iterations(item.times, cap):
                     expand(item.body, weight * part)
             else:
                 nodes.append(item)
-                counted.append(weight * weights.get(item, 1.0))
+                counted.append(weight * max(1.0, weights.get(item, 1.0)))
+                shares.append(min(1.0, weights.get(item, 1.0)))
+                turns.append(turn)
 
     expand(folded, 1.0)
-    return Visits(tuple(nodes), tuple(counted))
+    return Visits(tuple(nodes), tuple(counted), tuple(shares), tuple(turns))
 
 
 def _iterations(times: int, cap: int) -> list[float]:
@@ -178,8 +186,8 @@ def shortest(cfg: WarpCfg) -> Visits:
             nodes = [node]
             while (previous := reached[nodes[-1]]) >= 0:
                 nodes.append(previous)
-            return Visits(tuple(nodes[::-1]), (1.0,) * len(nodes))
+            return Visits(tuple(nodes[::-1]), (1.0,) * len(nodes), (1.0,) * len(nodes), (0,) * len(nodes))
         for follower in after.get(node, ()):
             if follower is not None and follower not in reached:
                 heappush(queue, (cost + len(cfg.nodes[node].code), follower, node))
-    return Visits((), ())
+    return Visits((), (), (), ())

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.errors import SelfCheckError
-from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall
+from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall, drawn
 from sassan.isa.control import BARRIERS
 
 _LONGEST = 10_000_000
@@ -169,7 +169,7 @@ class _Simulation:
         warp.issued, after = cycle, cycle + row[Column.STALL]
         warp.row += 1
         if warp.row == starts[nodes[warp.visit] + 1]:
-            warp.visit += 1
+            warp.visit = self.next(warp)
             if warp.visit == len(nodes):
                 self.end(warp, after, cycle, weight)
                 self.open(warp.place, row, cycle)
@@ -182,6 +182,12 @@ class _Simulation:
             self.open(warp.place, row, cycle)
         else:
             self.arm(warp, after)
+
+    def next(self, warp: _Warp) -> int:
+        """Return the next visit that a warp makes."""
+        visits = range(warp.visit + 1, len(self.program.nodes))
+        made = (visit for visit in visits if drawn(warp.age, int(self.program.turns[visit])) < self.program.below[visit])
+        return next(made, len(self.program.nodes))
 
     def end(self, warp: _Warp, after: int, cycle: int, weight: float) -> None:
         """End a warp, and its block with the last one."""

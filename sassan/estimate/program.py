@@ -10,6 +10,8 @@ TICK = 64
 """Parts of a cycle in which the queues of the memory count."""
 BINS = 256
 """Pieces of a timeline, at most; at least half as many, unless a piece is a cycle."""
+LAST_WORD = (1 << 32) - 1
+GOLDEN, ODD = 0x9E3779B9, 0x85EBCA6B
 Numbers = npt.NDArray[np.int64]
 Figures = npt.NDArray[np.float64]
 
@@ -64,6 +66,8 @@ class Program:
     """`rows` of all instructions (see `Column`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
 
     A visit represents `weights` visits, and takes as many times its time. `shared[u]`: all schedulers share unit u.
+    A warp makes a visit if the word that its number and `turns` give is below `below`, 2^32 times the share of the warps that do
+    (`drawn`); the first visit is made by all.
     """
 
     rows: Numbers
@@ -71,6 +75,13 @@ class Program:
     nodes: Numbers
     weights: Figures
     shared: Numbers
+    below: Numbers
+    turns: Numbers
+
+
+def drawn(warp: int, turn: int) -> int:
+    """Return a word that says which visits a warp makes: words of consecutive warps lie evenly (multiples of the golden section)."""
+    return (warp * GOLDEN + turn * ODD) & LAST_WORD
 
 
 @dataclass(frozen=True, slots=True)

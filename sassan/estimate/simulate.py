@@ -16,7 +16,7 @@ def simulate(program: Program, sm: Sm) -> Run:
     """
     from sassan.estimate import kernel  # noqa: PLC0415 - imports the compiler, which takes most of a second
 
-    code = kernel.Code(program.rows, program.starts, program.nodes, program.weights, program.shared)
+    code = kernel.Code(program.rows, program.starts, program.nodes, program.weights, program.shared, program.below, program.turns)
     size, schedulers = sm.places * sm.block_warps, sm.schedulers
     warps = kernel.Warps(*_zeros(7, size), *_zeros(3, size, BARRIERS))
     free, queues, counters = (

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.arch import described
+from sassan.estimate.arguments import POINTER
 from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ipet.loop_bounds.decoder import TableDecoder
@@ -33,7 +34,6 @@ _WARPS = 6
 """Consecutive warps of each block."""
 _COPIES = 8
 """Warps that are run a second time, with other contents of memory."""
-_POINTER = 8
 _APART = 28
 """Pointers that are not known are so many bits apart."""
 _SEED = 2026
@@ -140,15 +140,9 @@ def _calls(blocks: Sequence[Block], number: int, callees: frozenset[int]) -> boo
     return False
 
 
-def numbers_known(function: Function, launch: Launch) -> bool:
-    """Say whether all arguments of a launch are given but those that may be pointers: numbers decide how much there is to do."""
-    given = {place.offset for _, place in launch.placed(function)}
-    return all(each.offset in given or each.size == _POINTER for each in places(function))
-
-
 def _pointers(function: Function, launch: Launch) -> Launch:
     """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart."""
     given = {place.offset for _, place in launch.placed(function)}
-    missing = [each for each in places(function) if each.size == _POINTER and each.offset >= 0 and each.offset not in given]
-    made = tuple(Setting("", each.offset, (index + 1) << _APART, _POINTER) for index, each in enumerate(missing))
+    missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]
+    made = tuple(Setting("", each.offset, (index + 1) << _APART, POINTER) for index, each in enumerate(missing))
     return Launch(launch.block, launch.grid, (*launch.parameters, *made), launch.named, launch.buffers)

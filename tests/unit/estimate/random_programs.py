@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 
-from sassan.estimate.program import TICK, Column, Program, Sm, Stall
+from sassan.estimate.program import TICK, Column, Numbers, Program, Sm, Stall
 
 
 def program(rng: Random) -> Program:
@@ -14,7 +14,13 @@ def program(rng: Random) -> Program:
     starts = np.array([sum(sizes[:end]) for end in range(len(sizes) + 1)], np.int64)
     visits = [rng.randrange(len(sizes)) for _ in range(rng.randint(1, 4))]
     weights = [rng.choice((1.0, 2.5, 0.25)) for _ in visits]
-    return Program(rows, starts, np.array(visits, np.int64), np.array(weights), np.array([0, 1], np.int64))
+    below = [rng.choice((0, 1 << 30, 3 << 30, 1 << 32, 1 << 32)) for _ in visits]
+    turns = [rng.randrange(3) for _ in visits]
+    return Program(rows, starts, _words(visits), np.array(weights), *map(_words, ([0, 1], below, turns)))
+
+
+def _words(numbers: list[int]) -> Numbers:
+    return np.array(numbers, np.int64)
 
 
 def sm(rng: Random) -> Sm:

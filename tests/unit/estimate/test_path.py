@@ -21,7 +21,7 @@ def test_a_path_that_fits_is_whole():
 
 
 def test_the_first_iteration_stands_for_itself():
-    assert visits(((Loop((0,), 9),), {}), [1], 3) == Visits((0, 0), (1.0, 8.0))
+    assert visits(((Loop((0,), 9),), {}), [1], 3) == Visits((0, 0), (1.0, 8.0), (1.0, 1.0), (0, 1))
 
 
 def test_a_node_that_some_iterations_visit_weighs_less():
