@@ -178,9 +178,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
 def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:
     """Return the loops whose iterations arguments decide that are not given: the longest path has the most that any value allows."""
     cfg, launch, bounds = result.cfg, result.settings.launch, result.bounds
-    known = [
-        bound if origin is Origin.INFERRED else None for bound, origin in zip(bounds.of_loop, bounds.origins, strict=True)
-    ]
+    known = [bound if origin is Origin.INFERRED else None for bound, origin in zip(bounds.of_loop, bounds.origins, strict=True)]
     loops = decided_by_missing(cfg, clobbering(result.isa.facts, cfg.externals), launch, known)
     names = ", ".join(f"--param {place.called}=N" for place in numbers_missing(cfg.function, launch))
     message = f"how often this loop iterates depends on an argument that is not given: {names}"

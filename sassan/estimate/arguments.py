@@ -34,7 +34,9 @@ def decided_by_missing(
         for value in _TRIED
     ]
     return tuple(
-        index for index, bound in enumerate(bounds) if bound is not None and all(found and found[index].bound != bound for found in tried)
+        index
+        for index, bound in enumerate(bounds)
+        if bound is not None and all(bounded and bounded[index].bound != bound for bounded in tried)
     )
 
 

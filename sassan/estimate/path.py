@@ -23,7 +23,7 @@ class Visits:
     """Nodes in the order in which a warp visits them; a visit represents `weights` visits of the whole path.
 
     Loops with many iterations are cut short: their visits weigh more. Only a share of all warps makes a visit, and those with one number
-    of `turns`, an iteration, are made or left out by the same warps as far as their shares allow.
+    of `turns`, an iteration, are made or skipped by the same warps as far as their shares allow.
     """
 
     nodes: tuple[int, ...]

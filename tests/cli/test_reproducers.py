@@ -18,7 +18,7 @@ from cli.test_hostile_size import compressed_zeros
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the system counts no memory of a process")]
 SECONDS = 5.0
 MEMORY = 1 << 30
-#: Between a test and what it measures: a process begins with the largest memory that its parent ever had, and a worker of pytest may have had much.
+#: Between a test and what it measures: a process begins with the largest memory that its parent ever had, and a worker of pytest had much.
 SMALL = """
 import json, os, sys
 child = os.spawnv(os.P_NOWAIT, sys.argv[2], sys.argv[2:])

@@ -16,14 +16,14 @@ that it moves by the same number c every time. If c divides every possible first
 d / c iterations: at most max(d) / c back edges are taken.
 
 Distance bound.
-Every way back has found h + a < right or h + a <= right, read as numbers of one kind (signed or not), where right is the same word all the
-time. Let f be the number of h(0), r that of right, s 1 or 0, and let h grow as in the first rule. r - f may be known much better than r and f
+Every way back has found h + a < right or h + a <= right, read as numbers of one kind (signed or not), where right is the same word all
+the time. Let f be the number of h(0), r that of right, s 1 or 0, and let h grow as in the first rule. r - f may be known much better than r and f
 are, where both are sums of one unknown word: the begin of a row and its end. If no number that h takes wraps around, h(k) = f + q(k), and
 q(k) <= r - f - a - s at every back edge: at most floor((max(r - f) - a - s) / least) + 1 of them are taken. By induction h(k) is at most
 t = max(f, r - a - s + most), so nothing wraps around if t, t + a and f + a are numbers of that kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sassan.domains import ranges
@@ -173,8 +173,8 @@ def _distance_bound(
     least, most = sorted(sign * change for change in counter.step.signed)
     state = _facts_of_all(back)
     starts = _numbers(state, first, sign, is_signed=is_signed)
-    ways = [_limit(counter, path, fixed, old, sign, is_signed=is_signed) for path in back]
-    limits = [way for way in ways if way is not None]
+    ways = [_limits(counter, path, sign, is_signed=is_signed) for path in back]
+    limits = [way for way in (next((way for way in each if _is_fixed(way[2], fixed, old)), None) for each in ways) if way is not None]
     if starts is None or len(limits) < len(ways):
         return None
     farthest, top = starts[1], -SIZE
@@ -188,22 +188,19 @@ def _distance_bound(
     if any(farthest + max(0, added) > greatest or starts[0] + min(0, added) < smallest for added, _, _ in limits):
         return None
     change = str(least) if least == most else f"{least} to {most}"
-    text = f"from {_shown(counter.start)}, {'plus' if sign > 0 else 'minus'} {change} per iteration, as long as it has moved by at most {top}"
+    direction = "plus" if sign > 0 else "minus"
+    text = f"from {_shown(counter.start)}, {direction} {change} per iteration, as long as it has moved by at most {top}"
     origins: Origins = frozenset().union(*(right.origins for _, _, right in limits))
     return LoopBound(max(0, top // least + 1), text, origins | counter.origins)
 
 
-def _limit(
-    counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol], sign: int, *, is_signed: bool
-) -> tuple[int, bool, Value] | None:
-    """Return a, whether it is less, and the right side of a comparison: counter + a < right; all mirrored where `sign` is -1."""
+def _limits(counter: Counter, state: State, sign: int, *, is_signed: bool) -> Iterator[tuple[int, bool, Value]]:
+    """Yield a, whether it is less, and the right side of each comparison: counter + a < right; all mirrored where `sign` is -1."""
     for atom in state.atoms:
-        if atom.relation not in {"<", "<="} or atom.is_signed != is_signed:
-            continue
         left, right = (atom.left, atom.right) if sign > 0 else (atom.right, atom.left)
-        if left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None and _is_fixed(right, fixed, old):
-            return sign * ranges.signed(left.range.constant), atom.relation == "<", right
-    return None
+        compares = atom.relation in {"<", "<="} and atom.is_signed == is_signed
+        if compares and left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None:
+            yield sign * ranges.signed(left.range.constant), atom.relation == "<", right
 
 
 def _numbers(state: State, value: Value, sign: int, *, is_signed: bool) -> tuple[int, int] | None:

@@ -20,7 +20,8 @@ def straight(*rows: dict[Column, int]) -> Program:
     """Return a program of one node on one unit, visited once: rows with what differs from an instruction of 1 cycle without barriers."""
     usual = {Column.STALL: 1, Column.WRITES: -1, Column.READS: -1, Column.WRITTEN: 1, Column.INTERVAL: 1}
     numbers = [[{**usual, **row}.get(column, 0) for column in Column] for row in rows]
-    return Program(np.array(numbers, np.int64), np.array([0, len(rows)]), np.array([0]), np.array([1.0]), *(np.array([each]) for each in (0, 1 << 32, 0)))
+    once = (np.array([each]) for each in (0, 1 << 32, 0))
+    return Program(np.array(numbers, np.int64), np.array([0, len(rows)]), np.array([0]), np.array([1.0]), *once)
 
 
 def same(a: Run, b: Run) -> bool:
@@ -107,7 +108,8 @@ def test_a_timeline_holds_all_work_and_every_warp(seed: int):
     shown = timeline(run, program, units, sm.schedulers)
     lengths = program.starts[program.nodes + 1] - program.starts[program.nodes]
     # The first visit is made by all warps.
-    made = [[not at or drawn(warp, int(program.turns[at])) < below for at, below in enumerate(program.below)] for warp in range(sm.blocks * sm.block_warps)]
+    visits = list(enumerate(zip(program.turns.tolist(), program.below.tolist(), strict=True)))
+    made = [[not at or drawn(warp, turn) < below for at, (turn, below) in visits] for warp in range(sm.blocks * sm.block_warps)]
     issued = int((np.array(made) * lengths).sum())
     assert run.timeline[:, : sm.schedulers].sum() == issued
     assert run.timeline[:, sm.schedulers : sm.schedulers + len(units)].sum() >= issued

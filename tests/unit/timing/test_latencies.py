@@ -8,9 +8,9 @@ from samples import EVERY, names, program
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import load
 from sassan.timing import latencies
+from sassan.timing.control import Control
 from sassan.timing.latencies import Latencies, parse
 from sassan.timing.rates import Tables
-from sassan.timing.control import Control
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
 from scheduled import scheduled
