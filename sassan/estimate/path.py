@@ -128,12 +128,15 @@ def _order(cfg: WarpCfg) -> list[int]:
 
 
 def visits(path: Weighted, sizes: Sequence[int], most: int) -> Visits:
-    """Return the visits of a path with about `most` instructions: loops are cut to the iterations that fit; `sizes` are those of nodes."""
+    """Return the visits of a path with about `most` instructions: loops are cut to the iterations that fit; `sizes` are those of nodes.
+
+    Outer loops are cut first: iterations of an inner one overlap in a warp, and one that stands for many tells little of them.
+    """
     folded, weights = path
-    deepest = max((1, *_times(folded)))
-    cap = deepest
-    while cap > 1 and _length(folded, sizes, cap) > most:
-        cap = cap // 2
+    caps = [max((1, *_times(folded)))] * (_height(folded) + 1)
+    for height in range(len(caps) - 1, -1, -1):
+        while caps[height] > 1 and _length(folded, sizes, caps) > most:
+            caps[height] //= 2
     nodes: list[int] = []
     counted: list[float] = []
     shares: list[float] = []
@@ -143,7 +146,7 @@ def visits(path: Weighted, sizes: Sequence[int], most: int) -> Visits:
         turn = len(nodes)
         for item in items:
             if isinstance(item, Loop):
-                for part in _iterations(item.times, cap):
+                for part in _iterations(item.times, caps[_height(item.body)]):
                     expand(item.body, weight * part)
             else:
                 nodes.append(item)
@@ -166,8 +169,17 @@ def _times(items: Folded) -> list[int]:
     return [times for item in items if isinstance(item, Loop) for times in (item.times, *_times(item.body))]
 
 
-def _length(items: Folded, sizes: Sequence[int], cap: int) -> int:
-    return sum(min(item.times, cap) * _length(item.body, sizes, cap) if isinstance(item, Loop) else sizes[item] for item in items)
+def _height(items: Folded) -> int:
+    """Return how many loops are inside each other in a sequence."""
+    return max((1 + _height(item.body) for item in items if isinstance(item, Loop)), default=0)
+
+
+def _length(items: Folded, sizes: Sequence[int], caps: Sequence[int]) -> int:
+    """Return the instructions of a sequence; `caps` are iterations of a loop at most, by the height of its body."""
+    return sum(
+        min(item.times, caps[_height(item.body)]) * _length(item.body, sizes, caps) if isinstance(item, Loop) else sizes[item]
+        for item in items
+    )
 
 
 def shortest(cfg: WarpCfg) -> Visits:
