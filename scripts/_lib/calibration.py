@@ -2,7 +2,8 @@
 
 The logarithm of an estimate is taken as linear in the logarithms of the figures: one step of Gauss and Newton from the figures in use.
 Residuals are logarithms of estimated over measured cycles; those of a program weigh as much as those of any other, however many launches
-it has, and far ones count by their distance (Huber). A penalty keeps figures where publications have them, unless many launches say otherwise.
+it has, and far ones count by their distance (Huber). A penalty keeps figures where publications have them, unless many launches say
+otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _STEP = 1.25
 """Factor by which each figure is changed for its slope."""
 _HUBER = 0.5
 _PENALTY = 10.0
-"""Of 0.5, 2, 5, 10, 20 and 50. Below 10 the figures leave the published ranges (l2: 400 cycles at 0.5), and programs that are held back are worse on every source."""
+"""Of 0.5, 2, 5, 10, 20 and 50. Below 10 figures leave the published ranges (L2 at 400 cycles), and what is held back is worse on every source."""
 _ROUNDS = 20
 
 
