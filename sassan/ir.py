@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from sassan.source import Span
 
+INTERNAL = "$__internal_"
+"""In the name of a subroutine of the compiler: a slow path of a division, a shuffle by some lanes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Register:

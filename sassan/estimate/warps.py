@@ -16,7 +16,7 @@ from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
-from sassan.ir import Function, Instruction
+from sassan.ir import INTERNAL, Function, Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -37,8 +37,6 @@ _COPIES = 8
 _APART = 28
 """Pointers that are not known are so many bits apart."""
 _SEED = 2026
-_INTERNAL = "$__internal_"
-"""In the name of a subroutine of the compiler."""
 _NEVER = Condition(never=True)
 _STEPS = 20_000
 """Blocks of code that a warp executes at most."""
@@ -117,7 +115,7 @@ def run(
 
 def slow_paths(function: Function) -> frozenset[int]:
     """Return where the subroutines of the compiler begin."""
-    return frozenset(address for address, name in function.symbols if _INTERNAL in name)
+    return frozenset(address for address, name in function.symbols if INTERNAL in name)
 
 
 def _usual(blocks: Sequence[Block], block: Block, slow: frozenset[int]) -> Block:

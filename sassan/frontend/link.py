@@ -7,7 +7,7 @@ the IR is one address space, so every callee that the listing holds is appended,
 import re
 from dataclasses import replace
 
-from sassan.ir import CodeAddress, Function, Instruction, Operand, Register, Symbol, Target
+from sassan.ir import INTERNAL, CodeAddress, Function, Instruction, Operand, Register, Symbol, Target
 
 ALIGN = 0x1000
 """Sections are moved by multiples of this, so that control words keep their positions and the new address shows the old one."""
@@ -51,7 +51,9 @@ def _linked(function: Function, by_name: dict[tuple[str, str], Function]) -> Fun
     instructions = tuple(_moved(step, places[part.name], entries) for part in order for step in part.instructions)
     symbols = tuple((places[part.name] + address, name) for part in order for address, name in part.symbols)
     # A listing of cuobjdump does not show where device functions start: the targets of a pointer are unknown then.
-    devices_at = tuple(sorted({address for address, _ in symbols if address != function.entry or not function.kernel}))
+    # No pointer leads to a subroutine of the compiler.
+    pointed = {address for address, name in symbols if (address != function.entry or not function.kernel) and INTERNAL not in name}
+    devices_at = tuple(sorted(pointed))
     lines = tuple(replace(line, address=places[part.name] + line.address) for part in order for line in part.lines)
     callees = devices_at if indirect and devices_at and all(name in places for name in devices) else None
     return replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines)
