@@ -21,7 +21,7 @@ _VALUE = re.compile(
 _GUARD = re.compile(r"@!?U?P\w+ ")
 _NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
 _MARKS = re.compile(r"(?<=[ ,\[])[-~!|]+|\|")
-_REGISTER = re.compile(r"(?<!\w)R#")
+_SOURCE = re.compile(r"(?<![\w])(?<!desc\[)(?:U?R#|cx?\[)")
 _NEGATABLE = {"maxwell": frozenset({12, 29, 39}), "volta": frozenset({24, 68, 77, 87})}
 """First bits of the predicates that an instruction reads: the bit behind such a predicate is its `!`."""
 _BANK = 5
@@ -171,15 +171,14 @@ def difference(table: str, operands: Operands) -> str:
         return next((f"'{slot.constant}' in the place of '{value}'" for value, slot in wrong), "")
     others: Iterable[Form] = opcode.forms.values()
     if form is None and not opcodes(table).has(text.form):
-        # Another version of the tools may print other words, but not other signs, nor more or fewer registers.
+        # Another version of the tools may print other words and descriptors, but not other signs, registers or constants.
         others = (other for other in others if _is_changed(other.name, text.form))
     return next((f"the form '{other.name}'" for other in others if _is_of(other, form, operands)), "")
 
 
 def _is_changed(name: str, form: str) -> bool:
-    """Whether two forms differ by signs, or are of one opcode with another number of registers."""
-    opcode, registers = name.partition(" ")[0], _REGISTER.findall(name)
-    if opcode == form.partition(" ")[0] and len(registers) != len(_REGISTER.findall(form)):
+    """Whether two forms differ by signs, or are of one opcode with other registers and constants."""
+    if name.partition(" ")[0] == form.partition(" ")[0] and _SOURCE.findall(name) != _SOURCE.findall(form):
         return True
     return _MARKS.sub("", name) == _MARKS.sub("", form)
 
