@@ -28,7 +28,7 @@ _STEP = 1.25
 """Factor by which each figure is changed for its slope."""
 _HUBER = 0.5
 _PENALTY = 10.0
-"""Of 0.5, 2, 5, 10, 20 and 50. Below 10, figures leave the published ranges (L2: 400 cycles), and every source that is held back is worse."""
+"""Of 0.5, 2, 5, 10, 20 and 50. Below 10, figures leave the published ranges (L2: 400 cycles), and what is held back is worse."""
 _ROUNDS = 20
 
 
