@@ -87,7 +87,7 @@ class Demands:
         units, together = self.units, described(self.cfg.function.arch).control_words
         rows = [_row(each, self, units, together=together) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
-        # No warp of a block leaves out a barrier of its others: where some visits have none, all of them take less time.
+        # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
         weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]

@@ -12,6 +12,7 @@ BINS = 256
 """Pieces of a timeline, at most; at least half as many, unless a piece is a cycle."""
 LAST_WORD = (1 << 32) - 1
 GOLDEN, ODD = 0x9E3779B9, 0x85EBCA6B
+"""Of `drawn`: 2^32 times the golden section, whose multiples lie evenly (Knuth, The Art of Computer Programming 3, 6.4); any odd number."""
 Numbers = npt.NDArray[np.int64]
 Figures = npt.NDArray[np.float64]
 

@@ -19,7 +19,7 @@ Distance bound.
 Every way back has found h + a < right or h + a <= right, read as numbers of one kind (signed or not), where right is the same word all
 the time. Let f be the number of h(0), r that of right, s 1 or 0, and let h grow as in the first rule. Where both are sums of one unknown
 word, the begin of a row and its end, r - f may be known much better than r and f are. If no number that h takes wraps around,
-h(k) = f + q(k), and q(k) <= r - f - a - s at every back edge: at most floor((max(r - f) - a - s) / least) + 1 of them are taken. By
+h(k) = f + q(k), and q(k) <= r - f - a - s at every back edge: there are at most 1 + (max(r - f) - a - s) / least of them, rounded down. By
 induction h(k) is at most t = max(f, r - a - s + most), so nothing wraps around if t, t + a and f + a are numbers of that kind.
 """
 
