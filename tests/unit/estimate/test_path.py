@@ -26,3 +26,14 @@ def test_the_first_iteration_stands_for_itself():
 
 def test_a_node_that_some_iterations_visit_weighs_less():
     assert visits(((Loop((0, 1), 4),), {1: 0.25}), [1, 1], 100).counts(2) == (4, 1)
+
+
+def test_a_visit_that_some_warps_make_has_a_share_and_not_less_weight():
+    walked = visits(((0, 1), {1: 0.25}), [1, 1], 100)
+    assert (walked.weights, walked.shares, walked.turns) == ((1.0, 1.0), (1.0, 0.25), (0, 0))
+
+
+def test_outer_loops_are_cut_before_inner_ones():
+    walked = visits(((Loop((0, Loop((1,), 20)), 50),), {}), [1, 1], 30)
+    assert walked.nodes == (0, *(1,) * 20)
+    assert walked.counts(2) == (50, 1000)

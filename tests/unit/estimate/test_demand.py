@@ -1,0 +1,33 @@
+"""The program of a path: barriers are met by all warps, and a fast division is tested faster than it is computed."""
+
+from fractions import Fraction
+
+import pytest
+
+from sassan.estimate.demand import Demands, Share
+from sassan.estimate.figures import usual
+from sassan.estimate.path import Visits
+from sassan.estimate.program import Column, Program
+from sassan.isa.tables import load
+from sassan.timing.rates import Tables
+from sassan.warpcfg import explore
+from scheduled import scheduled
+
+
+def program(text: str, shares: tuple[float, ...]) -> Program:
+    cfg = explore(scheduled(text), load("sm_80").facts)
+    count = len(cfg.nodes)
+    walked = Visits(tuple(range(count)), (1.0,) * count, shares, (0,) * count)
+    return Demands(cfg, usual("sm_80", Tables()), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0)).program(walked)
+
+
+@pytest.mark.parametrize(("code", "weight", "below"), [("BAR.SYNC 0x0 | 6", 0.25, 1 << 32), ("NOP | 6", 1.0, 1 << 30)])
+def test_no_warp_skips_a_barrier(code: str, weight: float, below: int):
+    made = program(f"@P0 BRA end | 5\n{code}\nend:\nEXIT | 5", (1.0, 0.25, 1.0))
+    assert made.weights.tolist() == [1.0, weight, 1.0]
+    assert made.below.tolist() == [1 << 32, below, 1 << 32]
+
+
+def test_the_test_of_a_fast_division_keeps_its_unit_for_less_time():
+    made = program("MUFU.RCP R0, R1 | 1 w0\nFCHK P0, R0, R1 | 1 w1\nEXIT | 5 wait01", (1.0,))
+    assert made.rows[:2, Column.INTERVAL].tolist() == [8, 2]
