@@ -188,13 +188,15 @@ def stack_is_normal(warp: Warp) -> bool:
 
 _register_values = st.frozensets(st.sampled_from([0x30, 0x60, FramePointer(0), FramePointer(8)]), min_size=1)
 _registers = st.dictionaries(st.integers(0, 3), _register_values, max_size=4)
+_places = st.builds(FramePointer, st.integers(0, 3), st.sampled_from([(), ((4, 15),)]))
+_slots = st.dictionaries(_places, _register_values, max_size=4)
 _barriers = st.dictionaries(
     st.integers(0, 2),
     st.builds(Barrier, st.sampled_from([YES, MAYBE]), st.sampled_from([(), (NO,), (YES,)]))
     | st.sampled_from([Barrier(WRITTEN), Barrier(LOST)]),
     max_size=3,
 )
-thread_values = st.builds(ThreadValues, _registers, _registers, _barriers)
+thread_values = st.builds(ThreadValues, _registers, _slots, _barriers)
 
 _condition = st.sampled_from([None, "P0", "!P0"])
 _results = st.builds(PendingResult, st.integers(0, 7), st.integers(0, 3), _condition)

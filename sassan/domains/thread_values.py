@@ -4,21 +4,43 @@ Registers and local memory belong to a thread, so where a return leads does not 
 is the absence of an entry.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Container, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 MOST_VALUES = 64
 """A register that may hold more values than this is unknown: return addresses of one callee are few."""
+MOST_ROUNDINGS = 16
+"""A stack pointer that was rounded down more often than this is unknown: each function does it once."""
 WORD = 0xFFFFFFFF
 """The mask of a register's 32 bits."""
+_WORD_BYTES = 4
+_Place = TypeVar("_Place")
 
 
 @dataclass(frozen=True, slots=True)
 class FramePointer:
-    """The stack pointer of the kernel's start, plus `offset` bytes."""
+    """The stack pointer of the kernel's start, plus `offset` bytes.
+
+    `rounded`: before these were added, some bytes were, and the sum was rounded down to where some low bits are 0, each time from the
+    first on: (bytes, the mask of the bits). Functions do so whose frames hold what is aligned; by how much depends on the launch.
+    """
 
     offset: int
+    rounded: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The least and the largest distance to the stack pointer of the start, in bytes."""
+        most = self.offset + sum(added for added, _ in self.rounded)
+        return most - sum(mask for _, mask in self.rounded), most
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPointer:
+    """A stack pointer if it is restored as one: where it was stored, something else may have been stored through a pointer since."""
+
+    pointer: FramePointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +60,7 @@ class BarrierCopy:
 
 Values = frozenset[Hashable]
 """What a register may hold: ints are numbers modulo 2^32; other values, those above and those of the caller, stand for themselves."""
+_ZERO: Values = frozenset({0})
 
 NO, YES, MAYBE, WRITTEN, LOST = "no", "yes", "maybe", "written", "lost"
 """Whether a thread belongs to the token of a barrier register; WRITTEN where the register holds a mask that belongs to no token, LOST where
@@ -56,13 +79,13 @@ FREE = Barrier()
 
 @dataclass(frozen=True, slots=True)
 class ThreadValues:
-    """One thread's values: registers by bit index, words of its stack frame by offset in bytes, barriers by number (absent: FREE).
+    """One thread's values: registers by bit index, words of its stack frame by their place, barriers by number (absent: FREE).
 
     Not `reached`: no thread gets here, and the maps are empty.
     """
 
     registers: Mapping[int, Values] = field(default_factory=dict[int, Values])
-    slots: Mapping[int, Values] = field(default_factory=dict[int, Values])
+    slots: Mapping[FramePointer, Values] = field(default_factory=dict[FramePointer, Values])
     barriers: Mapping[int, Barrier] = field(default_factory=dict[int, Barrier])
     reached: bool = True
 
@@ -90,17 +113,20 @@ class ThreadValueDomain:
 
     @staticmethod
     def _difference(a: ThreadValues, b: ThreadValues) -> str:
-        for place, known, expected in (("register bit", a.registers, b.registers), ("slot", a.slots, b.slots)):
-            for name, values in expected.items():
-                if name not in known or not known[name] <= values:
-                    return f"{place} {name}"
+        differing = _first_difference("register bit", a.registers, b.registers) or _first_difference("slot", a.slots, b.slots)
+        if differing:
+            return differing
         joined = _join_barriers(a.barriers, b.barriers)
         if joined == b.barriers:
             return ""
         return f"barrier {next(number for number in sorted({*joined, *b.barriers}) if joined.get(number) != b.barriers.get(number))}"
 
 
-def _join(a: Mapping[int, Values], b: Mapping[int, Values]) -> dict[int, Values]:
+def _first_difference(kind: str, known: Mapping[_Place, Values], expected: Mapping[_Place, Values]) -> str:
+    return next((f"{kind} {place}" for place, values in expected.items() if place not in known or not known[place] <= values), "")
+
+
+def _join(a: Mapping[_Place, Values], b: Mapping[_Place, Values]) -> dict[_Place, Values]:
     both = {name: values | b[name] for name, values in a.items() if name in b}
     return {name: values for name, values in both.items() if len(values) <= MOST_VALUES}
 
@@ -146,12 +172,27 @@ def plus(values: Values | None, addend: int) -> Values | None:
     out: set[Hashable] = set()
     for value in values:
         if isinstance(value, FramePointer):
-            out.add(FramePointer(_signed(value.offset + addend)))
+            out.add(replace(value, offset=_signed(value.offset + addend)))
         elif isinstance(value, int):
             out.add((value + addend) & WORD)
         else:
             return None
     return frozenset(out)
+
+
+def round_down(values: Values | None, mask: int) -> Values | None:
+    """Return values with the low bits of `mask` cleared; what is neither a number nor a stack pointer makes all of it unknown."""
+    out: set[Hashable] = set()
+    for value in values or ():
+        if isinstance(value, int):
+            out.add(value & ~mask)
+        elif not isinstance(value, FramePointer) or len(value.rounded) == MOST_ROUNDINGS:
+            return None
+        elif value.rounded and value.rounded[-1][1] | mask == value.rounded[-1][1] and not value.offset & mask:
+            out.add(value)
+        else:
+            out.add(FramePointer(0, (*value.rounded, (value.offset, mask))))
+    return None if values is None else frozenset(out)
 
 
 def _signed(value: int) -> int:
@@ -168,11 +209,11 @@ def put(thread: ThreadValues, to: int, values: Values | None) -> ThreadValues:
     return ThreadValues(registers, thread.slots, thread.barriers)
 
 
-def _slot(thread: ThreadValues, base: int, offset: int) -> int | None:
+def _slot(thread: ThreadValues, base: int, offset: int) -> FramePointer | None:
     """Return the one stack slot that an address names."""
     values = thread.registers.get(base, frozenset())
     value = next(iter(values)) if len(values) == 1 else None
-    return value.offset + offset if isinstance(value, FramePointer) else None
+    return replace(value, offset=value.offset + offset) if isinstance(value, FramePointer) else None
 
 
 def load(thread: ThreadValues, base: int, offset: int) -> Values | None:
@@ -181,19 +222,54 @@ def load(thread: ThreadValues, base: int, offset: int) -> Values | None:
     return None if slot is None else thread.slots.get(slot)
 
 
-def store(thread: ThreadValues, base: int | None, offset: int, sources: tuple[int | None, ...]) -> ThreadValues:
-    """Return the values after registers (None: unknown values) were stored from `base` + `offset` on; `base` None is an unknown address."""
-    slot = None if base is None else _slot(thread, base, offset)
-    if slot is None:
-        return ThreadValues(thread.registers, {}, thread.barriers) if thread.slots else thread
-    slots = dict(thread.slots)
+def is_known_place(thread: ThreadValues, base: int | None) -> bool:
+    """Say whether a register holds one stack pointer, so that an address which begins with it is known."""
+    return base is not None and _slot(thread, base, 0) is not None
+
+
+def store(thread: ThreadValues, base: int, offset: int, sources: tuple[int | None, ...]) -> ThreadValues:
+    """Return the values after registers (None: unknown values) were stored from `base` + `offset` on, a known place."""
+    first = _slot(thread, base, offset)
+    assert first is not None
+    slots = {slot: values for slot, values in thread.slots.items() if not _overlaps(slot, first, _WORD_BYTES * len(sources))}
     for place, source in enumerate(sources):
         values = None if source is None else thread.registers.get(source)
-        for spoilt in range(slot + 4 * place - 3, slot + 4 * place + 4):
-            slots.pop(spoilt, None)
         if values is not None:
-            slots[slot + 4 * place] = values
+            slots[replace(first, offset=first.offset + _WORD_BYTES * place)] = values
     return ThreadValues(thread.registers, slots, thread.barriers)
+
+
+def store_anywhere(thread: ThreadValues, saved: Container[Hashable]) -> ThreadValues:
+    """Return the values after a store at an unknown address, which overwrites variables and not what functions save and restore.
+
+    Those are the registers with which they were entered, barriers, stack pointers, and the return addresses `saved`, each with the 0
+    behind it, the high half of an address that is a distance.
+    """
+    slots = {slot: _kept(values) for slot, values in thread.slots.items() if all(_is_saved(value, saved) for value in values)}
+    halves = (replace(slot, offset=slot.offset + _WORD_BYTES) for slot in slots)
+    slots |= {slot: _ZERO for slot in [*halves] if thread.slots.get(slot) == _ZERO}
+    return ThreadValues(thread.registers, slots, thread.barriers)
+
+
+def _is_saved(value: Hashable, saved: Container[Hashable]) -> bool:
+    return value in saved or isinstance(value, Entry | BarrierCopy | FramePointer | SavedPointer)
+
+
+def _kept(values: Values) -> Values:
+    return frozenset(SavedPointer(value) if isinstance(value, FramePointer) else value for value in values)
+
+
+def restored(values: Values | None) -> Values | None:
+    """Return the values of what becomes the stack pointer."""
+    return None if values is None else frozenset(value.pointer if isinstance(value, SavedPointer) else value for value in values)
+
+
+def _overlaps(slot: FramePointer, first: FramePointer, size: int) -> bool:
+    """Say whether the word of a slot may share a byte with the `size` bytes from `first` on."""
+    if slot.rounded == first.rounded:
+        return first.offset - _WORD_BYTES < slot.offset < first.offset + size
+    (least, most), (begin, end) = slot.span, first.span
+    return begin - _WORD_BYTES < most and least < end + size
 
 
 def enter(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse | None]:

@@ -36,6 +36,15 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundDown:
+    """`to` = `source` with the low bits of `mask` cleared."""
+
+    to: int
+    source: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """`to` becomes the stack pointer as the kernel starts with it."""
 
@@ -95,7 +104,7 @@ class CopyBarrier:
     clear: bool
 
 
-Move = Put | Add | Frame | Store | Load | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
+Move = Put | Add | RoundDown | Frame | Store | Load | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
 
 
 def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move, ...]:
@@ -250,10 +259,10 @@ def _store(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
         return (Store(None, 0, ()),)
     count = max((_SIZES[name] for name in modifiers if name in _SIZES), default=1)
     source = _to(instruction.operands[-1])
-    if source is None or _NARROW.intersection(modifiers):
-        # A narrow store spoils the word, or two where it is not aligned: both are unknown then.
-        return (Store(base, offset & ~3, (None,) * (count + 1)),)
-    return (Store(base, offset, tuple(source + place for place in range(count))),)
+    if _NARROW.intersection(modifiers):
+        # It spoils the word, or two where it is not aligned: both are unknown then.
+        return (Store(base, offset & ~3, (None, None)),)
+    return (Store(base, offset, tuple(None if source is None else source + place for place in range(count))),)
 
 
 def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
@@ -261,6 +270,16 @@ def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
     if to is None or base is None or _NARROW.intersection(modifiers):
         return ()
     return (Load(to, max((_SIZES[name] for name in modifiers if name in _SIZES), default=1), base, offset),)
+
+
+def _lop3(instruction: Instruction, _: list[str]) -> tuple[Move, ...]:
+    """Return the move of an AND with a number that ends in zeros: how a function aligns its frame."""
+    match instruction.operands:
+        case (Register(), Register() as word, Immediate(value=int() as number), Register(index=None), Immediate(value=0xC0), *_):
+            to, source, mask = _to(instruction.operands[0]), _index(word), ~number & WORD
+            return (RoundDown(to, source, mask),) if to is not None and source is not None and not mask & mask + 1 else ()
+        case _:
+            return ()
 
 
 def _barrier(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
@@ -282,6 +301,7 @@ _SPECIAL: Mapping[str, Callable[[Instruction, list[str]], tuple[Move, ...]]] = {
     "BMOV": _barrier,
     "LDL": _load,
     "LEPC": _lepc,
+    "LOP3": _lop3,
     "ST": _anywhere,
     "STL": _store,
 }

@@ -8,6 +8,7 @@ from sassan.warpcfg.blocks import Blocks
 from sassan.warpcfg.options import EITHER, Options
 
 POINTERS = "a call through a pointer enters a device function of this input, at its start"
+SAVED = "no store through a pointer or beyond an array overwrites what a function saved on its stack: return addresses, registers, barriers"
 VALUE_ASSUMPTIONS = ("one load from one address gives all lanes one value", "the source lanes of SHFL are active")
 
 

@@ -4,7 +4,7 @@ A fixpoint on single threads over (call string, block): it follows code addresse
 barrier registers are used as the stack of tokens takes them to be. The warp-level exploration asks it where a CALL or a RET goes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from sassan.warpcfg.graph import Context, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
 from sassan.warpcfg.thread_operations import STACK_POINTER, address_register, operations
-from sassan.warpcfg.thread_steps import DOMAIN, apply, late_breaks
+from sassan.warpcfg.thread_steps import DOMAIN, apply, late_breaks, spares
 from sassan.warpcfg.work import Work, too_large
 
 
@@ -33,11 +33,15 @@ class CallTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallTargets:
-    """The targets of every call and return; empty where they are unknown (a gap says so). `through_pointer`: a call had no known target."""
+    """The targets of every call and return; empty where they are unknown (a gap says so).
+
+    `through_pointer`: a call had no known target. `spared`: there were stores at unknown addresses while functions had saved something.
+    """
 
     of: Mapping[Key, tuple[CallTarget, ...]] = field(default_factory=dict[Key, tuple[CallTarget, ...]])
     gaps: frozenset[Gap] = frozenset()
     through_pointer: bool = False
+    spared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,13 @@ class _Search:
         self._scope, self._function, self._blocks, self._recursive = scope, scope.function, scope.blocks, recursive
         self._operations, self._wanted = operations(scope.blocks)
         self._bases = tuple(sorted({0, *(address for address, _ in scope.function.symbols)}))
+        self._saved = frozenset(
+            each
+            for block in scope.blocks.blocks
+            if block.last is not None and block.last.flow in {Flow.CALL, Flow.INDIRECT_CALL}
+            for each in self._next(block.end)
+        )
+        self._spared = False
         self._entries: dict[Context, _Entries] = {}
         self._outdated: set[Key] = set()
         self._call_targets: dict[Key, tuple[CallTarget, ...]] = {}
@@ -124,13 +135,14 @@ class _Search:
     def call_targets(self) -> CallTargets:
         """Return the targets; behind a call that is stepped over, what a thread knows is no news of its own."""
         unknown = {gap for gap in self._gaps if gap.code in {"recursion", "indirect-call"}}
-        return CallTargets(self._call_targets, frozenset(unknown or self._gaps), self._pointer)
+        return CallTargets(self._call_targets, frozenset(unknown or self._gaps), self._pointer, self._spared)
 
     def _visit(self, key: Key, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
         context, index = key
         self._work.spend(0, len(context))
         for operation in self._operations[index]:
-            thread, misuse = apply(operation, thread)
+            self._spared = self._spared or spares(operation, thread)
+            thread, misuse = apply(operation, thread, self._saved)
             if misuse is not None:
                 self._report(operation.one, misuse.code, misuse.message)
         return self._successors(context, self._blocks.blocks[index], thread)
@@ -201,7 +213,7 @@ class _Search:
 
     def _inside(self, key: Key, instruction: Instruction, addresses: list[int], thread: ThreadValues) -> Context | None:
         """Return the call string of the callee, None where no register holds the next address: a far jump is no call."""
-        back = {instruction.following - base for base in self._bases} | {CodeAddress(instruction.following, high=False)}
+        back = self._next(instruction)
         if not any(back & values for values in thread.registers.values()):
             return None
         context = key[0]
@@ -217,6 +229,11 @@ class _Search:
             inner = inner[max(0, len(inner) - depth) :]
         self._add_entry(inner, (context, instruction.following), addresses)
         return inner
+
+    def _next(self, call: Instruction) -> set[Hashable]:
+        """Return what a register may hold that has the address behind a call."""
+        halves = {CodeAddress(call.following, high=high) for high in (False, True)}
+        return {*(call.following - base for base in self._bases), *halves}
 
     def _is_running(self, key: Key, addresses: list[int]) -> bool:
         """Say whether a call string surely holds a call of one of these functions; what calls through pointers hide is found later."""

@@ -11,7 +11,7 @@ from sassan.arch import described
 from sassan.domains.warp import Warp
 from sassan.ir import Function
 from sassan.isa.facts import Flow
-from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
+from sassan.warpcfg.assumptions import POINTERS, SAVED, VALUE_ASSUMPTIONS, generation_assumptions
 from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.calls import Scope, find_call_targets
 from sassan.warpcfg.externals import assumption, calls
@@ -84,7 +84,7 @@ def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     function, blocks = scope.function, scope.blocks
     if volta:
         targets = find_call_targets(scope)
-        return Calls(targets, frozenset(), None), (POINTERS,) if targets.through_pointer else ()
+        return Calls(targets, frozenset(), None), (*((POINTERS,) if targets.through_pointer else ()), *((SAVED,) if targets.spared else ()))
     through = direct_calls(blocks, function.callees or ())
     recursive = recursive_calls(blocks, scope.successors, blocks.at[function.entry], through)
     pointers = any(block.last is not None and block.last.flow is Flow.INDIRECT_CALL and not block.end.targets for block in blocks.blocks)

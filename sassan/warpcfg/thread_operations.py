@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sassan.domains.bits import bits
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
+from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
 from sassan.isa.registers import bit
 from sassan.warpcfg.blocks import Blocks
 
@@ -78,7 +78,7 @@ def _wanted(program: list[tuple[Instruction, Facts, tuple[Move, ...]]]) -> int:
 def _needed(part: Move, wanted: int) -> int:
     """Return the registers that a move reads for a wanted one; what is stored is wanted once anything wanted is loaded."""
     match part:
-        case Add(to, source) if wanted >> to & 1:
+        case Add(to, source) | RoundDown(to, source) if wanted >> to & 1:
             return 1 << source
         case Load(to, count, base) if wanted & ((1 << count) - 1) << to:
             return 1 << base | 1 << STACK_POINTER
@@ -93,7 +93,7 @@ def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], w
     targets = 0
     for part in done:
         match part:
-            case Put(to) | Frame(to) | Add(to):
+            case Put(to) | Frame(to) | Add(to) | RoundDown(to):
                 targets |= 1 << to
             case Load(to, count):
                 targets |= ((1 << count) - 1) << to
@@ -101,7 +101,7 @@ def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], w
                 targets |= 1 << to
             case _:
                 pass
-    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | Load))
+    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | RoundDown | Load))
     stores = [part for part in kept if not isinstance(part, Store) or wanted >> STACK_POINTER & 1]
     kills = tuple(bits(facts.writes & wanted & ~targets))
     is_barrier = facts.is_barrier and facts.flow in {Flow.PUSH, Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE}

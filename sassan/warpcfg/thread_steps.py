@@ -1,55 +1,82 @@
 """What instructions do to the values of a single thread: the transfer of `calls.py`, without its control flow."""
 
+from collections.abc import Container, Hashable
+
 from sassan.domains.thread_values import (
     BarrierMisuse,
     FramePointer,
     ThreadValueDomain,
     ThreadValues,
+    Values,
     copy,
     enter,
+    is_known_place,
     kill,
     leave,
     load,
     plus,
     put,
     restore,
+    restored,
+    round_down,
     save,
     store,
+    store_anywhere,
     write,
 )
 from sassan.isa.facts import Flow
-from sassan.isa.moves import Add, CopyBarrier, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, WriteBarrier
+from sassan.isa.moves import Add, CopyBarrier, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, WriteBarrier
 from sassan.warpcfg.blocks import Block
-from sassan.warpcfg.thread_operations import Operation
+from sassan.warpcfg.thread_operations import STACK_POINTER, Operation
 
 DOMAIN = ThreadValueDomain()
 
 
-def apply(operation: Operation, thread: ThreadValues) -> tuple[ThreadValues, BarrierMisuse | None]:
-    """Return the values after an operation, and why its barrier is misused; under a guard it may not run."""
+def apply(operation: Operation, thread: ThreadValues, saved: Container[Hashable]) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """Return the values after an operation, and why its barrier is misused; under a guard it may not run.
+
+    `saved` are the return addresses, which no store at an unknown address overwrites.
+    """
     out, misuse = _barrier(operation, kill(thread, operation.kills))
     for move in operation.moves:
-        out = _moved(out, move)
+        out = _moved(out, move, saved)
     return (DOMAIN.join(thread, out) if operation.guarded else out), misuse
 
 
-def _moved(thread: ThreadValues, move: Move) -> ThreadValues:
+def spares(operation: Operation, thread: ThreadValues) -> bool:
+    """Say whether an operation stores at an unknown address while something is stored."""
+    return bool(thread.slots) and any(isinstance(move, Store) and not is_known_place(thread, move.base) for move in operation.moves)
+
+
+def _moved(thread: ThreadValues, move: Move, saved: Container[Hashable]) -> ThreadValues:
     match move:
-        case Put(to, value):
-            return put(thread, to, frozenset({value}))
-        case Frame(to):
-            return put(thread, to, frozenset({FramePointer(0)}))
-        case Add(to, source, addend):
-            return put(thread, to, plus(thread.registers.get(source), addend))
+        case Put() | Frame() | Add() | RoundDown():
+            values = _word(thread, move)
+            return put(thread, move.to, restored(values) if move.to == STACK_POINTER else values)
         case Load(to, count, base, offset):
             words = [load(thread, base, offset + 4 * place) for place in range(count)]
             for place, values in enumerate(words):
                 thread = put(thread, to + place, values)
             return thread
         case Store(base, offset, sources):
+            if base is None or not is_known_place(thread, base):
+                return store_anywhere(thread, saved)
             return store(thread, base, offset, sources)
         case SaveBarrier() | RestoreBarrier() | WriteBarrier() | CopyBarrier():
             return thread
+
+
+def _word(thread: ThreadValues, move: Put | Frame | Add | RoundDown) -> Values | None:
+    """Return what a register gets."""
+    match move:
+        case Put(_, value):
+            return frozenset({value})
+        case Frame():
+            return frozenset({FramePointer(0)})
+        case Add(_, source, addend):
+            return plus(thread.registers.get(source), addend)
+        case RoundDown(_, source, mask):
+            return round_down(thread.registers.get(source), mask)
 
 
 def _barrier(operation: Operation, thread: ThreadValues) -> tuple[ThreadValues, BarrierMisuse | None]:

@@ -3,7 +3,7 @@
 import pytest
 
 from listing import assemble
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
+from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
 from sassan.isa.tables import load
 
 
@@ -32,6 +32,10 @@ def moved(text: str) -> tuple[Move, ...]:
         ("HFMA2.MMA R2, -RZ, RZ, 0, 5.9604644775390625e-08", (Put(2, 1),)),
         ("CS2R R2, SRZ", (Put(2, 0), Put(3, 0))),
         ("CS2R.32 R2, SR_CLOCKLO", ()),
+        ("LOP3.LUT R1, R1, 0xfffffff0, RZ, 0xc0, !PT", (RoundDown(1, 1, 15),)),
+        ("LOP3.LUT R1, R1, 0xffffff0f, RZ, 0xc0, !PT", ()),
+        ("LOP3.LUT R1, R1, 0xfffffff0, RZ, 0xfc, !PT", ()),
+        ("LOP3.LUT R1, ~R1, 0xfffffff0, RZ, 0xc0, !PT", ()),
     ],
 )
 def test_words_are_copied_and_added(text: str, expected: tuple[Move, ...]):
@@ -49,6 +53,7 @@ def test_the_stack_pointer_starts_where_the_constant_bank_says():
         ("STL [R1+0x8], R3", (Store(1, 8, (3,)),)),
         ("STL.64 [R1], R4", (Store(1, 0, (4, 5)),)),
         ("STL.U8 [R1+0x7], R3", (Store(1, 4, (None, None)),)),
+        ("STL.64 [R1], RZ", (Store(1, 0, (None, None)),)),
         ("STL [0x8], R3", (Store(None, 0, ()),)),
         ("ST.E [R2.64], R3", (Store(None, 0, ()),)),
         ("LDL R3, [R1+0x8]", (Load(3, 1, 1, 8),)),

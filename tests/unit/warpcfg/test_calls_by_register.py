@@ -3,6 +3,7 @@
 import pytest
 
 from listing import Code, assemble, edges, gaps
+from sassan.warpcfg.assumptions import SAVED
 from sassan.warpcfg.graph import WarpCfg
 
 RET = "RET.REL.NODEC R20 `(kernel)"
@@ -78,9 +79,54 @@ def test_a_return_address_is_followed_through_its_stack_slot():
     assert "ret@0030 return back" in edges(code)
 
 
-@pytest.mark.parametrize("store", ["STL [R2], R3", "STL [R1+0x8], R3", "STL.U8 [R1+0xb], R3", "ST.E [R2.64], R3"])
-def test_a_return_address_that_a_store_may_hit_is_a_gap(store: str):
+@pytest.mark.parametrize("store", ["STL [R1+0x8], R3", "STL.U8 [R1+0xb], R3"])
+def test_a_return_address_that_a_store_overwrites_is_a_gap(store: str):
     assert gaps(volta(SPILLED.format(store)).graph()) == [(0x90, "unresolved-return")]
+
+
+@pytest.mark.parametrize("store", ["STL [R2], R3", "ST.E [R2.64], R3"])
+def test_a_store_at_an_unknown_address_is_assumed_to_leave_return_addresses_alone(store: str):
+    code = volta(SPILLED.format(store))
+    graph = code.graph()
+    assert "ret@0030 return back" in edges(code, graph)
+    assert gaps(graph) == []
+    assert SAVED in graph.assumptions
+
+
+def test_without_such_a_store_nothing_is_assumed_of_it():
+    assert SAVED not in volta(SPILLED.format("STL [R1], R3")).graph().assumptions
+
+
+ALIGNED = f"""
+    MOV R1, c[0x0][0x28]
+    {call("f", 0x40)}
+    back:
+    EXIT
+    f():
+    MOV R3, R1
+    IADD3 R1, R1, -0x20, RZ
+    LOP3.LUT R1, R1, 0xfffffff0, RZ, 0xc0, !PT
+    STL [R1+0x10], R2
+    STL.64 [R1+0x18], R20
+    MOV R2, R3
+    {{}}
+    {call("g", 0xF0)}
+    MOV R3, R2
+    LDL.64 R20, [R1+0x18]
+    LDL R2, [R1+0x10]
+    MOV R1, R3
+    ret:
+    {RET}
+    g():
+    STL.64 [R1+-0x8], RZ
+    RET.REL.NODEC R20 `(kernel)
+"""
+
+
+def test_a_frame_that_is_rounded_down_keeps_its_return_address():
+    code = volta(ALIGNED.format("STL [R4], R5"))
+    assert gaps(code.graph()) == []
+    assert "ret@0030 return back" in edges(code)
 
 
 def test_a_return_address_that_was_loaded_is_a_gap():
