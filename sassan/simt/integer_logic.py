@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Operand, Register
+from sassan.ir import Immediate, Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers
 from sassan.simt.values import LANES, Truth, stir
@@ -174,6 +174,15 @@ def _field(work: Work) -> None:
     work.put(to, ((field ^ sign) - sign) & MASK if work.signed else field)
 
 
+def _extend(work: Work) -> None:
+    match work.instruction.operands:
+        case (to, source, Immediate(value=int() as bits)) if 0 < bits < 32 and not work.modifiers - {"U32", "W"}:  # noqa: PLR2004  # a part of a word
+            pushed = work.word(source) << np.uint64(32 - bits) & MASK
+            work.put(to, pushed >> np.uint64(32 - bits) if "U32" in work.modifiers else back(as_signed(pushed) >> (32 - bits)))
+        case _:
+            raise UnknownError
+
+
 def _count(work: Work) -> None:
     to, source = work.instruction.operands
     work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
@@ -216,5 +225,6 @@ OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("FLO", "UFLO"), _highest),
     **dict.fromkeys(("PRMT", "UPRMT"), _bytes),
     "BFE": _field,
+    **dict.fromkeys(("SGXT", "USGXT"), _extend),
     **dict.fromkeys(("POPC", "UPOPC"), _count),
 }
