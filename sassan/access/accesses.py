@@ -83,6 +83,7 @@ class Access:
     `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
     most lanes that an atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where that is
     not known. `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    `distinct` units of L2 work on the operations of an atomic one whenever these wait.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
 
@@ -100,6 +101,7 @@ class Access:
     collisions: int | None = None
     base: str = ""
     fresh: int | None = None
+    distinct: int = 1
     warps: tuple["Access", ...] = ()
 
     @property
@@ -125,8 +127,13 @@ def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTH
     given = tuple(f"{base} is a multiple of {alignments[base]} bytes, as given" for base in sorted(bases & alignments.keys()))
     pointers = (_POINTERS,) if bases - alignments.keys() else ()
     generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
+    spread = tuple(
+        f"whenever atomic operations at 0x{access.address:04x} wait, {access.distinct} units of L2 work on them"
+        for access in followed
+        if access.distinct > 1
+    )
     kept = (_KEPT,) if any(access.fresh is not None for access in counted) else ()
-    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept)
+    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept, *spread)
 
 
 def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:

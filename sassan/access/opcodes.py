@@ -43,7 +43,9 @@ _SPACES = {
     Space.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
 }
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
-_ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "RED", "REDG"})
+L2_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+"""Atomic operations that units of L2 do."""
+_ATOMIC = frozenset({*L2_ATOMICS, "ATOMS"})
 _MATRICES = frozenset({"LDSM", "STSM"})
 _ROW = 16
 """Bytes of a row of a matrix, whose address one lane holds; 8 lanes hold those of a matrix."""

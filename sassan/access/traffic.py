@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import lcm
 from types import MappingProxyType
 
 from sassan.access.accesses import Access
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap
 from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 
 _TEXELS = 8
 """Texels that a lane of a texture access reads at most: two levels of four, or the corners of a cube."""
-_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 _WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
 """How the opcodes begin that change memory."""
 
@@ -24,15 +24,16 @@ class Moved:
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
     holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
-    the other: those on one address, or on one sector each. `apart`: of memory that no argument points to (local memory, textures).
-    `again`: bytes of DRAM beyond these where L2 lost what the warp accessed before in the same straight piece of code.
+    the other: those on one address, or on one sector each; a part of them where several units work on them. `apart`: of memory that no
+    argument points to (local memory, textures). `again`: bytes of DRAM beyond these where L2 lost what the warp accessed before in the
+    same straight piece of code.
     """
 
     cycles: int = 0
     sectors: int = 0
     fetched: int = 0
     written: int = 0
-    atomics: int = 0
+    atomics: Fraction | int = 0
     apart: bool = False
     again: int = 0
 
@@ -115,7 +116,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         case _:
             sectors = access.sectors.most if access.sectors is not None else LANES
             lines = access.lines.most if access.lines is not None else -(-sectors * SECTOR // LINE)
-    atomic = access.opcode.partition(".")[0] in _ATOMICS
+    atomic = access.opcode.partition(".")[0] in L2_ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
     every = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
@@ -126,7 +127,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         # An atomic operation reads what it writes.
         fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
         written=touched if writes else 0,
-        atomics=max(collisions, sectors) if atomic else 0,
+        atomics=Fraction(max(collisions, sectors) if atomic else 0, access.distinct),
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
         again=every - touched,
     )

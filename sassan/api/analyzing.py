@@ -30,6 +30,8 @@ class Choices(TypedDict, total=False):
     """Whose makespan on one SM is asked for."""
     loop_bound: int
     """Of every loop without a fact."""
+    distinct: Mapping[int, int]
+    """By the address of an atomic instruction, how many units of L2 work on its operations whenever they wait."""
     facts: Path
     """A file of flow facts."""
     model: ModelName
@@ -51,6 +53,7 @@ _CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "launch": launch_of,
     "warps": checking.whole,
     "loop_bound": checking.whole,
+    "distinct": checking.mapping,
     "facts": checking.path,
     "model": checking.text,
     "machine": checking.path,
@@ -110,6 +113,7 @@ def _settings(choices: Choices) -> Settings:
     options = AnalysisOptions(
         facts=_path(choices.get("facts")),
         loop_bound=choices.get("loop_bound"),
+        distinct=tuple(f"0x{address:x}={units}" for address, units in choices.get("distinct", {}).items()),
         block=extents(launch.block, "block"),
         grid=extents(launch.grid, "grid"),
         parameters=parameters(launch),

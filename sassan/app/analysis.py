@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from sassan.access import accesses, assumptions
+from sassan.access import assumptions
 from sassan.access.accesses import Access
 from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
+from sassan.app.touched import touched
 from sassan.assumptions import published
 from sassan.errors import Gap, UsageError
 from sassan.ipet import flow_facts
@@ -90,7 +91,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings, values)
     moves = settings.contention and settings.costs.name != Unit().name
-    followed = accesses(values) if values is not None and moves else None
+    followed = touched(values, settings) if values is not None and moves else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)

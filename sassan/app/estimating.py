@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
-from sassan.access import accesses
 from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space, references
 from sassan.access.transactions import SECTOR
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
+from sassan.app.touched import touched
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
@@ -134,7 +134,7 @@ def _accesses(result: AnalysisResult, seen: Observed | None) -> tuple[Access, ..
         return result.accesses
     if seen is not None and (plain := _seen(result.cfg, seen)) is not None:
         return plain
-    return accesses(result.values) if result.values is not None else ()
+    return touched(result.values, result.settings) if result.values is not None else ()
 
 
 def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:

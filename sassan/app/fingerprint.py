@@ -40,6 +40,7 @@ def settings_of(result: "AnalysisResult") -> Mapping[str, str]:
         "call-depth": exploration.call_depth,
         "letters": settings.letters,
         "loop-bound": settings.loop_bound,
+        "distinct": ", ".join(f"0x{address:04x}={units}" for address, units in settings.distinct) or None,
         "bounds": _facts(settings, function.name),
         "block-dim": _extents(launch.block),
         "grid": _extents(launch.grid),

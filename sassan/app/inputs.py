@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
+from sassan.app.touched import check_distinct
 from sassan.arch import architecture
 from sassan.errors import InputError, OutOfTimeError, SassanError, UsageError
 from sassan.ipet.facts.model import FlowFacts
@@ -154,11 +155,12 @@ def check_settings(settings: Settings, functions: Sequence[Function], chosen: Se
     """Hold flow facts against all functions of the input, parameters of the launch against the chosen ones.
 
     `partial`: the facts may be for other inputs, too. Raises InputError for facts of a function that is missing or has changed, UsageError
-    for a parameter that no chosen kernel has.
+    for a parameter that no chosen kernel has, or an atomic operation.
     """
     if settings.facts is not None:
         check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions)
     check(settings.launch, tuple(function for function in chosen if function.kernel))
+    check_distinct(settings, chosen)
 
 
 def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sassan.access import Access, accesses, assumptions
+from sassan.access import Access, assumptions
 from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
+from sassan.app.touched import touched
 from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
 from sassan.ir import Function, SourceLine
@@ -91,7 +92,7 @@ def memory_of(result: AnalysisResult, aligned: Sequence[Setting] = ()) -> Memory
     alignments = {place.called: given.value for given in aligned if (place := _pointer(result.function, given)) is not None}
     rows = [
         AccessRow(access, None if counts is None else counts.get(access.address, 0), line_of(result.function, access.address))
-        for access in accesses(values, alignments)
+        for access in touched(values, result.settings, alignments)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))), alignments=alignments)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sassan import launches
+from sassan.access.limits import spread
 from sassan.app.reading import read_facts, read_gpu, read_machine, read_measurements
 from sassan.app.settings import Settings
 from sassan.errors import UsageError
@@ -65,6 +66,8 @@ class AnalysisOptions:
     """The cost model; None: cycles where a GPU is named, else instructions (`unit`)."""
     machine: str | None = None
     latency: tuple[str, ...] = ()
+    distinct: tuple[str, ...] = ()
+    """Of atomic instructions: `0x1230=64`, how many units of L2 work on their operations."""
     measurements: str | None = None
     letters: str = "timing"
     order: str = "arch"
@@ -88,6 +91,7 @@ class AnalysisOptions:
             exploration=Options(ablate=frozenset(self.ablate), order=self.order, call_depth=self.call_depth),
             facts=read_facts(self.facts) if self.facts is not None else None,
             loop_bound=self.loop_bound,
+            distinct=tuple(spread(text, spelled("distinct")) for text in self.distinct),
             launch=Launch(
                 block=shape(self.block, spelled("block")) if self.block is not None else None,
                 grid=shape(self.grid, spelled("grid")) if self.grid is not None else None,

@@ -22,7 +22,7 @@ _HINT = "sassan init writes such a file; --project none reads none"
 _FORMAT = Format("bad-project", _HINT)
 _TEXTS = ("block-dim", "bounds", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
 _NUMBERS = ("call-depth", "loop-bound", "registers", "shared", "sms", "warps")
-_LISTS = ("latency", "param")
+_LISTS = ("distinct", "latency", "param")
 _FLAGS = ("partition",)
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""

@@ -20,6 +20,8 @@ class Settings:
     facts: FlowFacts | None = None
     loop_bound: int | None = None
     """Assumed for every loop without a bound of its own."""
+    distinct: tuple[tuple[int, int], ...] = ()
+    """Addresses of atomic instructions, and how many units of L2 work on the operations of each whenever they wait."""
     launch: Launch = field(default_factory=Launch)
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sassan.access import Access, accesses
+from sassan.access import Access
 from sassan.app.analysis import explored, launched, warp_graph
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.app.touched import touched
 from sassan.ilp import write
 from sassan.ipet.wcet import Wcet
 from sassan.ir import Function
@@ -113,7 +114,7 @@ def listing_of(function: Function, settings: Settings) -> Listing:
     in_use = known.in_use if known is not None else ()
     if values is None:
         return render_listing(plain, isa.facts, in_use=in_use)
-    return render_listing(values.cfg, isa.facts, accesses(values), in_use)
+    return render_listing(values.cfg, isa.facts, touched(values, settings), in_use)
 
 
 def check_control(function: Function) -> Report:
@@ -133,7 +134,7 @@ def page_sketch(result: AnalysisResult, followed: Iterable[Access] | None = None
     """The graph and the listing of a result as plain data for a page, without positions; `followed` are accesses that are known already."""
     total = result.wcet.value if result.wcet.bound else None
     if followed is None:
-        followed = () if result.values is None else accesses(result.values)
+        followed = () if result.values is None else touched(result.values, result.settings)
     known, facts_of = registers_of(result.function, result.isa.facts), result.isa.facts
     shown = render_listing(result.cfg, facts_of, followed, known.in_use if known is not None else ())
     return render_sketch(result.cfg, _decorations(result), facts_of, result.gaps, total, shown)

@@ -6,6 +6,7 @@ import pytest
 
 import cubins
 from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan.frontend import load, read
 from sassan.frontend.cubin import tools
 
 NESTED = SAMPLES / "sm_61" / "nested_divergent_loops.cuobjdump.sass"
@@ -72,6 +73,9 @@ def test_the_rows_of_facts_stand_in_the_integer_program(sassan: Sassan, facts, t
         (table("constraint", 'blocks = { "0x9999" = 1 }\nmost = 1'), "facts-unknown-block"),
         (table("branch", 'at = "0x0090"\ntargets = ["0x0148"]'), "facts-branch"),
         (table("loop", 'line = "k.cu:42"\nbound = 1'), "facts-unknown-line"),
+        (table("access", 'at = "0x0090"'), "facts-value"),
+        (table("access", 'at = "0x0090"\nsectors = 0'), "facts-value"),
+        (table("access", 'at = "0x0090"\nsectors = 1\n') + table("access", 'at = "0x0090"\npasses = 1'), "facts-value"),
     ],
 )
 def test_facts_that_do_not_fit_are_refused(tables: str, code: str, sassan: Sassan, facts):
@@ -181,3 +185,61 @@ def test_facts_by_line_bound_the_loops_of_ptx(sassan: Sassan, tmp_path: Path):
         values.append(result["wcet"]["value"])
     # 3 around the loops, 3 per iteration of the outer one, 3 per iteration of the inner one
     assert values == [3 + 10 * 3 + 100 * 3, 3 + 10 * 3 + (45 + 10) * 3]
+
+
+HISTOGRAM = SAMPLES / "sm_80" / "histogram_atomic.cuobjdump.sass"
+LAUNCH = ("--block-dim", "256", "--grid", "1024", "--registers", "16", "--shared", "1024", "--loop-bound", "4")
+ON_A_GPU = (*LAUNCH, "--gpu", "A100-SXM4-40GB")
+
+
+def access(tmp_path: Path, fact: str) -> Path:
+    (function,) = read(load(str(HISTOGRAM))).functions
+    path = tmp_path / "facts.toml"
+    path.write_text(f'[function.histogram_atomic]\ntext = "{function.text_hash}"\n[[function.histogram_atomic.access]]\n{fact}\n')
+    return path
+
+
+def test_atomic_operations_that_spread_take_less_of_a_grid(sassan: Sassan, tmp_path: Path):
+    plain, spread = (
+        sassan("analyze", HISTOGRAM, *ON_A_GPU, *more, "--json").document["functions"][0] for more in ((), ("--distinct", "0x0290=16"))
+    )
+    assert spread["grid"]["upper"] < plain["grid"]["upper"]
+    assert spread["wcet"]["value"] == plain["wcet"]["value"]
+    assert "whenever atomic operations at 0x0290 wait, 16 units of L2 work on them" in spread["grid"]["assumptions"]
+    fact = access(tmp_path, 'at = "0x0290"\ndistinct = 16')
+    assert (
+        sassan("analyze", HISTOGRAM, *ON_A_GPU, "--bounds", fact, "--json").document["functions"][0]["grid"]["upper"]
+        == spread["grid"]["upper"]
+    )
+
+
+def test_passes_that_the_data_guarantee_take_less_of_a_warp(sassan: Sassan, tmp_path: Path):
+    fact = access(tmp_path, 'at = "0x01a0"\npasses = 2')
+    plain, known = (sassan("analyze", HISTOGRAM, *ON_A_GPU, *more, "--json").document["functions"][0] for more in ((), ("--bounds", fact)))
+    assert known["makespan"]["upper"] < plain["makespan"]["upper"]
+    assert "flow fact: the access at 0x01a0 takes at most 2 passes for a warp" in known["wcet"]["assumptions"]
+    rows = sassan("memory", HISTOGRAM, "--block-dim", "256", "--bounds", fact, "--json").document["functions"][0]["accesses"]
+    assert [row["passes"] for row in rows if row["address"] == "0x01a0"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("fact", "why"),
+    [
+        ('at = "0x01a0"\nsectors = 2', "has no sectors that are counted"),
+        ('at = "0x0290"\npasses = 2', "makes no passes over shared or constant memory"),
+        ('at = "0x0140"\ndistinct = 2', "is no atomic operation of L2"),
+        ('at = "0x0010"\nsectors = 2', "accesses no memory, or is not reached"),
+    ],
+)
+def test_a_fact_of_no_such_access_is_refused(fact: str, why: str, sassan: Sassan, tmp_path: Path):
+    refused = sassan("analyze", HISTOGRAM, *ON_A_GPU, "--bounds", access(tmp_path, fact))
+    assert_refused(refused, 3)
+    assert refused.codes == ["facts-access"]
+    assert why in refused.err
+
+
+def test_an_option_for_no_atomic_operation_is_refused(sassan: Sassan):
+    refused = sassan("analyze", HISTOGRAM, *ON_A_GPU, "--distinct", "0x0140=4")
+    assert_refused(refused, 2)
+    assert refused.codes == ["distinct"]
+    assert "atomic operations: 0x0290" in refused.err

@@ -41,6 +41,15 @@ Align = Annotated[
     list[str] | None,
     typer.Option("--align", metavar="PARAM=N", help="Bytes at whose multiples the array of a pointer begins (else 256); may be repeated."),
 ]
+Distinct = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--distinct",
+        metavar="ADDRESS=N",
+        help="Whenever operations of the atomic instruction at ADDRESS wait, N units of L2 work on them, not one for all: for a grid on a "
+        "--gpu; may be repeated.",
+    ),
+]
 LaunchesFile = Annotated[
     str | None,
     typer.Option(

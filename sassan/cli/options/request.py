@@ -15,6 +15,7 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    Distinct,
     Gpu,
     Grid,
     LaunchesFile,
@@ -49,7 +50,7 @@ _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solv
 """Options whose name in `AnalysisOptions` is another one."""
 _NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project", *_INTERNAL)
 """What is no part of the options of an analysis."""
-_OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
+_OF_AN_SM = frozenset({"distinct", "warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
 _SOLVER = frozenset({"solve"})
 _OF_PATHS = frozenset({"bounds", "loop_bound", "ablate"})
@@ -123,6 +124,7 @@ def _asked(
     block_dim: BlockDim = None,
     grid: Grid = None,
     param: Parameters = None,
+    distinct: Distinct = None,
     launches: LaunchesFile = None,
     registers: Registers = None,
     shared: Shared = None,

@@ -14,6 +14,8 @@ def assumptions(facts: FunctionFacts) -> Iterator[str]:
     yield from (f"flow fact: {_constraint(constraint)}" for constraint in facts.constraints)
     for address, targets in facts.targets:
         yield f"flow fact: the branch or call at {spelled(address)} leads to {_listed(targets)} and nowhere else"
+    for address, limit in facts.accesses:
+        yield from (f"flow fact: {text}" for text in limit.describe(address))
 
 
 def _total(total: Total) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sassan.access.limits import Limit
 from sassan.ilp.model import Sense
 from sassan.machine.parameters import Named
 
@@ -57,7 +58,8 @@ class FunctionFacts:
     """The facts of one function. `text` is the hash of the function that they were written for, '' where all of them name loops by line.
 
     `bounds` are (loop, largest number of back edges of a thread per entry); `parameters` are (name, offset in constant bank 0), in the
-    order of the file; no block at an address of `never` is executed; `targets` are (address of a branch or call, where it leads).
+    order of the file; no block at an address of `never` is executed; `targets` are (address of a branch or call, where it leads),
+    `accesses` (address of a memory instruction, what is known of it).
     """
 
     text: str
@@ -68,6 +70,7 @@ class FunctionFacts:
     exclusive: tuple[Exclusive, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     targets: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    accesses: tuple[tuple[int, Limit], ...] = ()
 
 
 NO_FACTS = FunctionFacts("")

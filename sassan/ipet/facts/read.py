@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from types import MappingProxyType
 
+from sassan.access.limits import Limit
 from sassan.checked import Fields, Format, shown
 from sassan.ilp.model import Sense
 from sassan.ipet.facts.model import Constraint, Exclusive, FlowFacts, FunctionFacts, Line, LoopName, Total
@@ -15,6 +17,7 @@ _MOST_FACTOR = 10**6
 _MOST_LIMIT = 10**12
 _LINE = re.compile(r"(.*[^/\\:]):([1-9][0-9]{0,8})", re.ASCII)
 _ADDRESS = re.compile("0x[0-9a-fA-F]+", re.ASCII)
+_LIMITS = ("sectors", "passes", "distinct")
 _SENSES: Mapping[str, Sense] = MappingProxyType({"most": "<=", "least": ">=", "equal": "="})
 
 
@@ -45,7 +48,7 @@ def _external(functions: Fields, callee: str) -> int | None:
 
 
 def _function(table: Fields) -> FunctionFacts:
-    table.only("text", "parameters", "loop", "total", "never", "exclusive", "constraint", "branch")
+    table.only("text", "parameters", "loop", "total", "never", "exclusive", "constraint", "branch", "access")
     parameters = table.table("parameters")
     facts = FunctionFacts(
         "",
@@ -56,9 +59,9 @@ def _function(table: Fields) -> FunctionFacts:
         tuple(_exclusive(exclusive) for exclusive in table.tables("exclusive")),
         tuple(_constraint(constraint) for constraint in table.tables("constraint")),
         _targets(table),
+        _accesses(table),
     )
-    text = table.text("text", "" if _survives_recompilation(facts) else None)
-    return FunctionFacts(text, facts.bounds, facts.parameters, facts.totals, facts.never, facts.exclusive, facts.constraints, facts.targets)
+    return replace(facts, text=table.text("text", "" if _survives_recompilation(facts) else None))
 
 
 def _survives_recompilation(facts: FunctionFacts) -> bool:
@@ -66,7 +69,7 @@ def _survives_recompilation(facts: FunctionFacts) -> bool:
     names = [name for name, _ in facts.bounds]
     for total in facts.totals:
         names += [total.counted] if total.per is None else [total.counted, total.per]
-    by_address = facts.parameters or facts.never or facts.exclusive or facts.constraints or facts.targets
+    by_address = facts.parameters or facts.never or facts.exclusive or facts.constraints or facts.targets or facts.accesses
     return bool(names) and not by_address and all(isinstance(name, Line) for name in names)
 
 
@@ -123,6 +126,20 @@ def _targets(function: Fields) -> tuple[tuple[int, tuple[int, ...]], ...]:
         if not targets[address]:
             raise branch.fail("targets", "must be one address or more")
     return tuple(targets.items())
+
+
+def _accesses(function: Fields) -> tuple[tuple[int, Limit], ...]:
+    limits: dict[int, Limit] = {}
+    for access in function.tables("access"):
+        access.only("at", *_LIMITS)
+        address = access.address("at")
+        if address in limits:
+            raise access.fail("at", f"the access at 0x{address:04x} stands twice")
+        given = {key: access.whole(key, most=_MOST_FACTOR) for key in _LIMITS if key in access}
+        if not given:
+            raise access.fail("at", f"a fact of an access gives {', '.join(_LIMITS[:-1])} or {_LIMITS[-1]}")
+        limits[address] = Limit(**given)
+    return tuple(limits.items())
 
 
 def _only_one(table: Fields, *keys: str) -> str:

@@ -21,7 +21,8 @@ _HEAD = """\
 #   never = ["0x0068"]            blocks that no thread executes, beside text
 #   [[function.NAME.exclusive]]   blocks = ["0x0068", "0x00c8"], within = "0x0060": a thread executes at most one, per iteration or run
 #   [[function.NAME.constraint]]  blocks = { "0x0068" = 2, "0x00c8" = -1 }, most, least or equal: a sum over the executions by one warp
-#   [[function.NAME.branch]]      at = "0x0110", targets = ["0x0158"]: where a branch or call by register leads"""
+#   [[function.NAME.branch]]      at = "0x0110", targets = ["0x0158"]: where a branch or call by register leads
+#   [[function.NAME.access]]      at = "0x01b0", sectors or passes: at most so many per execution by a warp; distinct: see the page"""
 
 
 def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
