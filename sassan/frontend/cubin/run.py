@@ -1,6 +1,6 @@
-"""Runs one of NVIDIA's tools: no shell, a time limit, a limit on its output."""
+"""Runs one of NVIDIA's tools: a time limit, a limit on its output, limits of the system from its first instruction on."""
 
-import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +12,8 @@ from pathlib import Path
 _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _SHOWN = 300
 """Characters of a tool's message that an error quotes."""
+_CONFINED = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
+"""What sh does before it becomes the tool: limits that are set from outside come too late for what the tool does at once."""
 
 
 class ToolProblem(Exception):  # noqa: N818 - it becomes an error of the input where the input is known
@@ -38,11 +40,10 @@ def run(command: list[str], folder: Path, limits: ToolLimits) -> bytes:
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(  # noqa: S603 - a located tool, with arguments of sassan
-                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+                _confined(command, limits), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
             )
         except OSError as error:
             raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
-        _confine(process.pid, limits)
         late = threading.Event()
         output = _read(process, limits, late)
         errors.seek(0)
@@ -79,16 +80,13 @@ def _read(process: subprocess.Popen[bytes], limits: ToolLimits, late: threading.
     return output
 
 
-def _confine(process: int, limits: ToolLimits) -> None:
-    """Let the system enforce the limits on the process, which may have ended already."""
-    if sys.platform != "linux":
-        return
-    import resource  # noqa: PLC0415 - there is none on Windows
-
-    for resource_limit, limit in ((resource.RLIMIT_CPU, limits.processor), (resource.RLIMIT_AS, limits.memory)):
-        if limit is not None:
-            with contextlib.suppress(OSError, ValueError):
-                resource.prlimit(process, resource_limit, (limit, limit))
+def _confined(command: list[str], limits: ToolLimits) -> list[str]:
+    """Return the command that runs the tool under the limits of the system; a tool that cannot be run is left to fail by itself."""
+    if sys.platform != "linux" or (limits.processor is None and limits.memory is None) or not os.access(command[0], os.X_OK):
+        return command
+    seconds = "unlimited" if limits.processor is None else str(limits.processor)
+    kilobytes = "unlimited" if limits.memory is None else str(limits.memory // 1024)
+    return ["/bin/sh", "-c", _CONFINED, "sh", seconds, kilobytes, *command]
 
 
 def _ending(status: int) -> str:
