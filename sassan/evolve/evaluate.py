@@ -5,6 +5,7 @@ gap. Flow facts and default loop bounds are not used: a bound for one unrolling 
 """
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sassan.app import documents
@@ -21,7 +22,8 @@ from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, 
 from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.space.genes import Choice, Genome
 from sassan.evolve.space.shapes import ShapeProblem
-from sassan.frontend import Image, read
+from sassan.executor import More
+from sassan.frontend import Image, read, read_ahead
 from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function
 from sassan.machine.launch import check
@@ -69,23 +71,45 @@ def compiled(task: EvaluationTask) -> CompileResult:
 
 def evaluate(task: EvaluationTask) -> Outcome:
     """Return the outcome of a genome; raises MissingToolError for the disassembler, SelfCheckError."""
+    built = _built(task)
+    return built if isinstance(built, Outcome) else _evaluated(task, built)
+
+
+def evaluate_together(tasks: tuple[EvaluationTask, ...]) -> Iterable[Outcome]:
+    """Return the outcomes of some genomes, whose code is disassembled together; raises as `evaluate`."""
+    built = [_built(task) for task in tasks]
+    read_ahead([_image(each.cubin) for each in built if not isinstance(each, Outcome)])
+    return tuple(each if isinstance(each, Outcome) else _evaluated(task, each) for task, each in zip(tasks, built, strict=True))
+
+
+def _built(task: EvaluationTask) -> CompileResult | Outcome:
+    """Return the code of a genome, or its outcome where there is none, or where that is known."""
     if (why := _restricted(task)) is not None:
         return Outcome(OutcomeStatus.REFUSED, why=why)
     built = compiled(task)
     if built.status is not CompileStatus.DONE:
         return Outcome(OutcomeStatus(built.status.value), why=built.why, cached=built.cached)
-    choice = task.config.space.choice(task.genome)
-    cache = Cache(used=task.cached)
-    name = key(built.cubin, _settings_text(task.config, choice), program())
-    known = cache.get_object(name)
+    known = Cache(used=task.cached).get_object(_name(task, built))
     if known is not None:
         try:
             return from_json(known, cached=built.cached)
         except (KeyError, TypeError, ValueError):
             pass  # an entry of another version: evaluate again
-    outcome = _bounded(task.config, choice, built.cubin)
-    cache.put_object(name, dict(to_json(outcome)))
+    return built
+
+
+def _evaluated(task: EvaluationTask, built: CompileResult) -> Outcome:
+    outcome = _bounded(task.config, task.config.space.choice(task.genome), built.cubin)
+    Cache(used=task.cached).put_object(_name(task, built), dict(to_json(outcome)))
     return outcome
+
+
+def _name(task: EvaluationTask, built: CompileResult) -> str:
+    return key(built.cubin, _settings_text(task.config, task.config.space.choice(task.genome)), program())
+
+
+def _image(cubin: bytes) -> Image:
+    return Image("kernel.cubin", cubin)
 
 
 def _restricted(task: EvaluationTask) -> str | None:
@@ -133,7 +157,7 @@ def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
 
 
 def _function(config: Config, cubin: bytes) -> Function:
-    functions = read(Image("kernel.cubin", cubin), cached=False).functions
+    functions = read(_image(cubin), cached=False).functions
     named = [candidate for candidate in functions if candidate.name == config.kernel.function]
     plain = [candidate for candidate in functions if candidate.kernel and bare(candidate.name) == config.kernel.function]
     function = next(iter(named), plain[0] if len(plain) == 1 else None)
@@ -213,3 +237,12 @@ def lost(task: EvaluationTask, error: Exception) -> Outcome:
     if isinstance(error, SelfCheckError | InputError):
         return Outcome(OutcomeStatus.REFUSED, why=error.message)
     raise error
+
+
+def lost_together(
+    tasks: tuple[EvaluationTask, ...], error: Exception
+) -> Iterable[Outcome] | More[tuple[EvaluationTask, ...], Iterable[Outcome]]:
+    """Return the outcome of tasks whose process died: of several, each is tried alone."""
+    if len(tasks) > 1:
+        return More((), tuple((task,) for task in tasks))
+    return tuple(lost(task, error) for task in tasks)

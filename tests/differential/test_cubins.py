@@ -5,6 +5,8 @@
 
 import os
 import random
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,12 +17,13 @@ import cubins
 from budget import some
 from samples import SAMPLES, names
 from sassan.errors import MissingToolError, SassanError
-from sassan.frontend import load, read
+from sassan.frontend import load, read, read_ahead
 from sassan.frontend.cubin import disassembly
 from sassan.frontend.cubin.tools import nvdisasm
 from sassan.frontend.image import Image
 from sassan.frontend.link import ALIGN
 from sassan.ir import Function, Instruction, Operand, Target
+from sassan.source import Span
 
 ARCHS = ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
 PART = 1 if os.environ.get("SASSAN_FULL") else 13
@@ -118,8 +121,49 @@ def test_nothing_is_lost_without_the_dataflow_of_the_disassembler(arch, name, mo
         pytest.skip(f"{missing.message}; {missing.hint}")
     image = load(str(SAMPLES / arch / f"{name}.cubin"))
     found = disassembly.disassemble(image, sm, cached=False)
-    monkeypatch.setattr(disassembly, "_SINCE", 1000)
+    monkeypatch.setattr(disassembly, "PLAIN_SINCE", 1000)
     assert disassembly.disassemble(image, sm, cached=False) == found
+
+
+def without_labels(functions: tuple[Function, ...]) -> list[Function]:
+    """Return functions without what depends on the others of their listing: lines, numbers of labels, their order."""
+    out: list[Function] = []
+    for function in functions:
+        code = tuple(
+            replace(
+                each,
+                span=Span(1, 1, 1),
+                operands=tuple(Target(operand.address) if isinstance(operand, Target) else operand for operand in each.operands),
+                text=re.sub(r"\.L_x_[0-9]+", "label", each.text),
+            )
+            for each in function.instructions
+        )
+        out.append(replace(function, instructions=code, span=Span(1, 1, 1)))
+    return sorted(out, key=lambda function: function.name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", [arch for arch in ARCHS if int(arch.removeprefix("sm_")) >= 75])
+def test_cubins_that_are_disassembled_together_are_the_same_programs(arch):
+    try:
+        nvdisasm(int(arch.removeprefix("sm_")))
+    except MissingToolError as missing:
+        pytest.skip(f"{missing.message}; {missing.hint}")
+    images = [load(str(SAMPLES / arch / f"{name}.cubin")) for name in sorted({*names(arch)[::7], "switch_brx", "two_kernels", "saxpy"})]
+    known = read_ahead(images)
+    assert 2 < known < len(images)
+    ahead = [without_labels(read(image, cached=False).functions) for image in images]
+    assert not disassembly._AHEAD
+    assert ahead == [without_labels(read(image, cached=False).functions) for image in images]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_disassembled_together_is_left_for_later(monkeypatch):
+    images = [load(str(SAMPLES / "sm_80" / f"{name}.cubin")) for name in ("saxpy", "two_kernels")]
+    assert read_ahead(images[:1]) == read_ahead([]) == read_ahead([Image("k", images[0].data[:100]), Image("k", b"")]) == 0
+    monkeypatch.setattr(disassembly, "_run", lambda image, _: disassembly.disassemble(Image("k", image.data[:-1]), 1))  # which refuses it
+    assert read_ahead(images) == 0
+    assert not disassembly._AHEAD
 
 
 @pytest.mark.slow

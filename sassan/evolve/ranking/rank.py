@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 
 from sassan.app import documents
 from sassan.app.documents import Value
 from sassan.errors import InputError
 from sassan.evolve.compilation.compilers import Tools
-from sassan.evolve.evaluate import EvaluationTask, evaluate, lost
+from sassan.evolve.evaluate import EvaluationTask, evaluate_together, lost_together
 from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.ranking.candidates import Candidate, Candidates
 from sassan.evolve.space.config import Objective
@@ -18,6 +19,10 @@ from sassan.measure import agreement
 
 FIRST = (1, 10)
 """The regret is that of a tuner that runs so many choices, in the order of their estimates."""
+_TOGETHER = 8
+"""Choices that a process evaluates together, at most: the disassembler starts once for all of them."""
+_PARTS = 4
+"""Groups for each process, at least, so that all of them are at work to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,10 @@ class Ranking:
 def outcomes(candidates: Candidates, tools: Tools, executor: Executor, *, cached: bool = True) -> Iterator[Ranked]:
     """Yield each choice with its outcome, in order; what is known already is taken from the cache of the evolutionary compiler."""
     tasks = [EvaluationTask(candidates.config, tools, each.genome, cached) for each in candidates.entries]
-    for candidate, outcome in zip(candidates.entries, executor.map(evaluate, tasks, lost=lost), strict=True):
+    size = max(1, min(_TOGETHER, len(tasks) // (_PARTS * executor.workers)))
+    groups = [tuple(tasks[first : first + size]) for first in range(0, len(tasks), size)]
+    found = chain.from_iterable(executor.map(evaluate_together, groups, lost=lost_together))
+    for candidate, outcome in zip(candidates.entries, found, strict=True):
         yield Ranked(candidate, outcome)
 
 

@@ -17,8 +17,13 @@ LINES = ("-c", "-g")
 _PLAIN = "-ndf"
 """Without the analysis of dataflow, which says where indirect branches may go, and takes a sixth of the time for a small kernel."""
 _INDIRECT = re.compile(rb"\b(?:BRX|JMX)")
-_SINCE = 75
+PLAIN_SINCE = 75
 """SMs whose branches nvdisasm follows for nothing else: there is no stack of tokens."""
+
+
+_AHEAD: dict[str, str] = {}
+"""Texts that are read soon (`together.py`), by the key of the cache; each is taken once."""
+_MOST_AHEAD = 64
 
 
 def disassemble(image: Image, sm: int, options: tuple[str, ...] = CODE, *, cached: bool = True) -> str:
@@ -28,14 +33,31 @@ def disassemble(image: Image, sm: int, options: tuple[str, ...] = CODE, *, cache
     """
     tool = nvdisasm(sm)
     name = cache.key(image.data, tool.version, *options)
+    if not cached and (ahead := _AHEAD.pop(name, None)) is not None:
+        return ahead
     text = cache.get(name) if cached else None
     if text is None:
-        text = _run(image, [tool.path, *options, _PLAIN]) if sm >= _SINCE and options == CODE else None
+        text = _run(image, [tool.path, *options, _PLAIN]) if sm >= PLAIN_SINCE and options == CODE else None
         if text is None or _INDIRECT.search(text):
             text = _run(image, [tool.path, *options])
         if cached:
             cache.put(name, text)
     return text.decode("utf-8", "replace")
+
+
+def plain_text(image: Image, sm: int) -> str:
+    """Return what nvdisasm prints of the code without its analysis of dataflow; raises as `disassemble`."""
+    return _run(image, [nvdisasm(sm).path, *CODE, _PLAIN]).decode("utf-8", "replace")
+
+
+def keep_ahead(image: Image, sm: int, text: str) -> bool:
+    """Keep a text for the next `disassemble` of a cubin without the cache; say whether it says all that is printed otherwise."""
+    if _INDIRECT.search(text.encode()):
+        return False
+    if len(_AHEAD) >= _MOST_AHEAD:
+        _AHEAD.clear()
+    _AHEAD[cache.key(image.data, nvdisasm(sm).version, *CODE)] = text
+    return True
 
 
 def limits(size: int) -> ToolLimits:

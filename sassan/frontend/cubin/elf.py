@@ -25,6 +25,8 @@ _LAST_SECTION = 0xFEFF
 _LAST_SEGMENT = 4096
 _OBJECT = 1
 """STT_OBJECT: the symbol of a variable."""
+_SECTION_SYMBOL = 3
+"""STT_SECTION: the symbol of a section."""
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOBITS, _REL = 0, 1, 2, 3, 4, 8, 9
 _EXECUTABLE, _ALLOC_EXEC = 0x4, 0x6
 _COMPRESSED = 0x800
@@ -189,6 +191,19 @@ class Elf:
             if kind & 0xF == _OBJECT and size:
                 sizes[_name_at(self._image, names, name)] = size
         return sizes
+
+    def inner_symbols(self) -> int:
+        """Return how many symbols name places in code other than the start of a function; raises InputError when there is no table."""
+        table, names = self._symbol_table
+        count = 0
+        for at in range(0, len(table), _SYMBOL):
+            name, kind, place, value = (
+                int.from_bytes(table[at + first : at + last], "little") for first, last in ((0, 4), (4, 5), (6, 8), (8, 16))
+            )
+            section = self.sections[place] if place < len(self.sections) else None
+            if section is not None and section.is_code and kind & 0xF != _SECTION_SYMBOL:
+                count += value != 0 or _TEXT + _name_at(self._image, names, name) != section.name
+        return count
 
     def check_symbols(self) -> None:
         """Raise InputError unless there is one symbol table, with names."""

@@ -4,10 +4,12 @@ import pytest
 
 from evolving import CONFIG, KERNEL, PTX, config_file, copying, need_nvrtc, ptxas
 from samples import SAMPLES
-from sassan.evolve.evaluate import EvaluationTask, evaluate
+from sassan.errors import InputError
+from sassan.evolve.evaluate import EvaluationTask, evaluate, evaluate_together, lost_together
 from sassan.evolve.outcome import LoopBound, OutcomeStatus, from_json, to_json
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
+from sassan.executor import More
 from sassan.machine.parameters import setting
 
 pytestmark = pytest.mark.slow
@@ -176,3 +178,16 @@ def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_give
     assert default.status is other.status is OutcomeStatus.BOUNDED
     assert other.numbers["wcet"] * 2 < default.numbers["wcet"]
     assert [loop.source for loop in (*default.loops, *other.loops)] == ["inferred", "inferred"]
+
+
+def test_genomes_that_are_evaluated_together_have_the_outcomes_that_each_has_alone(real):
+    tasks = tuple(replace(real, genome=genome, cached=False) for genome in ((0, 0, 0), (3, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)))
+    assert tuple(evaluate_together(tasks)) == tuple(evaluate(task) for task in tasks)
+    assert evaluate_together(()) == ()
+
+
+def test_of_genomes_whose_process_died_each_is_tried_alone(fake):
+    error = InputError("time-limit", "too slow")
+    assert lost_together((fake, fake), error) == More((), ((fake,), (fake,)))
+    (outcome,) = lost_together((fake,), error)
+    assert (outcome.status, outcome.why) == (OutcomeStatus.REFUSED, "too slow")
