@@ -77,13 +77,17 @@ def issued(instruction: Instruction, hazards: Hazards) -> Control:
     A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle,
     as a scheduler issues one instruction per cycle. A fence lasts longer than any result of fixed latency takes, whatever its code says:
     ptxas lets a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12, and a store a
-    moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8.
+    moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8. The read barrier of an atomic operation
+    at a generic address is one of its result where it has no other.
     """
     assert instruction.control is not None, "code without control codes is not checked"
-    return _issued(instruction.control, FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1)
+    least = FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1
+    return _issued(instruction.control, least, hazards.profile(instruction.opcode).early)
 
 
 @lru_cache(maxsize=1 << 14)
-def _issued(code: int, least: int) -> Control:
+def _issued(code: int, least: int, early: bool) -> Control:
     control = decode(code)
+    if early and control.write_barrier is None:
+        control = replace(control, write_barrier=control.read_barrier, read_barrier=None)
     return control if control.stall >= least else replace(control, stall=least)

@@ -316,3 +316,32 @@ def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str):
     """
     assert found(text) == []
     assert len(found(text.replace(fence, "NOP"))) == 1
+
+
+GENERIC = """
+        ATOM.E.ADD.64.STRONG.GPU P0, RZ, desc[UR4][R2.64], R4 | 2 r0
+        @P0 EXIT | 5 {wait}
+        EXIT | 5
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100", "sm_120"])
+def test_the_read_barrier_of_a_generic_atomic_covers_its_predicate(arch: str):
+    assert found(GENERIC.format(wait="wait0"), arch) == []
+    (finding,) = found(GENERIC.format(wait=""), arch)
+    assert "reads P0 without a wait" in finding
+
+
+def test_before_hopper_it_covers_the_operands_alone():
+    (finding,) = found(GENERIC.replace("desc[UR4][R2.64]", "[R2.64]").format(wait="wait0"), "sm_80")
+    assert "reads P0 without a wait" in finding
+
+
+@pytest.mark.parametrize(("cycles", "few"), [(2, 0), (1, 1)])
+def test_a_wide_product_reads_the_high_half_of_its_addend_late(cycles: int, few: int):
+    text = f"""
+        VIADD R5, R8, 0x1 | {cycles}
+        IMAD.WIDE.U32 R2, R9, 0x38, R4 | 5
+        EXIT | 5
+    """
+    assert [len(found(text, arch)) for arch in ("sm_90", "sm_100")] == [few, few]
