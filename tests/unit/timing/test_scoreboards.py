@@ -337,11 +337,11 @@ def test_before_hopper_it_covers_the_operands_alone():
     assert "reads P0 without a wait" in finding
 
 
-@pytest.mark.parametrize(("cycles", "few"), [(2, 0), (1, 1)])
-def test_a_wide_product_reads_the_high_half_of_its_addend_late(cycles: int, few: int):
-    text = f"""
-        VIADD R5, R8, 0x1 | {cycles}
-        IMAD.WIDE.U32 R2, R9, 0x38, R4 | 5
-        EXIT | 5
-    """
-    assert [len(found(text, arch)) for arch in ("sm_90", "sm_100")] == [few, few]
+@pytest.mark.parametrize("product", ["IMAD.WIDE.U32", "IMAD.HI.U32"])
+@pytest.mark.parametrize(
+    ("producer", "arch", "cycles"),
+    [("VIADD R5, R8, 0x1", "sm_90", 2), ("VIADD R5, R8, 0x1", "sm_100", 2), ("IADD3.X R5, PT, PT, R8, 0x1, RZ, P0, !PT", "sm_100", 3)],
+)
+def test_a_product_reads_the_high_half_of_its_addend_late(product: str, producer: str, arch: str, cycles: int):
+    text = "{} | {}\n{} R2, R9, 0x38, R4 | 5\nEXIT | 5"
+    assert [len(found(text.format(producer, stall, product), arch)) for stall in (cycles, cycles - 1)] == [0, 1]
