@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sassan.ir import Instruction, Register
-from sassan.isa.control import Control, decode
+from sassan.isa.control import decode
 from sassan.timing.depbar import remainders
 from sassan.timing.rates import Rates
 
@@ -30,10 +30,10 @@ class Op:
     interval: int
 
 
-def _covers_result(instruction: Instruction, code: Control) -> bool:
-    """Say whether the only barrier that an instruction sets is that of a predicate that it writes, too (ATOM since Hopper)."""
+def _covers_result(instruction: Instruction) -> bool:
+    """Say whether the read barrier of an instruction may be that of a predicate that it writes, too (ATOM since Hopper)."""
     first = next(iter(instruction.operands), None)
-    return code.write_barrier is None and isinstance(first, Register) and first.file == "P" and first.index is not None
+    return isinstance(first, Register) and first.file == "P" and first.index is not None
 
 
 def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
@@ -60,7 +60,7 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
         sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
         reading = rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)
-        sets.append((code.read_barrier, latency if _covers_result(instruction, code) else reading))
+        sets.append((code.read_barrier, latency if _covers_result(instruction) else reading))
     return Op(
         least=least,
         most=max(least, latency) if kind.blocks else least,

@@ -83,7 +83,7 @@ class Profile:
     widest: bool = False
     """The facts are those of the widest form: only named registers are surely read or written."""
     early: bool = False
-    """Its read barrier covers its result, too, where it sets no write barrier."""
+    """Its read barrier covers the predicates that it writes, too."""
 
 
 class Hazards:

@@ -36,6 +36,8 @@ class Op(NamedTuple):
     variable: bool
     late: int
     """Registers that are read after the issue."""
+    early: int
+    """Registers that it writes and of which its read barrier tells."""
     remainders: Mapping[int, int]
     """What DEPBAR waits for, by barrier: all but so many of the instructions that set it."""
     opcode: str
@@ -50,6 +52,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     reads, guard, writes = touched(instruction, facts, profile)
     variable = profile.variable or control.write_barrier is not None
     late = reads & _ORDINARY if profile.variable or control.read_barrier is not None else 0
+    early = writes & FILES["P"] if profile.early and control.read_barrier is not None else 0
     results = () if variable or not writes else parts(profile.producer, writes)
     left = remainders(instruction)
     waits = bool(control.wait_mask or left or profile.drains)
@@ -65,6 +68,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
         results,
         variable,
         late,
+        early,
         left,
         instruction.opcode.partition(".")[0],
         waits,
@@ -77,17 +81,14 @@ def issued(instruction: Instruction, hazards: Hazards) -> Control:
     A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle,
     as a scheduler issues one instruction per cycle. A fence lasts longer than any result of fixed latency takes, whatever its code says:
     ptxas lets a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12, and a store a
-    moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8. The read barrier of an atomic operation
-    at a generic address is one of its result where it has no other.
+    moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8.
     """
     assert instruction.control is not None, "code without control codes is not checked"
     least = FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1
-    return _issued(instruction.control, least, hazards.profile(instruction.opcode).early)
+    return _issued(instruction.control, least)
 
 
 @lru_cache(maxsize=1 << 14)
-def _issued(code: int, least: int, early: bool) -> Control:
+def _issued(code: int, least: int) -> Control:
     control = decode(code)
-    if early and control.write_barrier is None:
-        control = replace(control, write_barrier=control.read_barrier, read_barrier=None)
     return control if control.stall >= least else replace(control, stall=least)

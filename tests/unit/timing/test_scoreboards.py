@@ -332,6 +332,30 @@ def test_the_read_barrier_of_a_generic_atomic_covers_its_predicate(arch: str):
     assert "reads P0 without a wait" in finding
 
 
+@pytest.mark.parametrize(("wait", "few"), [("wait0", []), ("", ["P0"]), ("wait1", [])])
+def test_it_covers_no_register_of_the_result(wait: str, few: list[str]):
+    text = f"""
+        ATOM.E.CAS.64.STRONG.GPU P0, R2, [R22], R12, R14 | 2 w1 r0
+        @P0 EXIT | 5 {wait}
+        IADD3 R4, R2, R2, RZ | 5
+        EXIT | 5
+    """
+    read = [*few, *([] if wait == "wait1" else ["R2"])]
+    assert [finding.split(" reads ")[1].split()[0] for finding in found(text, "sm_90")] == read
+
+
+def test_a_query_of_an_address_ends_behind_accesses_of_shared_memory():
+    text = """
+        STL.64 [R1], R2 | 1
+        LDS.64 R38, [R38] | 1
+        QSPC.E.L P0, RZ, [R4] | 2 w0
+        @P0 EXIT | 5 wait0
+        IADD3 R2, R38, R38, RZ | 5
+        EXIT | 5
+    """
+    assert found(text, "sm_90") == []
+
+
 def test_before_hopper_it_covers_the_operands_alone():
     (finding,) = found(GENERIC.replace("desc[UR4][R2.64]", "[R2.64]").format(wait="wait0"), "sm_80")
     assert "reads P0 without a wait" in finding
