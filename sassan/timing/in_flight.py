@@ -234,8 +234,7 @@ class Flight:
                 if access.covers >> barrier & 1:
                     continue
                 profile = access.op.profile
-                queue, own = (sources, profile.sources) if access.kind is Access.READ else (ordered, profile.results)
-                if queue and own == queue:
+                if _same(*((sources, profile.sources) if access.kind is Access.READ else (ordered, profile.results))):
                     access.covers |= 1 << barrier
                     access.since[barrier] = self._setters[barrier]
 
