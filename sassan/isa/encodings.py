@@ -11,12 +11,13 @@ from functools import lru_cache
 
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
-from sassan.isa import operand_fields
+from sassan.isa import operand_fields, tables
 from sassan.isa.loading import data_text
 from sassan.isa.operand_fields import ARCHITECTURES, Operands, written
 
 _FILE = "codes.toml"
-_ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX", "BRX")
+_ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX")
+_INDIRECT = "BRX"
 _UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
 """Until Pascal these have other bits in the place of the guard."""
 _SHORT = frozenset({"BSSY"})
@@ -72,6 +73,7 @@ class Encodings:
         self._layout = layout(arch)
         self._opcodes = opcodes(self._layout.table)
         self._names = frozenset(name for names in self._opcodes.values() for name in names)
+        self._rows = tables.mnemonics(arch)
         self._shift, bits = self._layout.opcode
         self._mask = (1 << bits) - 1
 
@@ -90,13 +92,18 @@ class Encodings:
         if known is None:
             return ""
         if opcode not in known:
-            # Another version of the tools may have another name for it; one that is known here has an encoding of its own.
-            return f"the opcode {' or '.join(known)}" if opcode in self._names else ""
+            # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
+            # is not has no row in the tables of opcodes.
+            return f"the opcode {' or '.join(known)}" if opcode in self._names or opcode in self._rows else ""
         if opcode not in _UNGUARDED or not self._arch.control_words:
             guard = _field(word, self._layout.guard)
             if guard != _guard(instruction):
                 return f"the guard {_shown(guard)}"
-        difference = self._target(instruction, word, opcode) if _has_target(instruction) else ""
+        difference = ""
+        if _has_target(instruction):
+            if any(mark in instruction.opcode for mark in _ABSOLUTE):
+                return ""  # The linker writes it.
+            difference = "" if _INDIRECT in opcode else self._target(instruction, word, opcode)
         return difference or operand_fields.difference(self._layout.table, self.operands(instruction))
 
     def operands(self, instruction: Instruction) -> Operands:
@@ -110,8 +117,7 @@ class Encodings:
 
     def _target(self, instruction: Instruction, word: int, opcode: str) -> str:
         last = instruction.operands[-1]
-        if not isinstance(last, Target) or any(mark in instruction.opcode for mark in _ABSOLUTE):
-            return ""
+        assert isinstance(last, Target)
         parts = _SHORT_TARGET if opcode in _SHORT else self._layout.target
         value = shift = 0
         for first, bits in parts:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce
 
-from sassan.isa.operand_fields import Form, Operands, Place, Slot, place_of
+from sassan.isa.operand_fields import SYMBOL, Form, Operands, Place, Slot, place_of
 
 PLACES = {
     "maxwell": {
@@ -31,7 +31,6 @@ MOST = 16
 """A form with more values of the other bits has an operand of which the place is unknown."""
 _Seen = tuple[int, tuple[str, ...], str]
 """An encoding, its values, and the letter of its architecture."""
-_SYMBOL = "("
 _KIND = re.compile(r"([A-Z]*)#")
 
 
@@ -46,7 +45,7 @@ class Observations:
     def add(self, operands: Operands) -> None:
         """Take one instruction."""
         arch, code, text, word = operands
-        if _SYMBOL in text.form:
+        if SYMBOL in text.form:
             return
         self._seen[code, text.shape][text.form].add((word, text.values, arch))
 
