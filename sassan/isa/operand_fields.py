@@ -22,13 +22,15 @@ _GUARD = re.compile(r"@!?U?P\w+ ")
 _NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
 _NEGATABLE = {"maxwell": frozenset({12, 29, 39}), "volta": frozenset({24, 68, 77, 87})}
 """First bits of the predicates that an instruction reads: the bit behind such a predicate is its `!`."""
-_BANK, _FEW = 6, 5
-"""Bits of a constant bank, and the most of a predicate: these, and those of an R, hold all of a value; others may have more elsewhere."""
+_FEW, _BYTE, _OFFSETS = 5, 8, frozenset({(37, 16), (38, 16)})
+"""So few bits of a predicate and of an integer, and those of a constant's offset and of an R, hold all of a value; others may have more."""
+_PREDICATES, _ALL = 8, 0xFF
+"""As many predicates are there; the bits of a UR above 63, which are more than those of the others."""
 SYMBOL = "("
 """Of a form that has a symbol in the place of a number: the linker writes that number."""
 _SWAP = re.compile(r"ATOMS?(?:\.E)?\.CAS(\.64)? .*, R#, R#$")
 """Until Pascal the registers to compare with and to store follow each other, and an encoding has the first."""
-_PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?")
+_PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?(?:,([0-9]+)\+([0-9]+))?")
 _ZERO = 1 << 128
 _FLOATS = {"f": ("<f", "<I", 0), "d": ("<d", "<Q", 32), "h": ("<e", "<H", 0)}
 """Kinds of floats: the format, that of its bits, and how many of the low bits no instruction holds."""
@@ -41,25 +43,35 @@ ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (90, "h"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Bits of an encoding: of a register (kind `r`), of an integer (`i`) or a float (`f`, `d`, `h`) without its `dropped` low bits."""
+    """Bits of an encoding: of a register (kind `r`), of an integer (`i`) or a float (`f`, `d`, `h`) without its `dropped` low bits.
+
+    `high` is where the upper bits are, as (first bit, bits), if they do not follow the others.
+    """
 
     kind: str
     first: int
-    bits: int
+    low: int
     dropped: int = 0
+    high: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
-        """As in the data: `f20+19<12`."""
-        return f"{self.kind}{self.first}+{self.bits}" + (f"<{self.dropped}" if self.dropped else "")
+        """As in the data: `f20+19<12`, `i64+3,72+5`."""
+        dropped = f"<{self.dropped}" if self.dropped else ""
+        return f"{self.kind}{self.first}+{self.low}{dropped}" + (f",{self.high[0]}+{self.high[1]}" if self.high[1] else "")
+
+    @property
+    def bits(self) -> int:
+        """How many bits it has."""
+        return self.low + self.high[1]
 
     @property
     def mask(self) -> int:
         """Its bits in an encoding."""
-        return (1 << self.bits) - 1 << self.first
+        return (1 << self.low) - 1 << self.first | (1 << self.high[1]) - 1 << self.high[0]
 
     def of(self, word: int) -> int:
         """Return what an encoding has here."""
-        return (word & self.mask) >> self.first
+        return word >> self.first & (1 << self.low) - 1 | (word >> self.high[0] & (1 << self.high[1]) - 1) << self.low
 
     def fits(self, value: str, word: int) -> bool | None:
         """Whether an encoding has a register or number here, None for one that is not of this kind."""
@@ -68,7 +80,12 @@ class Place:
             return None
         if self.kind == "i" and bits & (1 << self.dropped) - 1:
             return False
-        whole = self.bits <= (_BANK if self.kind == "i" else _FEW) or value[0] == "R"
+        if self.kind == "i" and self.bits <= _FEW and bits < 0:
+            return False
+        if value[0] == "U" and bits >= 1 << self.bits > _PREDICATES:
+            return word >> self.first & _ALL == bits
+        narrow = self.bits <= _BYTE or self.dropped or (self.first, self.bits) in _OFFSETS
+        whole = value[0] == "R" or self.bits <= _FEW or (self.kind == "i" and bool(narrow))
         return (bits >> self.dropped) & (1 << self.bits) - 1 == self.of(word) and not (whole and bits >> self.bits > 0)
 
 
@@ -263,7 +280,7 @@ def place_of(text: str) -> Place:
     """Return the place that a word of the data names."""
     match = _PLACE.fullmatch(text)
     assert match is not None, text
-    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0))
+    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0), (int(match[5] or 0), int(match[6] or 0)))
 
 
 @lru_cache(maxsize=_TEXTS)
