@@ -17,7 +17,7 @@ from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch
-from sassan.simt.values import LANES
+from sassan.simt.values import LANES, Rows
 from sassan.warpcfg.graph import WarpCfg
 
 _CACHED = (Space.GLOBAL, Space.GENERIC)
@@ -133,7 +133,7 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     every = {key: _joined(parts) for key, parts in watch.seen.items()}
     kinds = {(each.address, reference.place): reference for each in watch.watched.accesses for reference in references(each)}
     names = {each.address: each.opcode for each in watch.watched.accesses}
-    differ = {key: _drawn(some, chosen) for key, some in every.items()}
+    differ = _differ(watch.seen, every, chosen)
     drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
     loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not differ[key]]
     fresh = _fresh({key: every[key] for key in loads}, chosen, kept)
@@ -154,15 +154,29 @@ def _joined(parts: Sequence[Executions]) -> Executions:
     )
 
 
-def _drawn(some: Executions, chosen: Sample) -> bool:
-    """Say whether addresses differ where only the contents of memory do."""
+def _differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executions], chosen: Sample) -> Mapping[Key, bool]:
+    """Say of each access whether addresses differ where only the contents of memory do."""
+    known: dict[tuple[int, ...], tuple[Numbers, Numbers]] = {}
+    out: dict[Key, bool] = {}
+    for key, some in every.items():
+        together = tuple(id(each.warps) for each in seen[key])  # accesses of a group have the same warps
+        if together not in known:
+            known[together] = _matched(some.warps, chosen)
+        first, second = known[together]
+        both = some.active[first] & some.active[second]
+        out[key] = bool((both & (some.addresses[first] != some.addresses[second])).any())
+    return out
+
+
+def _matched(warps: Rows, chosen: Sample) -> tuple[Numbers, Numbers]:
+    """Return the executions of warps, and beside them those of their copies."""
+    first, second = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for warp, copy in chosen.pairs:
-        first, second = some.warps == warp, some.warps == copy
-        count = min(int(first.sum()), int(second.sum()))
-        both = some.active[first][:count] & some.active[second][:count]
-        if (both & (some.addresses[first][:count] != some.addresses[second][:count])).any():
-            return True
-    return False
+        some, others = np.flatnonzero(warps == warp), np.flatnonzero(warps == copy)
+        count = min(len(some), len(others))
+        first.append(some[:count])
+        second.append(others[:count])
+    return np.concatenate(first), np.concatenate(second)
 
 
 def _near(some: Executions, allocated: int | None) -> bool:

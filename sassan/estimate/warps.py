@@ -24,7 +24,7 @@ from sassan.machine.parameters import Setting, places
 from sassan.simt.code import ALWAYS, Block, Condition, lower
 from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.slicing import control_slice
+from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus
 from sassan.warpcfg.graph import WarpCfg
 
@@ -105,7 +105,8 @@ def run(
     code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
-    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(trips))
+    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(trips))  # which counts the work of the larger slice
+    code = live_slice(code, looked_at.reads)
     try:
         outcome = Machine(code, Integers(place), order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:

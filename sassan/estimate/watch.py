@@ -52,6 +52,11 @@ class Watched:
         """Return all accesses."""
         return tuple(each for several in self.groups.values() for each in several)
 
+    @property
+    def reads(self) -> Mapping[int, frozenset[int]]:
+        """Return the registers that say the accesses of each group, by the address of its first."""
+        return {first: frozenset[int]().union(*map(_read, several)) for first, several in self.groups.items()}
+
 
 @dataclass(slots=True)
 class Watch:
