@@ -74,7 +74,9 @@ def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
     if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
         return code
     whole = _mask((*code.registers, *(register for some in read.values() for register in some)))
-    shared = _mask(register for block in code.blocks for operation in block.operations if operation.broadcast for register in operation.writes)
+    shared = _mask(
+        register for block in code.blocks for operation in block.operations if operation.broadcast for register in operation.writes
+    )
     resumed = {target for block in code.blocks for _, target in block.pushes if target >= 0}
     after = [_after(block, resumed) for block in code.blocks]
     ends = [_read_by(block.control) | shared for block in code.blocks]
