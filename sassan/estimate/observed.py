@@ -293,10 +293,11 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
             for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
                 members = numbers == number
                 per_block.setdefault(number, []).append(np.unique(some.addresses[members][some.active[members]] // SECTOR))
-    if not per_block:
-        return 0.0
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
-    every, total = len(np.unique(np.concatenate(each))), sum(map(len, each))
+    total = sum(map(len, each))
+    if not total:
+        return 0.0  # only the first and the last block touch anything
+    every = len(np.unique(np.concatenate(each)))
     # Of what a block touches, the part that no other one that was run touches is new with every block.
     new = max(0.0, (every - total / len(each)) / (total - total / len(each))) if len(each) > 1 else 0.0
     grown = total / len(each) * block_warps / chosen.warps * (1 + new * (blocks - 1))

@@ -16,6 +16,7 @@ from budget import some
 from samples import SAMPLES, names
 from sassan.errors import MissingToolError, SassanError
 from sassan.frontend import load, read
+from sassan.frontend.cubin import disassembly
 from sassan.frontend.cubin.tools import nvdisasm
 from sassan.frontend.image import Image
 from sassan.frontend.link import ALIGN
@@ -103,6 +104,22 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
         pytest.skip(f"{missing.message}; {missing.hint}")
     found = read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
     assert rows(found) == rows(read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arch", "name"), [pair for pair in PAIRS[::3] if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")]
+)
+def test_nothing_is_lost_without_the_dataflow_of_the_disassembler(arch, name, monkeypatch):
+    sm = int(arch.removeprefix("sm_"))
+    try:
+        nvdisasm(sm)
+    except MissingToolError as missing:
+        pytest.skip(f"{missing.message}; {missing.hint}")
+    image = load(str(SAMPLES / arch / f"{name}.cubin"))
+    found = disassembly.disassemble(image, sm, cached=False)
+    monkeypatch.setattr(disassembly, "_SINCE", 1000)
+    assert disassembly.disassemble(image, sm, cached=False) == found
 
 
 @pytest.mark.slow

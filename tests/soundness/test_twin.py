@@ -1,17 +1,19 @@
 """The vectorised machine against its plain twin: every run takes the same steps."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 
 from budget import part
-from sassan.simt.code import lower
+from sassan.simt.code import Code, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, RunStatus
+from sassan.simt.slicing import control_slice, live_slice
+from sassan.simt.state import Order, RunStatus, Session, lanes
 from sassan.simt.trace import Outcome
+from sassan.simt.values import Rows
 from simt.plain import PlainRun
-from simt.uninterpreted import Uninterpreted, draw
+from simt.uninterpreted import Runs, Uninterpreted, draw
 from soundness import generator_volta
 from soundness.generator import program
 from soundness.maxwell import Maxwell
@@ -63,3 +65,47 @@ def test_the_control_slice_takes_the_same_paths_since_volta(seed: int):
         Machine(one, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active) for one in (code, control_slice(code))
     )
     assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())
+
+
+class Reader:
+    """Reads some registers of the executing threads whenever warps enter a block."""
+
+    def __init__(self, code: Code, seed: int) -> None:
+        dice = Random(seed)
+        some = [block.address for block in code.blocks if dice.random() < 0.4]
+        self.reads = {address: frozenset(dice.sample(code.registers, min(2, len(code.registers)))) for address in some}
+        self.words: list[tuple[int, ...]] = []
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        for register in sorted(self.reads.get(session.code.blocks[block].address, ())):
+            words = session.warps.registers[session.slots[register], rows]
+            self.words.append(tuple(words[lanes(session.warps.active[rows])].tolist()))
+
+
+def read_and_left_out(code: Code, runs: Runs, order: Order, seed: int) -> int:
+    """Hold what is executed and read of a live slice to that of the control slice; return how many operations it leaves out."""
+    kept = Reader(code, seed)
+    registers = frozenset(register for some in kept.reads.values() for register in some)
+    code = control_slice(code, registers)
+    live = live_slice(code, kept.reads)
+    seen: list[tuple[object, ...]] = []
+    for one in (code, live):
+        reader = Reader(code, seed)
+        reader.reads = kept.reads
+        found = Machine(one, Uninterpreted(runs), order, Limits(steps=STEPS)).run(runs.active, reader)
+        seen.append((found.transitions, found.counts.tolist(), found.status.tolist(), reader.words))
+    assert seen[0] == seen[1]
+    return sum(len(block.operations) for block in code.blocks) - sum(len(block.operations) for block in live.blocks)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read(part: int):
+    left = [read_and_left_out(lower(program(seed), Maxwell()), draw(seed, RUNS), Order.TAKEN_FIRST, seed) for seed in range(part, 80, 4)]
+    assert sum(left) > 0
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read_since_volta(part: int):
+    functions = [(seed, generator_volta.program(seed)) for seed in range(part, 80, 4)]
+    left = [read_and_left_out(lower(each, Volta(each)), draw(seed, RUNS), Order.RANDOM, seed) for seed, each in functions]
+    assert sum(left) > 0

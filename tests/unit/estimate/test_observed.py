@@ -128,6 +128,38 @@ def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Sha
     assert found.cycles <= result.grid_bound
 
 
+@pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
+def test_warps_that_compute_only_what_is_read_do_the_same(name: str, block: Shape, grid: Shape, monkeypatch: pytest.MonkeyPatch):
+    function = analysed(name, Launch(block, grid)).function
+    assert function.compiler is not None
+    numbers = [place for place, each in enumerate(function.compiler.parameters) if each.size == 4]
+    launch = Launch(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers))
+    result, less = seen(name, launch)
+    monkeypatch.setattr(warps, "live_slice", lambda code, _: code)
+    assert observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0) == less
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_addresses_of_warps_and_their_copies_are_compared_execution_by_execution(seed: int):
+    numbers = np.random.default_rng(seed)
+    chosen = warps.Sample((), np.array([True] * 4 + [False] * 2), ((0, 4), (2, 5)), 4)
+    parts = []
+    for _ in range(int(numbers.integers(1, 5))):
+        rows = np.flatnonzero(numbers.random(6) < 0.8)
+        shape = len(rows), LANES
+        some = numbers.integers(0, 2 if seed % 2 else 1, shape).astype(np.uint32)
+        parts.append(watch.Executions(rows, np.zeros(len(rows), np.uint32), some, numbers.random(shape) < 0.1))
+    joined = observed._joined(parts)
+    differ = False
+    for warp, copy in chosen.pairs:
+        pairs = zip(np.flatnonzero(joined.warps == warp), np.flatnonzero(joined.warps == copy), strict=False)
+        for one, other in pairs:
+            for lane in range(LANES):
+                both = joined.active[one, lane] and joined.active[other, lane]
+                differ = differ or bool(both and joined.addresses[one, lane] != joined.addresses[other, lane])
+    assert observed._differ({(0, 0): parts}, {(0, 0): joined}, chosen) == {(0, 0): differ}
+
+
 @pytest.mark.parametrize("kernel", ["l1", "fma", "latency"])
 def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str, monkeypatch: pytest.MonkeyPatch):
     (function,) = read(load(str(SAMPLES / "limits" / "sm_80" / f"{kernel}.cubin"))).functions
