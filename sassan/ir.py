@@ -6,6 +6,7 @@ Addresses and offsets are in bytes from the start of the function's text section
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sassan.source import Span
 
@@ -195,6 +196,14 @@ class Parameter:
     name: str = ""
 
 
+class FunctionPointer(NamedTuple):
+    """The address of the function `name` at `offset` of a constant bank; `external`: the cubin does not hold it."""
+
+    offset: int
+    name: str
+    external: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CompilerFacts:
     """The facts of a cubin about one text section besides its code; sizes in bytes, None if they are not given.
@@ -224,6 +233,8 @@ class CompilerFacts:
     """(bank, size) of the function's own constant banks."""
     cluster: int | None = None
     """The largest number of blocks of a cluster; 0: not given, None: no attribute about clusters."""
+    pointers: tuple[FunctionPointer, ...] = ()
+    """The addresses of functions in the constant bank of the compiler (4), in order of their offsets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ class Access(StrEnum):
 
     WRITE = "write"
     READ = "read"
+    EARLY = "early"
+    """It writes a part of its result of which its read barrier tells."""
 
 
 @dataclass(frozen=True, slots=True)

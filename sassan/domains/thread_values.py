@@ -51,6 +51,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class ExternalAddress:
+    """The low or high half of the address of a function that the input does not hold."""
+
+    name: str
+    high: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BarrierCopy:
     """The mask of barrier `barrier`, and whether this thread is in it."""
 
@@ -220,6 +228,16 @@ def load(thread: ThreadValues, base: int, offset: int) -> Values | None:
     """Return what the word at `base` + `offset` in local memory may hold, None when it is unknown."""
     slot = _slot(thread, base, offset)
     return None if slot is None else thread.slots.get(slot)
+
+
+def fetch(thread: ThreadValues, base: int | None, offset: int, words: Mapping[int, Hashable]) -> Values | None:
+    """Return what the word at `base` (None: 0) + `offset` may hold of the bank whose known `words` are given by place, None: unknown."""
+    bases = _ZERO if base is None else thread.registers.get(base)
+    if not bases:
+        return None
+    places = [value + offset & WORD if isinstance(value, int) else None for value in bases]
+    values = [words.get(place) if place is not None else None for place in places]
+    return None if None in values else frozenset(values)
 
 
 def is_known_place(thread: ThreadValues, base: int | None) -> bool:

@@ -20,7 +20,8 @@ from sassan.machine.pipes import SM
 from sassan.timing.control_ops import op_of
 from sassan.warpcfg.graph import WarpCfg
 
-_LONG = ("global", "texture", "atomic", "store", "async")
+_BULK = ("bulkload", "bulkstore", "mbarrier", "wgmma", "tcgen05", "cluster", "griddependency", "registers", "async")
+_LONG = frozenset({"global", "texture", "atomic", "store", *_BULK})
 """Classes of latencies of the memory beyond the SM."""
 _NOTHING = Expected()
 _CHECK = "FCHK"

@@ -8,6 +8,7 @@ Traps met: PuLP's status is `Optimal` after a time limit (its `sol_status` is no
 which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -210,7 +211,10 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
     engine = _engine(pulp, backend, left, integer=integer)
     try:
-        problem.solve(engine)
+        with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
+            # PuLP leaves its files behind where a solve is interrupted.
+            engine.tmpDir = scratch
+            problem.solve(engine)
     except pulp.PulpSolverError as error:
         raise SelfCheckError("solver-failed", f"the solver {backend.pulp_name} failed: {error}") from error
     statuses = {

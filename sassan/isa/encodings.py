@@ -10,33 +10,38 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sassan.arch import Architecture
-from sassan.ir import Instruction, Target
-from sassan.isa import operand_fields
+from sassan.ir import Immediate, Instruction, Register, Target
+from sassan.isa import operand_fields, tables
 from sassan.isa.loading import data_text
 from sassan.isa.operand_fields import ARCHITECTURES, Operands, written
 
 _FILE = "codes.toml"
-_ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX", "BRX")
+_ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX")
+_INDIRECT = "BRX"
 _UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
 """Until Pascal these have other bits in the place of the guard."""
 _SHORT = frozenset({"BSSY"})
 """Since Volta: targets of 30 bits."""
-_TRUE = 7
+_TRUE, _RZ = 7, 255
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes."""
+    """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes.
+
+    `base` is the register of an indirect branch.
+    """
 
     table: str
     opcode: tuple[int, int]
     guard: tuple[int, int]
     target: tuple[tuple[int, int], ...]
     step: int
+    base: tuple[int, int]
 
 
-_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1)
-_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4)
+_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1, base=(8, 8))
+_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4, base=(24, 8))
 _HOPPER = replace(_VOLTA, target=((16, 8), (34, 48)))
 _SHORT_TARGET = ((34, 30),)
 _FIRST_HOPPER = 90
@@ -72,6 +77,7 @@ class Encodings:
         self._layout = layout(arch)
         self._opcodes = opcodes(self._layout.table)
         self._names = frozenset(name for names in self._opcodes.values() for name in names)
+        self._rows = tables.mnemonics(arch)
         self._shift, bits = self._layout.opcode
         self._mask = (1 << bits) - 1
 
@@ -90,13 +96,18 @@ class Encodings:
         if known is None:
             return ""
         if opcode not in known:
-            # Another version of the tools may have another name for it; one that is known here has an encoding of its own.
-            return f"the opcode {' or '.join(known)}" if opcode in self._names else ""
+            # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
+            # is not has no row in the tables of opcodes.
+            return f"the opcode {' or '.join(known)}" if opcode in self._names or opcode in self._rows else ""
         if opcode not in _UNGUARDED or not self._arch.control_words:
             guard = _field(word, self._layout.guard)
             if guard != _guard(instruction):
                 return f"the guard {_shown(guard)}"
-        difference = self._target(instruction, word, opcode) if _has_target(instruction) else ""
+        difference = self._indirect(instruction, word) if opcode == _INDIRECT and instruction.operands else ""
+        if _has_target(instruction):
+            if any(mark in instruction.opcode for mark in _ABSOLUTE):
+                return ""  # The linker writes it.
+            difference = difference if _INDIRECT in opcode else self._target(instruction, word, opcode)
         return difference or operand_fields.difference(self._layout.table, self.operands(instruction))
 
     def operands(self, instruction: Instruction) -> Operands:
@@ -110,17 +121,26 @@ class Encodings:
 
     def _target(self, instruction: Instruction, word: int, opcode: str) -> str:
         last = instruction.operands[-1]
-        if not isinstance(last, Target) or any(mark in instruction.opcode for mark in _ABSOLUTE):
-            return ""
-        parts = _SHORT_TARGET if opcode in _SHORT else self._layout.target
+        assert isinstance(last, Target)
+        # The distance counts from the next word of the code, which may be a control word.
+        address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + self._distance(word, opcode))
+        return "" if address == last.address else f"the target 0x{address:04x}"
+
+    def _indirect(self, instruction: Instruction, word: int) -> str:
+        """What differs of a branch to a register and a distance."""
+        register, last = instruction.operands[0], instruction.operands[-1]
+        index = _field(word, self._layout.base)
+        if not isinstance(register, Register) or index != (_RZ if register.index is None else register.index):
+            return f"R{index} in the place of the first operand"
+        distance = self._distance(word, instruction.opcode)
+        return f"the distance {distance:#x}" if isinstance(last, Immediate) and last.value != distance else ""
+
+    def _distance(self, word: int, opcode: str) -> int:
         value = shift = 0
-        for first, bits in parts:
+        for first, bits in _SHORT_TARGET if opcode in _SHORT else self._layout.target:
             value |= _field(word, (first, bits)) << shift
             shift += bits
-        distance = (value - (value >> shift - 1 << shift)) * self._layout.step
-        # The distance counts from the next word of the code, which may be a control word.
-        address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + distance)
-        return "" if address == last.address else f"the target 0x{address:04x}"
+        return (value - (value >> shift - 1 << shift)) * self._layout.step
 
 
 def _has_target(instruction: Instruction) -> bool:

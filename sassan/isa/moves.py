@@ -13,8 +13,11 @@ from sassan.isa.effects import ABOUT_OPERANDS
 from sassan.isa.registers import bit
 
 WORD = 0xFFFFFFFF
+POINTERS = 4
+"""The constant bank in which the compiler keeps addresses of variables and functions."""
 _STACK_POINTER = 1
 _SIZES = {"64": 2, "128": 4}
+_FETCHES = frozenset({"LDC", "LDCU", "ULDC"})
 _NARROW = frozenset({"U8", "S8", "U16", "S16"})
 
 
@@ -71,6 +74,16 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """Words come from the constant bank of the compiler at `base` (None: 0) + `offset` into `to` and the registers after it."""
+
+    to: int
+    count: int
+    base: int | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class SaveBarrier:
     """The mask of a convergence barrier goes to register `to` (None: nowhere); with `clear`, the barrier is emptied."""
 
@@ -104,7 +117,7 @@ class CopyBarrier:
     clear: bool
 
 
-Move = Put | Add | RoundDown | Frame | Store | Load | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
+Move = Put | Add | RoundDown | Frame | Store | Load | Fetch | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
 
 
 def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move, ...]:
@@ -113,6 +126,8 @@ def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move,
     special = _SPECIAL.get(base)
     if special is not None:
         return special(instruction, modifiers)
+    if base in _FETCHES and (fetched := _fetch(instruction, modifiers)):
+        return fetched
     if any(isinstance(operand, Variable) for operand in instruction.operands):
         # The return addresses of PTX are in no register.
         return ()
@@ -136,7 +151,7 @@ class _Linear:
 
 
 _Word = _Linear | CodeAddress | Constant
-"""Constant: a word of constant bank 0, at a known address."""
+"""Constant: a word of constant bank 0 or of that of the compiler, at a known address."""
 
 
 def _written(steps: tuple[Write | Select, ...]) -> Iterator[Move]:
@@ -152,8 +167,10 @@ def _put(to: int, value: _Word | None) -> Iterator[Move]:
     match value:
         case CodeAddress():
             yield Put(to, value)
-        case Constant() if to == _STACK_POINTER:
+        case Constant(bank=0) if to == _STACK_POINTER:
             yield Frame(to)
+        case Constant(bank=bank, offset=offset) if bank == POINTERS:
+            yield Fetch(to, 1, None, offset)
         case _Linear(None, number):
             yield Put(to, number)
         case _Linear(int(register), number):
@@ -197,7 +214,8 @@ def _operand(operand: Operand) -> _Word | None:
     if isinstance(operand, CodeAddress):
         return operand
     if isinstance(operand, Constant):
-        plain = operand.bank == 0 and not (operand.base or operand.negated or operand.absolute or operand.inverted or operand.modifiers)
+        changed = operand.base or operand.negated or operand.absolute or operand.inverted or operand.modifiers
+        plain = operand.bank in {0, POINTERS} and not changed
         return operand if plain else None
     index = _index(operand)
     return None if index is None else _Linear(index, 0)
@@ -257,7 +275,7 @@ def _store(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
     base, offset = _address(instruction.operands[0])
     if base is None:
         return (Store(None, 0, ()),)
-    count = max((_SIZES[name] for name in modifiers if name in _SIZES), default=1)
+    count = _count(modifiers)
     source = _to(instruction.operands[-1])
     if _NARROW.intersection(modifiers):
         # It spoils the word, or two where it is not aligned: both are unknown then.
@@ -269,7 +287,23 @@ def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
     to, (base, offset) = _to(instruction.operands[0]), _address(instruction.operands[-1])
     if to is None or base is None or _NARROW.intersection(modifiers):
         return ()
-    return (Load(to, max((_SIZES[name] for name in modifiers if name in _SIZES), default=1), base, offset),)
+    return (Load(to, _count(modifiers), base, offset),)
+
+
+def _count(modifiers: list[str]) -> int:
+    return max((_SIZES[name] for name in modifiers if name in _SIZES), default=1)
+
+
+def _fetch(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
+    """Return the move of a load from the bank of pointers, () for any other."""
+    to, constant = _to(instruction.operands[0]), instruction.operands[-1]
+    if to is None or not isinstance(constant, Constant) or constant.bank != POINTERS or constant.modifiers or set(modifiers) - set(_SIZES):
+        return ()
+    bases = [operand for operand in constant.base if operand.index is not None]
+    registers = [_index(operand) for operand in bases]
+    if len(bases) > 1 or None in registers:
+        return ()
+    return (Fetch(to, _count(modifiers), registers[0] if registers else None, constant.offset),)
 
 
 def _lop3(instruction: Instruction, _: list[str]) -> tuple[Move, ...]:

@@ -8,7 +8,7 @@ text is not that of the encoding. What the data do not have is not compared. `sc
 
 import re
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -20,16 +20,22 @@ _VALUE = re.compile(
 )
 _GUARD = re.compile(r"@!?U?P\w+ ")
 _NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
-_MARKS = re.compile(r"(?<=[ ,\[])[-~!|]+|\|")
-_SOURCE = re.compile(r"(?<![\w])(?<!desc\[)(?:U?R#|cx?\[)")
 _NEGATABLE = {"maxwell": frozenset({12, 29, 39}), "volta": frozenset({24, 68, 77, 87})}
 """First bits of the predicates that an instruction reads: the bit behind such a predicate is its `!`."""
-_BANK = 5
-"""Bits of a constant bank: so few, or those of an R, hold all of a value; larger numbers, and a UR, may have more bits elsewhere."""
-_PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?")
+_FEW, _BYTE, _OFFSETS = 5, 8, frozenset({(37, 16), (38, 16)})
+"""So few bits of a predicate and of an integer, and those of a constant's offset and of an R, hold all of a value; others may have more."""
+_PREDICATES, _ALL = 8, 0xFF
+"""As many predicates are there; the bits of a UR above 63, which are more than those of the others."""
+SYMBOL = "("
+"""Of a form that has a symbol in the place of a number: the linker writes that number."""
+_SWAP = re.compile(r"ATOMS?(?:\.E)?\.CAS(\.64)? .*, R#, R#$")
+"""Until Pascal the registers to compare with and to store follow each other, and an encoding has the first."""
+_PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?(?:,([0-9]+)\+([0-9]+))?")
 _ZERO = 1 << 128
 _FLOATS = {"f": ("<f", "<I", 0), "d": ("<d", "<Q", 32), "h": ("<e", "<H", 0)}
 """Kinds of floats: the format, that of its bits, and how many of the low bits no instruction holds."""
+_TOO_LARGE = -1
+"""The bits of a number that its format does not have."""
 _TEXTS = 8192
 ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (90, "h"), (100, "b"), (120, "w"))
 """The first number of each range of architectures that the data tell apart, and its letter in them."""
@@ -37,32 +43,49 @@ ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (90, "h"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Bits of an encoding: of a register (kind `r`), of an integer (`i`) or a float (`f`, `d`, `h`) without its `dropped` low bits."""
+    """Bits of an encoding: of a register (kind `r`), of an integer (`i`) or a float (`f`, `d`, `h`) without its `dropped` low bits.
+
+    `high` is where the upper bits are, as (first bit, bits), if they do not follow the others.
+    """
 
     kind: str
     first: int
-    bits: int
+    low: int
     dropped: int = 0
+    high: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
-        """As in the data: `f20+19<12`."""
-        return f"{self.kind}{self.first}+{self.bits}" + (f"<{self.dropped}" if self.dropped else "")
+        """As in the data: `f20+19<12`, `i64+3,72+5`."""
+        dropped = f"<{self.dropped}" if self.dropped else ""
+        return f"{self.kind}{self.first}+{self.low}{dropped}" + (f",{self.high[0]}+{self.high[1]}" if self.high[1] else "")
+
+    @property
+    def bits(self) -> int:
+        """How many bits it has."""
+        return self.low + self.high[1]
 
     @property
     def mask(self) -> int:
         """Its bits in an encoding."""
-        return (1 << self.bits) - 1 << self.first
+        return (1 << self.low) - 1 << self.first | (1 << self.high[1]) - 1 << self.high[0]
 
     def of(self, word: int) -> int:
         """Return what an encoding has here."""
-        return (word & self.mask) >> self.first
+        return word >> self.first & (1 << self.low) - 1 | (word >> self.high[0] & (1 << self.high[1]) - 1) << self.low
 
     def fits(self, value: str, word: int) -> bool | None:
         """Whether an encoding has a register or number here, None for one that is not of this kind."""
         bits = _bits(value, self.kind)
         if bits is None:
             return None
-        whole = self.bits <= _BANK or value[0] == "R"
+        if self.kind == "i" and bits & (1 << self.dropped) - 1:
+            return False
+        if self.kind == "i" and self.bits <= _FEW and bits < 0:
+            return False
+        if value[0] == "U" and bits >= 1 << self.bits > _PREDICATES:
+            return word >> self.first & _ALL == bits
+        narrow = self.bits <= _BYTE or self.dropped or (self.first, self.bits) in _OFFSETS
+        whole = value[0] == "R" or self.bits <= _FEW or (self.kind == "i" and bool(narrow))
         return (bits >> self.dropped) & (1 << self.bits) - 1 == self.of(word) and not (whole and bits >> self.bits > 0)
 
 
@@ -137,7 +160,7 @@ def written(text: str, *, target: bool = False) -> Written:
         return f"{value['file'] or ''}#"
 
     opcode, _, operands = _GUARD.sub("", text, count=1).replace(".reuse", "").partition(" ")
-    marked = _VALUE.sub(mark, operands.rpartition(" ")[0] if target else operands)
+    marked = _VALUE.sub(mark, operands.rpartition(" ")[0] if target else operands).replace(" ,", ",")
     return Written(f"{opcode} {marked}", _NO_KIND.sub("", marked), tuple(values), tuple(negated))
 
 
@@ -165,22 +188,26 @@ def difference(table: str, operands: Operands) -> str:
             return f"0x{slot.places[0].of(word):x} in the place of '{value}'"
         if slot.place and "P" in value and slot.place.first in _NEGATABLE[table] and _negated(slot.place, word) != negated:
             return f"'{value}' {'without' if negated else 'with'} a '!'"
+    if table == "maxwell" and (swap := _SWAP.search(text.form)):
+        follows = _following(text.values[-2], 2 if swap[1] else 1)
+        if follows != text.values[-1]:
+            return f"'{follows}' in the place of '{text.values[-1]}'"
+    return _of_form(opcode, slots, operands)
+
+
+def _of_form(opcode: _Opcode, slots: tuple[Slot, ...], operands: Operands) -> str:
+    text, word = operands.text, operands.word
     form = opcode.forms.get(text.form)
     if form is not None and form.rest(word) in form.seen:
         wrong = ((value, slot) for value, slot in zip(text.values, slots, strict=False) if slot.constant not in {"", value})
         return next((f"'{slot.constant}' in the place of '{value}'" for value, slot in wrong), "")
-    others: Iterable[Form] = opcode.forms.values()
-    if form is None and not opcodes(table).has(text.form):
-        # Another version of the tools may print other words and descriptors, but not other signs, registers or constants.
-        others = (other for other in others if _is_changed(other.name, text.form))
-    return next((f"the form '{other.name}'" for other in others if _is_of(other, form, operands)), "")
+    if SYMBOL in text.form:
+        return ""
+    return next((f"the form '{other.name}'" for other in opcode.forms.values() if _is_of(other, form, operands)), "")
 
 
-def _is_changed(name: str, form: str) -> bool:
-    """Whether two forms differ by signs, or are of one opcode with other registers and constants."""
-    if name.partition(" ")[0] == form.partition(" ")[0] and _SOURCE.findall(name) != _SOURCE.findall(form):
-        return True
-    return _MARKS.sub("", name) == _MARKS.sub("", form)
+def _following(register: str, count: int) -> str:
+    return f"R{int(register[1:]) + count}" if register[1:].isdigit() else register
 
 
 def _negated(predicate: Place, word: int) -> bool:
@@ -189,8 +216,18 @@ def _negated(predicate: Place, word: int) -> bool:
 
 def _is_of(other: Form, form: Form | None, operands: Operands) -> bool:
     """Whether an encoding is of another form, and not only where these differ by the values: an IMAD.SHL is an IMAD by a power of two."""
+    if form is None and not _is_printed(other.name, operands.text.values):
+        return False
     # Architectures print the same bits in different ways: with and without `desc[UR4]`.
     return operands.arch in other.seen.get(other.rest(operands.word), "") and (form is None or form.seen.keys().isdisjoint(other.seen))
+
+
+def _is_printed(name: str, values: tuple[str, ...]) -> bool:
+    """Whether a form is printed for such values: an IMAD by another number than 1 is no IMAD.IADD, and by no power of two no IMAD.SHL."""
+    if ".IADD" not in name and ".SHL" not in name:
+        return True
+    factors = [int(value, 16) for value in values if value.startswith("0x")]
+    return any(factor == 1 if ".IADD" in name else factor.bit_count() == 1 for factor in factors)
 
 
 @cache
@@ -204,7 +241,6 @@ class Opcodes:
 
     def __init__(self, text: str) -> None:
         """Take the text of a file: a head, and a paragraph for each value of the opcode field."""
-        self._text = text
         _, *paragraphs = text.split("\n\n")
         self._texts = {int(code, 16): rows for code, _, rows in (paragraph.partition("\n") for paragraph in paragraphs)}
         self._known: dict[int, _Opcode] = {}
@@ -214,10 +250,6 @@ class Opcodes:
         if code not in self._known and code in self._texts:
             self._known[code] = _opcode(self._texts[code])
         return self._known.get(code)
-
-    def has(self, form: str) -> bool:
-        """Whether a form is known, of whatever value of the opcode field."""
-        return f"\n {form} = " in self._text
 
 
 def _opcode(rows: str) -> _Opcode:
@@ -248,7 +280,7 @@ def place_of(text: str) -> Place:
     """Return the place that a word of the data names."""
     match = _PLACE.fullmatch(text)
     assert match is not None, text
-    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0))
+    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0), (int(match[5] or 0), int(match[6] or 0)))
 
 
 @lru_cache(maxsize=_TEXTS)
@@ -268,5 +300,5 @@ def _bits(value: str, kind: str) -> int | None:
     try:
         packed = struct.pack(number_format, number)
     except OverflowError:
-        return None
+        return _TOO_LARGE
     return int(struct.unpack(bits_format, packed)[0]) >> low

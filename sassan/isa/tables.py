@@ -112,6 +112,13 @@ def unit(arch: str, opcode: str) -> str:
     return described.half_unit if unit is Unit.HALF else unit or ""
 
 
+@cached
+def mnemonics(arch: Architecture) -> frozenset[str]:
+    """Return the mnemonics that an architecture has rows for."""
+    table = _table(arch.isa) if arch.isa else None
+    return frozenset(table.rows if table else ())
+
+
 def units() -> tuple[str, ...]:
     """Return the names of all units."""
     return tuple(name.value for name in Unit if name is not Unit.HALF)

@@ -66,7 +66,7 @@ def _writes(operation: Operation) -> tuple[int, ...]:
 
 
 def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
-    """Return the code without the operations whose results no condition, no selector and nobody who looks can read any more.
+    """Return the code without the operations whose results no condition, no selector and no watched access reads later.
 
     Blocks, registers and every word that is read stay what they are; `read` are the registers that are looked at when a block is entered,
     by its address. Threads are followed one by one, each to wherever it can go on. Code with calls is returned as it is.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Register
 from sassan.isa.control import decode
 from sassan.timing.depbar import remainders
 from sassan.timing.rates import Rates
@@ -30,6 +30,12 @@ class Op:
     interval: int
 
 
+def _covers_result(instruction: Instruction) -> bool:
+    """Say whether the read barrier of an instruction may be that of a predicate that it writes, too (ATOM since Hopper)."""
+    first = next(iter(instruction.operands), None)
+    return isinstance(first, Register) and first.file == "P" and first.index is not None
+
+
 def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     """Return what the control code of an instruction and the tables say; `together`: a stall of 0 issues it with the next one.
 
@@ -53,7 +59,8 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     if code.write_barrier is not None:
         sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
-        sets.append((code.read_barrier, rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)))
+        reading = rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)
+        sets.append((code.read_barrier, latency if _covers_result(instruction) else reading))
     return Op(
         least=least,
         most=max(least, latency) if kind.blocks else least,

@@ -82,6 +82,8 @@ class Profile:
     drains: bool
     widest: bool = False
     """The facts are those of the widest form: only named registers are surely read or written."""
+    early: bool = False
+    """Its read barrier covers the predicates that it writes, too."""
 
 
 class Hazards:
@@ -114,6 +116,7 @@ class Hazards:
                 self._first("reads_in_order", opcode),
                 bool(self._first("drains", opcode)),
                 bool(self._first("widest", opcode)),
+                bool(self._first("early", opcode)),
             )
         return profile
 
@@ -161,7 +164,7 @@ def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
     return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
 
 
-_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest")
+_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early")
 _MEASURED = "measured"
 """The distances that others override."""
 

@@ -211,7 +211,7 @@ class Flight:
                 if report is not None and not opposite(access.condition, op.under):
                     for finding in _unwaited(op, access):
                         report(finding)
-                access.registers &= ~(overwritten | consumed if access.kind is Access.WRITE else overwritten)
+                access.registers &= ~(overwritten if access.kind is Access.READ else overwritten | consumed)
                 if not access.registers:
                     self._emptied.append(key)
             open_ |= access.registers
@@ -234,7 +234,7 @@ class Flight:
                 if access.covers >> barrier & 1:
                     continue
                 profile = access.op.profile
-                if (ordered and profile.results == ordered) if access.kind is Access.WRITE else (sources and profile.sources == sources):
+                if _same(*((sources, profile.sources) if access.kind is Access.READ else (ordered, profile.results))):
                     access.covers |= 1 << barrier
                     access.since[barrier] = self._setters[barrier]
 
@@ -256,8 +256,11 @@ class Flight:
             self._results[index, part] = _Result(registers, now, now + self._hazards.longest(kind), under)
             self._fixed |= registers
         write, read = op.control.write_barrier, op.control.read_barrier
-        if write is not None or (op.variable and op.writes):
-            self._begin_access(index, Access.WRITE, _InFlight(op, Access.WRITE, op.writes, now, under), write, None)
+        written = op.writes & ~op.early
+        if write is not None or (op.variable and written):
+            self._begin_access(index, Access.WRITE, _InFlight(op, Access.WRITE, written, now, under), write, None)
+        if op.early:
+            self._begin_access(index, Access.EARLY, _InFlight(op, Access.EARLY, op.early, now, under), read, write)
         if read is not None or op.late:
             self._begin_access(index, Access.READ, _InFlight(op, Access.READ, op.late, now, under), read, write)
 

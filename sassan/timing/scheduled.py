@@ -36,6 +36,8 @@ class Op(NamedTuple):
     variable: bool
     late: int
     """Registers that are read after the issue."""
+    early: int
+    """Registers that it writes and of which its read barrier tells."""
     remainders: Mapping[int, int]
     """What DEPBAR waits for, by barrier: all but so many of the instructions that set it."""
     opcode: str
@@ -50,6 +52,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     reads, guard, writes = touched(instruction, facts, profile)
     variable = profile.variable or control.write_barrier is not None
     late = reads & _ORDINARY if profile.variable or control.read_barrier is not None else 0
+    early = writes & FILES["P"] if profile.early and control.read_barrier is not None else 0
     results = () if variable or not writes else parts(profile.producer, writes)
     left = remainders(instruction)
     waits = bool(control.wait_mask or left or profile.drains)
@@ -65,6 +68,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
         results,
         variable,
         late,
+        early,
         left,
         instruction.opcode.partition(".")[0],
         waits,
@@ -80,7 +84,8 @@ def issued(instruction: Instruction, hazards: Hazards) -> Control:
     moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8.
     """
     assert instruction.control is not None, "code without control codes is not checked"
-    return _issued(instruction.control, FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1)
+    least = FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1
+    return _issued(instruction.control, least)
 
 
 @lru_cache(maxsize=1 << 14)

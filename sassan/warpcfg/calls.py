@@ -10,18 +10,20 @@ from typing import NamedTuple
 
 from sassan.analysis.fixpoint import Problem, Rank, solve, verify
 from sassan.domains.bits import bits
-from sassan.domains.thread_values import Entry, FramePointer, ThreadValues, Values
+from sassan.domains.thread_values import Entry, ExternalAddress, FramePointer, ThreadValues, Values, store_anywhere
 from sassan.errors import Gap
 from sassan.ir import CodeAddress, Function, Instruction, Target
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import Block, Blocks, conditional
 from sassan.warpcfg.externals import callee
-from sassan.warpcfg.graph import Context, Kind
+from sassan.warpcfg.graph import Context, External, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
 from sassan.warpcfg.thread_operations import STACK_POINTER, address_register, operations
-from sassan.warpcfg.thread_steps import DOMAIN, apply, late_breaks, spares
+from sassan.warpcfg.thread_steps import DOMAIN, ThreadEnvironment, apply, late_breaks, spares
 from sassan.warpcfg.work import Work, too_large
+
+_WORD_BYTES = 4
 
 
 class CallTarget(NamedTuple):
@@ -35,11 +37,13 @@ class CallTarget(NamedTuple):
 class CallTargets:
     """The targets of every call and return; empty where they are unknown (a gap says so).
 
+    `externals`: the calls of functions that the input does not hold, whose addresses the compiler keeps, by the names of these functions.
     `through_pointer`: a call had no known target. `spared`: there were stores at unknown addresses while functions had saved something.
     """
 
     of: Mapping[Key, tuple[CallTarget, ...]] = field(default_factory=dict[Key, tuple[CallTarget, ...]])
     gaps: frozenset[Gap] = frozenset()
+    externals: tuple[External, ...] = ()
     through_pointer: bool = False
     spared: bool = False
 
@@ -81,13 +85,15 @@ class _Search:
         self._scope, self._function, self._blocks, self._recursive = scope, scope.function, scope.blocks, recursive
         self._operations, self._wanted = operations(scope.blocks)
         self._bases = tuple(sorted({0, *(address for address, _ in scope.function.symbols)}))
-        self._saved = frozenset(
+        saved = frozenset(
             each
             for block in scope.blocks.blocks
             if block.last is not None and block.last.flow in {Flow.CALL, Flow.INDIRECT_CALL}
             for each in self._next(block.end)
         )
+        self._environment = ThreadEnvironment(saved, _pointers(scope.function))
         self._spared = False
+        self._externals: dict[Key, str] = {}
         self._entries: dict[Context, _Entries] = {}
         self._outdated: set[Key] = set()
         self._call_targets: dict[Key, tuple[CallTarget, ...]] = {}
@@ -135,14 +141,16 @@ class _Search:
     def call_targets(self) -> CallTargets:
         """Return the targets; behind a call that is stepped over, what a thread knows is no news of its own."""
         unknown = {gap for gap in self._gaps if gap.code in {"recursion", "indirect-call"}}
-        return CallTargets(self._call_targets, frozenset(unknown or self._gaps), self._pointer, self._spared)
+        names = {(self._blocks.blocks[index].end.address, name) for (_, index), name in self._externals.items()}
+        externals = tuple(External(address, name) for address, name in sorted(names))
+        return CallTargets(self._call_targets, frozenset(unknown or self._gaps), externals, self._pointer, self._spared)
 
     def _visit(self, key: Key, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
         context, index = key
         self._work.spend(0, len(context))
         for operation in self._operations[index]:
             self._spared = self._spared or spares(operation, thread)
-            thread, misuse = apply(operation, thread, self._saved)
+            thread, misuse = apply(operation, thread, self._environment)
             if misuse is not None:
                 self._report(operation.one, misuse.code, misuse.message)
         return self._successors(context, self._blocks.blocks[index], thread)
@@ -182,8 +190,18 @@ class _Search:
             if target.to is not None:
                 yield target.to, thread
         stepped_over = not targets and last.flow is not Flow.RETURN
+        if stepped_over:
+            thread = self._behind_external(thread) if self._is_external(key, block.end) else ThreadValues()
         if conditional(block.end, last) or stepped_over:
-            yield from self._go(context, block.end.following, ThreadValues() if stepped_over else thread)
+            yield from self._go(context, block.end.following, thread)
+
+    def _is_external(self, key: Key, instruction: Instruction) -> bool:
+        return bool(self._externals.get(key) or callee(instruction))
+
+    def _behind_external(self, thread: ThreadValues) -> ThreadValues:
+        """Return what is known behind a call of a function that the input does not hold: it leaves the stack and barriers as they were."""
+        registers = {STACK_POINTER: thread.registers[STACK_POINTER]} if STACK_POINTER in thread.registers else {}
+        return store_anywhere(ThreadValues(registers, thread.slots, thread.barriers), self._environment.saved)
 
     def _callees(self, key: Key, instruction: Instruction, last: Facts, thread: ThreadValues) -> Iterator[CallTarget]:
         if last.flow is Flow.CALL:
@@ -191,7 +209,7 @@ class _Search:
             if last.target is None and not callee(instruction):
                 self._report(instruction, "indirect-call", f"{instruction.opcode} calls code that is not in the input")
         else:
-            addresses = self._pointed(instruction, thread)
+            addresses = self._pointed(key, instruction, thread)
         inside = self._inside(key, instruction, addresses, thread)
         for address in addresses:
             index = self._blocks.at.get(address)
@@ -201,7 +219,11 @@ class _Search:
                 self.targets.setdefault(instruction.address, set()).add(address)
             yield CallTarget(Kind.TAKEN, (key[0], index)) if inside is None else CallTarget(Kind.CALL, (inside, index))
 
-    def _pointed(self, instruction: Instruction, thread: ThreadValues) -> list[int]:
+    def _pointed(self, key: Key, instruction: Instruction, thread: ThreadValues) -> list[int]:
+        self._externals.pop(key, None)
+        if not instruction.targets and (name := self._external(instruction, thread)):
+            self._externals[key] = name
+            return []
         addresses = list(instruction.targets) or self._addresses(instruction, thread)
         if addresses is not None:
             return addresses
@@ -210,6 +232,17 @@ class _Search:
             return []
         self._pointer = True
         return list(self._function.callees)
+
+    def _external(self, instruction: Instruction, thread: ThreadValues) -> str:
+        """Return the name of the function outside the input that a call through a pointer enters, '' where it may enter another one."""
+        low = address_register(instruction)
+        if low is None or instruction.guard is not None:
+            return ""
+        halves = [thread.registers.get(low + high, frozenset[Hashable]()) for high in (0, 1)]
+        names = {value.name for value in halves[0] if isinstance(value, ExternalAddress)}
+        name = next(iter(names), "")
+        expected = [frozenset({ExternalAddress(name, high)}) for high in (False, True)]
+        return name if halves == expected else ""
 
     def _inside(self, key: Key, instruction: Instruction, addresses: list[int], thread: ThreadValues) -> Context | None:
         """Return the call string of the callee, None where no register holds the next address: a far jump is no call."""
@@ -288,3 +321,17 @@ class _Search:
 
     def _report(self, instruction: Instruction, code: str, message: str) -> None:
         self._gaps.add(Gap(instruction.address, code, message))
+
+
+def _pointers(function: Function) -> dict[int, Hashable]:
+    """Return the words of the compiler's constant bank that are halves of addresses of functions, by their places."""
+    entries = {name: address for address, name in function.symbols}
+    out: dict[int, Hashable] = {}
+    for pointer in function.compiler.pointers if function.compiler is not None else ():
+        for high in (False, True):
+            place, address = pointer.offset + _WORD_BYTES * high, entries.get(pointer.name)
+            if pointer.external:
+                out[place] = ExternalAddress(pointer.name, high=high)
+            elif address is not None:
+                out[place] = CodeAddress(address, high=high)
+    return out

@@ -252,7 +252,11 @@ class _Exploration:
 
     def _externals(self) -> tuple[External, ...]:
         reached = (self._blocks.blocks[index] for _, index in self._states)
-        return calls((block.end, block.last) for block in reached if block.last is not None)
+        ends = [(block.end, block.last) for block in reached if block.last is not None]
+        addresses = {instruction.address for instruction, _ in ends}
+        targets = self._plan.calls.targets
+        pointed = [external for external in targets.externals if external.address in addresses] if targets is not None else []
+        return tuple(sorted({*calls(ends), *pointed}))
 
 
 def _loops(

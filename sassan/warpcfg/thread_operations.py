@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sassan.domains.bits import bits
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
+from sassan.isa.moves import Add, Fetch, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
 from sassan.isa.registers import bit
 from sassan.warpcfg.blocks import Blocks
 
@@ -82,6 +82,8 @@ def _needed(part: Move, wanted: int) -> int:
             return 1 << source
         case Load(to, count, base) if wanted & ((1 << count) - 1) << to:
             return 1 << base | 1 << STACK_POINTER
+        case Fetch(to, count, int(base)) if wanted & ((1 << count) - 1) << to:
+            return 1 << base
         case Store(base, _, sources) if wanted >> STACK_POINTER & 1:
             return sum(1 << source for source in {base, *sources} if source is not None)
         case _:
@@ -95,13 +97,13 @@ def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], w
         match part:
             case Put(to) | Frame(to) | Add(to) | RoundDown(to):
                 targets |= 1 << to
-            case Load(to, count):
+            case Load(to, count) | Fetch(to, count):
                 targets |= ((1 << count) - 1) << to
             case SaveBarrier(to) if to is not None:
                 targets |= 1 << to
             case _:
                 pass
-    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | RoundDown | Load))
+    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | RoundDown | Load | Fetch))
     stores = [part for part in kept if not isinstance(part, Store) or wanted >> STACK_POINTER & 1]
     kills = tuple(bits(facts.writes & wanted & ~targets))
     is_barrier = facts.is_barrier and facts.flow in {Flow.PUSH, Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE}

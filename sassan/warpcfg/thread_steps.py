@@ -1,6 +1,7 @@
 """What instructions do to the values of a single thread: the transfer of `calls.py`, without its control flow."""
 
-from collections.abc import Container, Hashable
+from collections.abc import Container, Hashable, Mapping
+from typing import NamedTuple
 
 from sassan.domains.thread_values import (
     BarrierMisuse,
@@ -10,6 +11,7 @@ from sassan.domains.thread_values import (
     Values,
     copy,
     enter,
+    fetch,
     is_known_place,
     kill,
     leave,
@@ -25,21 +27,29 @@ from sassan.domains.thread_values import (
     write,
 )
 from sassan.isa.facts import Flow
-from sassan.isa.moves import Add, CopyBarrier, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, WriteBarrier
+from sassan.isa.moves import Add, CopyBarrier, Fetch, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, WriteBarrier
 from sassan.warpcfg.blocks import Block
 from sassan.warpcfg.thread_operations import STACK_POINTER, Operation
 
 DOMAIN = ThreadValueDomain()
 
 
-def apply(operation: Operation, thread: ThreadValues, saved: Container[Hashable]) -> tuple[ThreadValues, BarrierMisuse | None]:
-    """Return the values after an operation, and why its barrier is misused; under a guard it may not run.
+class ThreadEnvironment(NamedTuple):
+    """What holds in a whole function.
 
-    `saved` are the return addresses, which no store at an unknown address overwrites.
+    `saved` are the return addresses, which no store at an unknown address overwrites, `pointers` the words of the compiler's constant
+    bank that are halves of addresses of functions, by their places.
     """
+
+    saved: Container[Hashable]
+    pointers: Mapping[int, Hashable]
+
+
+def apply(operation: Operation, thread: ThreadValues, environment: ThreadEnvironment) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """Return the values after an operation, and why its barrier is misused; under a guard it may not run."""
     out, misuse = _barrier(operation, kill(thread, operation.kills))
     for move in operation.moves:
-        out = _moved(out, move, saved)
+        out = _moved(out, move, environment)
     return (DOMAIN.join(thread, out) if operation.guarded else out), misuse
 
 
@@ -48,7 +58,7 @@ def spares(operation: Operation, thread: ThreadValues) -> bool:
     return bool(thread.slots) and any(isinstance(move, Store) and not is_known_place(thread, move.base) for move in operation.moves)
 
 
-def _moved(thread: ThreadValues, move: Move, saved: Container[Hashable]) -> ThreadValues:
+def _moved(thread: ThreadValues, move: Move, environment: ThreadEnvironment) -> ThreadValues:
     match move:
         case Put() | Frame() | Add() | RoundDown():
             values = _word(thread, move)
@@ -58,9 +68,14 @@ def _moved(thread: ThreadValues, move: Move, saved: Container[Hashable]) -> Thre
             for place, values in enumerate(words):
                 thread = put(thread, to + place, values)
             return thread
+        case Fetch(to, count, base, offset):
+            words = [fetch(thread, base, offset + 4 * place, environment.pointers) for place in range(count)]
+            for place, values in enumerate(words):
+                thread = put(thread, to + place, values)
+            return thread
         case Store(base, offset, sources):
             if base is None or not is_known_place(thread, base):
-                return store_anywhere(thread, saved)
+                return store_anywhere(thread, environment.saved)
             return store(thread, base, offset, sources)
         case SaveBarrier() | RestoreBarrier() | WriteBarrier() | CopyBarrier():
             return thread

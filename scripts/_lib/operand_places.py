@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce
 
-from sassan.isa.operand_fields import Form, Operands, Place, Slot, place_of
+from sassan.isa.operand_fields import SYMBOL, Form, Operands, Place, Slot, place_of
 
 PLACES = {
     "maxwell": {
@@ -13,7 +13,7 @@ PLACES = {
         "P": "r0+3 r3+3 r12+3 r29+3 r39+3 r48+3",
         "SB": "r26+3",
         "": "i20+32 i20+24 i20+19 i20+16 i20+8 i20+5 i20+4 i20+14<2 f20+32"
-        " f20+19<12 d20+19<12 i34+5 i36+5 i34+13 i28+5 i28+8 i30+2 i39+5 i39+8 i48+8 i8+8",
+        " f20+19<12 d20+19<12 i34+5 i36+5 i34+13 i28+5 i28+8 i28+20 i30+2 i39+5 i39+8 i48+8 i8+5 i8+8",
     },
     "volta": {
         "R": "r16+8 r24+8 r32+8 r40+8 r64+8",
@@ -23,7 +23,7 @@ PLACES = {
         "B": "r16+4 r24+4",
         "SB": "r44+3",
         "": "i32+32 i32+16 i32+6 f32+32 d32+32 h32+16 h48+16 i16+8"
-        " i34+5 i37+16 i38+16 i40+24 i40+16 i40+8 i42+4 i53+5 i54+5 i54+6 i59+3 i64+8 i72+8 i72+4 i75+5",
+        " i34+5 i37+16 i38+16 i40+24 i40+16 i40+8 i42+4 i53+5 i54+5 i54+6 i59+3 i64+3,72+5 i24+64 i64+8 i72+8 i72+4 i75+5",
     },
 }
 """Where the operands of each kind can be, '' for numbers."""
@@ -31,7 +31,6 @@ MOST = 16
 """A form with more values of the other bits has an operand of which the place is unknown."""
 _Seen = tuple[int, tuple[str, ...], str]
 """An encoding, its values, and the letter of its architecture."""
-_SYMBOL = "("
 _KIND = re.compile(r"([A-Z]*)#")
 
 
@@ -46,7 +45,7 @@ class Observations:
     def add(self, operands: Operands) -> None:
         """Take one instruction."""
         arch, code, text, word = operands
-        if _SYMBOL in text.form:
+        if SYMBOL in text.form:
             return
         self._seen[code, text.shape][text.form].add((word, text.values, arch))
 

@@ -36,7 +36,8 @@ _REFUSED = 3
 class Plan:
     """What to run: `sample` configurations of each tuning space (0: all), these cost models.
 
-    Programs are compiled in `work`, a temporary folder where it is None, and get `seconds` each to run.
+    Programs are compiled in `work`, a temporary folder where it is None, and get `seconds` each to run. `boost`: times are taken at the
+    boost clock, whatever clock the recordings show.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Plan:
     models: tuple[str, ...] = MODELS
     work: Path | None = None
     seconds: float = 60.0
+    boost: bool = False
 
 
 def run(plan: Plan) -> int:
@@ -77,7 +79,7 @@ def _spaces(plan: Plan, tuned: set[str]) -> Iterator[Row]:
     with Processes(_WORKERS) as executor:
         for path in sorted((plan.folder / "tuner").glob("*.json*")):
             try:
-                space = silicon_spaces.load(path, recipes)
+                space = silicon_spaces.load(path, recipes, boost=plan.boost)
             except SassanError as error:
                 _refused(path, error)
                 continue
@@ -88,7 +90,7 @@ def _spaces(plan: Plan, tuned: set[str]) -> Iterator[Row]:
 
 
 def _programs(plan: Plan) -> Iterator[Row]:
-    return silicon_programs.rows(plan.folder / "programs", plan.models, plan.work, plan.seconds)
+    return silicon_programs.rows(plan.folder / "programs", plan.models, plan.work, plan.seconds, boost=plan.boost)
 
 
 def _reports(plan: Plan) -> Iterator[Row]:

@@ -28,7 +28,7 @@ from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sassan.recorded import RecordedLaunch
     from sassan.validation.launches import LaunchValidation
@@ -40,14 +40,17 @@ _ARCH = "sm_86"
 _WORKERS = 2
 
 
-def clock() -> int:
-    """Return at which clock the programs ran, in MHz: that which their fastest loops of arithmetic show."""
+def clock(*, boost: bool = False) -> int:
+    """Return at which clock the programs ran, in MHz: that which their fastest loops of arithmetic show, or the boost clock."""
     gpu = find(GPU)
-    return gpu.kept_clock or gpu.boost_clock
+    return gpu.boost_clock if boost else gpu.kept_clock or gpu.boost_clock
 
 
 class Task(NamedTuple):
-    """One program: its code, its launches recorded here, and its measured ones; `gap` is why it cannot be analyzed, or ''."""
+    """One program: its code, its launches recorded here, and its measured ones; `gap` is why it cannot be analyzed, or ''.
+
+    `clock` in MHz is that at which it ran.
+    """
 
     program: str
     executable: str
@@ -56,24 +59,26 @@ class Task(NamedTuple):
     models: tuple[str, ...]
     seconds: float
     gap: str
+    clock: int
 
 
-def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float) -> Iterator[Row]:
+def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float, *, boost: bool = False) -> Iterator[Row]:
     """Yield a row per measured launch and model; a program gets `seconds` to run, and four times as many to be analyzed.
 
-    `work` is where programs are compiled and launches are recorded, and found again; None: a temporary folder.
+    `work` is where programs are compiled and launches are recorded, and found again; None: a temporary folder. `boost`: times are taken
+    at the boost clock.
     """
     ready: list[Task] = []
-    for task in tasks(folder, cost_models, work, seconds):
+    for task in tasks(folder, cost_models, work, seconds, boost=boost):
         if task.gap:
-            yield from _without(task.program, task.rows, task.models, task.gap)
+            yield from _without(task, task.gap)
         else:
             ready.append(task)
     for several in Processes(_WORKERS).map(_analyzed, ready, lost=_lost):
         yield from several
 
 
-def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float) -> list[Task]:
+def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float, *, boost: bool = False) -> list[Task]:
     """Compile and record all programs; the arguments are those of `rows`."""
     table_path = folder / "measured.csv"
     if not table_path.is_file():
@@ -93,7 +98,9 @@ def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds
         if made.executable is not None and not place.is_file():
             record_program(made, measured[program][0].arguments, place, seconds)
         gap = "not-compiled" if made.executable is None else "not-recorded" if not place.is_file() else ""
-        out.append(Task(program, str(made.executable), str(place), tuple(measured[program]), cost_models, 4 * seconds, gap))
+        out.append(
+            Task(program, str(made.executable), str(place), tuple(measured[program]), cost_models, 4 * seconds, gap, clock(boost=boost))
+        )
     return out
 
 
@@ -101,19 +108,19 @@ def _analyzed(task: Task) -> list[Row]:
     try:
         return [_row(task.program, found, model) for model in task.models for found in _validated(task, model)]
     except SassanError as error:
-        return _without(task.program, task.rows, task.models, error.code)
+        return _without(task, error.code)
 
 
 def _validated(task: Task, model: str) -> Iterator[LaunchValidation]:
     end_after(task.seconds)
     program = recordings.read(task.launches)
     functions = read_program(task.executable).functions
-    gpu = Hardware(gpu=find(GPU), clock_hz=clock() * 1e6)
+    gpu = Hardware(gpu=find(GPU), clock_hz=task.clock * 1e6)
     return validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
 
 
 def _lost(task: Task, error: SassanError) -> list[Row]:
-    return _without(task.program, task.rows, task.models, error.code)
+    return _without(task, error.code)
 
 
 def _row(program: str, validation: LaunchValidation, model: str) -> Row:
@@ -141,24 +148,24 @@ def _row(program: str, validation: LaunchValidation, model: str) -> Row:
     )
 
 
-def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tuple[str, ...], gap: str) -> list[Row]:
+def _without(task: Task, gap: str) -> list[Row]:
     """Return rows without a bound."""
     return [
         Row(
             SOURCE,
             model,
-            f"{program}:{launch.kernel}",
+            f"{task.program}:{launch.kernel}",
             shape_text(launch.block),
             shape_text(launch.grid),
             None,
             None if launch.time_ns is None else launch.time_ns / 1e3,
-            None if launch.time_ns is None else launch.time_ns * clock() / 1e3,
+            None if launch.time_ns is None else launch.time_ns * task.clock / 1e3,
             None,
             None,
             None,
             gap,
             group="not launched here",
         )
-        for model in cost_models
-        for launch in launches
+        for model in task.models
+        for launch in task.rows
     ]

@@ -85,8 +85,8 @@ class ConfigurationTask:
     models: tuple[str, ...]
 
 
-def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
-    """Return the tuning space of a cache, with the source of the same name beside it.
+def load(path: Path, recipes: silicon_recipes.Recipes, *, boost: bool = False) -> Space:
+    """Return the tuning space of a cache, with the source of the same name beside it; `boost`: all of it ran at the boost clock.
 
     Raises InputError: what the readers refuse, `no-tuning-space`, `no-source`, `unknown-device`; MissingToolError `no-nvrtc`.
     """
@@ -104,7 +104,8 @@ def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
     recipe = recipes.kernels.get(space.kernel, silicon_recipes.Recipe())
     name = path.name.removesuffix(".gz").removesuffix(".json")
     derivation = derive(space.kernel, loaded.text, space.parameters)
-    return Space(name, space, loaded, product, recipe, derivation, silicon_clocks.clocks(space, product))
+    clocks = (product.boost_clock,) * len(space.configurations) if boost else silicon_clocks.clocks(space, product)
+    return Space(name, space, loaded, product, recipe, derivation, clocks)
 
 
 def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import chain, count, product
 from random import Random
 
 from sassan.access.traffic import Moved
-from sassan.ipet.sm.bounds import Optima, grid_terms
+from sassan.ipet.sm.bounds import Optima, Terms, grid_terms
 from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
 from sassan.ipet.sm.residency import Grid
 from sassan.ir import Instruction
@@ -66,16 +66,20 @@ class Claim:
     blocks: int
 
     @property
-    def bound(self) -> int:
-        """The bound of the grid."""
+    def terms(self) -> Terms:
+        """The parts of the bound of the grid."""
         # Each path is a node of a graph, and each of its operations an instruction with an address of its own.
         addresses = count()
         code = [[Instruction(next(addresses), 0, "LDG", (), None, Span(1, 1, 1)) for _ in path] for path in self.moved]
         taken = demand(code, dict(enumerate(chain(*self.moved))), self.memory)
         uncached, cached = (self._block(each) for each in (taken.uncached, taken.cached))
         time = memory_time(uncached, cached, self.blocks, self.memory, self.grid.allocated)
-        terms = grid_terms(self.optima, self.grid)
-        return replace(terms, memory=time, launch=Fraction(self.memory.launch)).total
+        return replace(grid_terms(self.optima, self.grid), memory=time, launch=Fraction(self.memory.launch))
+
+    @property
+    def bound(self) -> int:
+        """The bound of the grid."""
+        return self.terms.total
 
     def _block(self, of_paths: Sequence[Fraction]) -> Fraction:
         """Return the sum of what the warps of a block take, each on its worst path."""

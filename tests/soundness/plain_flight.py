@@ -129,15 +129,17 @@ class PlainFlight:
         out: dict[tuple[int, Access], PendingAccess] = {}
         for (producer, access), pending in still.items():
             # A consumption is reported once: behind it, the register is taken for read or written.
-            registers = pending.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
+            registers = pending.registers & ~gone & ~(op.reads | op.guard if access is not Access.READ else 0)
             if registers or pending.elapsed + op.control.stall < self._hazards.visible:
                 covers = self._covered(self._code[producer].profile, access, pending.covers, op)
                 out[producer, access] = PendingAccess(
                     registers, min(pending.elapsed + op.control.stall, FOREVER), covers, _kept(pending.condition, op)
                 )
         write, read = op.control.write_barrier, op.control.read_barrier
-        if (op.writes and op.variable) or write is not None:
-            out[index, Access.WRITE] = PendingAccess(op.writes, op.control.stall, _set(write), _kept(op.under, op))
+        if (op.writes & ~op.early and op.variable) or write is not None:
+            out[index, Access.WRITE] = PendingAccess(op.writes & ~op.early, op.control.stall, _set(write), _kept(op.under, op))
+        if op.early:
+            out[index, Access.EARLY] = PendingAccess(op.early, op.control.stall, _set(read, write), _kept(op.under, op))
         if op.late or read is not None:
             out[index, Access.READ] = PendingAccess(op.late, op.control.stall, _set(read, write), _kept(op.under, op))
         return out
@@ -152,7 +154,7 @@ class PlainFlight:
                 continue
             if out[barrier] != NO_COVER:
                 out[barrier] += 1
-            elif access is Access.WRITE:
+            elif access is not Access.READ:
                 ordered = kind is Access.WRITE and _same(source.results, op.profile.results)
                 out[barrier] = 0 if ordered else NO_COVER
             elif _same(source.sources, op.profile.sources):

@@ -24,7 +24,7 @@ from soundness.random_sides import nested
 
 pytestmark = pytest.mark.slow
 
-TOLD = Control(Tables(given={"fence": 700, "sleep": 500, "async": 900}))
+TOLD = Control(Tables(given={"fence": 700, "sleep": 500, "mbarrier": 900, "bulkload": 900, "bulkstore": 900, "cluster": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
 GRAPHS = part(300, of=20)

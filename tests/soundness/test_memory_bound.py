@@ -104,6 +104,14 @@ def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None
     assert [above for one in launches() for above in one.above(forgetful(one))] != []
 
 
+def test_what_a_launch_takes_is_more_than_the_largest_part_of_its_bound() -> None:
+    def largest(one: Outcome) -> Fraction:
+        terms = one.claim.terms
+        return terms.launch + max(terms.chain + terms.drain, terms.sm, terms.memory)
+
+    assert [cycles for one in launches() for cycles in one.cycles if cycles > largest(one)] != []
+
+
 def test_a_block_goes_to_an_sm_with_the_most_room() -> None:
     changed = outcomes(part(4000, 10), 3, lambda gpu: replace(gpu, most_room=False))
     assert [above for one in changed for above in one.above(one.claim)] != []

@@ -5,6 +5,7 @@ with the SM number in the low byte of e_flags, and 65 since, with it in bits 8 t
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -12,6 +13,7 @@ from typing import Any
 
 from sassan.errors import InputError
 from sassan.frontend.image import Image
+from sassan.ir import FunctionPointer
 from sassan.source import Source
 
 _HEADER, _SECTION, _SEGMENT, _SYMBOL = 64, 64, 56, 24
@@ -23,10 +25,10 @@ _OLD_ABI, _NEW_ABI = 51, 65
 _LAST_SECTION = 0xFEFF
 """Larger counts are stored elsewhere in ELF, and are refused: the headers alone would take seconds."""
 _LAST_SEGMENT = 4096
-_OBJECT = 1
-"""STT_OBJECT: the symbol of a variable."""
-_SECTION_SYMBOL = 3
-"""STT_SECTION: the symbol of a section."""
+_OBJECT, _FUNCTION, _SECTION_SYMBOL = 1, 2, 3
+"""STT_OBJECT: the symbol of a variable; STT_FUNC: that of a function; STT_SECTION: that of a section."""
+_ADDRESS = 2
+"""R_CUDA_64: the address of a symbol, of 64 bits."""
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOBITS, _REL = 0, 1, 2, 3, 4, 8, 9
 _EXECUTABLE, _ALLOC_EXEC = 0x4, 0x6
 _COMPRESSED = 0x800
@@ -34,6 +36,8 @@ _INFO_LINK = 0x40
 """SHF_INFO_LINK: the section belongs to the one whose index is in sh_info."""
 _OWNED = (".nv.info.", ".nv.constant", ".nv.shared.", ".nv.local.", ".rel.", ".rela.")
 _RELOCATIONS = ((".rel.", _REL), (".rela.", _RELA))
+_ENTRIES = {_REL: 16, _RELA: 24}
+"""Bytes of a relocation."""
 _LONGEST_CHAIN = 4
 """`.rela.nv.constant2.k` belongs to `.nv.constant2.k`, which belongs to `.text.k`."""
 _TEXT = ".text."
@@ -181,6 +185,38 @@ class Elf:
         names = self.bytes_of(self.sections[table.link])
         self._check_names(names)
         return self.bytes_of(table), names
+
+    def function_pointers(self, name: str) -> tuple[FunctionPointer, ...]:
+        """Return the addresses of functions that relocations put into a section, in order of offsets.
+
+        Raises InputError where a relocation is incomplete, or its symbol is missing.
+        """
+        section = self.by_name.get(name)
+        contents = b"" if section is None else self.bytes_of(section)
+        out: set[FunctionPointer] = set()
+        for prefix, kind in _RELOCATIONS:
+            relocations = self.by_name.get(f"{prefix[:-1]}{name}")
+            for place, how, symbol, addend in self._relocations(relocations, kind) if relocations is not None else ():
+                function = self._function_symbol(symbol)
+                addend_in_place = int.from_bytes(contents[place : place + 8], "little") if kind == _REL else addend
+                if function is not None and how == _ADDRESS and not addend_in_place:
+                    out.add(FunctionPointer(place, *function))
+        return tuple(sorted(out))
+
+    def _relocations(self, section: ElfSection, kind: int) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the place, the type, the symbol and the addend of each relocation."""
+        size, contents = _ENTRIES[kind], self.bytes_of(section)
+        if len(contents) % size:
+            raise malformed(self._image, f"the section '{section.name}' has an incomplete relocation")
+        for at in range(0, len(contents), size):
+            place, how, symbol = (int.from_bytes(contents[at + a : at + b], "little") for a, b in ((0, 8), (8, 12), (12, 16)))
+            yield place, how, symbol, int.from_bytes(contents[at + 16 : at + size], "little")
+
+    def _function_symbol(self, index: int) -> tuple[str, bool] | None:
+        """Return the name of a symbol and whether it is defined elsewhere, None where it is no function."""
+        name, (table, _) = self.symbol_name(index), self._symbol_table
+        kind, section = table[index * _SYMBOL + 4], table[index * _SYMBOL + 6 : index * _SYMBOL + 8]
+        return (name, not any(section)) if kind & 0xF == _FUNCTION else None
 
     def variables(self) -> dict[str, int]:
         """Return the size in bytes of every variable in the symbol table; raises InputError when there is no table."""

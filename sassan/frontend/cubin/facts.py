@@ -16,6 +16,8 @@ _INFO = ".nv.info"
 _TEXT = ".text."
 _SHARED = ".nv.shared."
 _CONSTANT = re.compile(r"\.nv\.constant([0-9]{1,2})\.(.*)", re.DOTALL)
+_POINTERS = ".nv.constant4"
+"""The constant bank in which the compiler keeps addresses."""
 _BARRIERS_SHIFT, _BARRIERS_MASK = 20, 0x7F
 """SHF_BARRIERS of a text section's flags; else NUM_BARRIERS gives the number."""
 
@@ -58,10 +60,11 @@ def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, Comp
                 reader.read(section, reader.by_function.get(name) if name else None)
             except AttributeProblem as problem:
                 raise malformed(image, f"'{section.name}': {problem}") from None
-    banks, names = _constants(elf), parameter_names(elf)
+    banks, names, pointers = _constants(elf), parameter_names(elf), elf.function_pointers(_POINTERS)
     for name, attributes_of in reader.by_function.items():
         attributes_of.parameters = list(_named(attributes_of.parameters, names.get(name, ())))
-    return {name: _facts(image, elf, section, reader.by_function[name], banks.get(name, ())) for name, section in code.items()}
+    out = {name: _facts(image, elf, section, reader.by_function[name], banks.get(name, ())) for name, section in code.items()}
+    return {name: replace(facts, pointers=pointers) for name, facts in out.items()} if pointers else out
 
 
 def _named(parameters: list[Parameter], names: tuple[str, ...]) -> Iterator[Parameter]:
@@ -163,6 +166,7 @@ def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes,
         shared=shared.size if shared else 0,
         parameters=tuple(attributes.parameters),
         constants=banks,
+        pointers=(),
         **{"barriers": barriers, **attributes.numbers},
     )
     for address in _addresses(facts):

@@ -19,6 +19,7 @@ SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 PART = re.compile(r"(?<=\b[RP])[0-9]+\b|(?<=\bU[RP])[0-9]+\b|(?<=\b0x)[0-9a-f]+\b")
 PREDICATE = re.compile(r"(?<=, )!?(?=U?P[0-9T](,|$))")
 ARCHES = sorted(path.name for path in SAMPLES.glob("sm_*"))
+WORD = re.compile(r"(?<=\.)[A-Z]\w*|(?<=, )SR_\w+")
 OPERANDS = 0.9
 """Of the registers and numbers, those whose place in the encoding is known."""
 NEGATED = 0.9
@@ -97,6 +98,20 @@ def test_a_predicate_that_is_negated_or_no_longer_is_noticed(arch: str):
     assert noticed > NEGATED * total > 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHES)
+def test_a_word_that_no_opcode_and_no_register_has_is_noticed(arch: str):
+    difference = encodings(arch).difference
+    tried = 0
+    for function in functions(arch):
+        for instruction in function.instructions:
+            for found in WORD.finditer(instruction.text.replace(".reuse", "")):
+                text = instruction.text.replace(found[0], f"{found[0]}1", 1)
+                assert difference(replace(instruction, text=text)), text
+                tried += 1
+    assert tried > 100
+
+
 @pytest.mark.parametrize(
     ("sample", "before", "after", "code"),
     [
@@ -105,6 +120,24 @@ def test_a_predicate_that_is_negated_or_no_longer_is_noticed(arch: str):
         ("sm_52/bitonic_step", "LOP.AND.NZ P0, RZ, R0, c[0x0][0x14c]", "LOP.AND.NZ P0, RZ, R0, c[0x20][0x14c]", "text-differs"),
         ("sm_100/bitonic_step", "LDCU UR5, c[0x0][0x388]", "LDCU UR5, c[0x0][0x380]", "text-differs"),
         ("sm_52/binary_search", "LDG.E R4, [R2]", "LDG.E R4, []", "syntax"),
+        ("sm_61/shuffle_diverged", "S2R R12, SR_TID.X", "S2R R12, SR_TID1.X", "text-differs"),
+        ("sm_61/shuffle_diverged", "S2R R12, SR_TID.X", "S2R R12, SR_TID.W", "text-differs"),
+        ("sm_90/shuffle_diverged", "S2R R0, SR_TID.X", "S2R R0, SR_LAN", "text-differs"),
+        ("sm_52/spin_lock", "ATOM.E.CAS R0, [R2], R8, R9", "ATOM.E.CAS R0, [R2], R8, R7", "text-differs"),
+        ("sm_75/saxpy", "c[0x0][0x160]", "c[0x40][0x160]", "text-differs"),
+        ("sm_52/trap_guard", "R4, c[0x2][0x0], PT", "R4, c[0x2][0x1], PT", "text-differs"),
+        ("sm_80/saxpy", "2.384185791015625e-07", "2.384185791015625e07", "text-differs"),
+        ("sm_75/saxpy", "c[0x0][0x160]", "c[0x0][0x10160]", "text-differs"),
+        ("sm_52/trap_guard", "R4, c[0x2][0x0], PT", "R4, c[0x2][0x10000], PT", "text-differs"),
+        ("sm_52/histogram_atomic", "BAR.SYNC 0x0", "BAR.SYNC 0x100", "text-differs"),
+        ("sm_61/switch_loop", "RED.E.MAX.S32 [R2+-0x400]", "RED.E.MAX.S32 [R2+-0x300]", "text-differs"),
+        ("sm_100/switch_brx", "BRX R8 -0x1d0", "BRX R9 -0x1d0", "text-differs"),
+        ("sm_100/switch_brx", "BRX R8 -0x1d0", "BRX R8 -0x1c0", "text-differs"),
+        ("sm_100/calls_nested", "PT, PT, PT, PT, 0x80, 0x8", "PT, PT, PT, PT, 0x2f, 0x8", "text-differs"),
+        ("sm_100/continue_from_inner", "MOV R3, UR7", "MOV R3, UR71", "text-differs"),
+        ("sm_120/double_math", "MOV.64 R8, 0x3fd8000000000000", "MOV.64 R8, 0x3fd8000000000001", "text-differs"),
+        ("sm_75/saxpy", "ISETP.GE.AND P0", "ISETP.GE1.AND P0", "text-differs"),
+        ("sm_75/saxpy", "ISETP.GE.AND P0", "FMNMX.GE.AND P0", "text-differs"),
     ],
 )
 def test_what_the_fuzzer_found_is_refused(sample: str, before: str, after: str, code: str):

@@ -1,4 +1,7 @@
+import tempfile
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,3 +167,22 @@ def test_a_caller_that_says_stop_gets_no_value() -> None:
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
 def test_a_model_of_nothing_is_nothing(solver: str) -> None:
     assert solve(Model("empty", (), (), ()), solver).value == 0
+
+
+def test_an_interrupted_solve_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Path] = []
+
+    def interrupted(problem: object, engine: Any) -> None:  # PuLP has no types
+        del problem
+        made.extend(map(Path, engine.create_tmp_files("small", "mps", "out")))
+        for path in made:
+            path.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("pulp.LpProblem.solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        solve(SMALL, "cbc")
+    assert made
+    assert all(path.is_relative_to(tmp_path) for path in made)
+    assert not list(tmp_path.iterdir())

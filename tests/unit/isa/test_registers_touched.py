@@ -100,6 +100,7 @@ LATER = [
     ("sm_90", "HGMMA.64x8x16.F32 R24, gdesc[UR4], R28, gsb0", "R28 R29 R30 R31 UR4 UR5 UR6 UR7", "R24 R25 R26 R27"),
     ("sm_90", "HGMMA.64x16x16.F16 R24, gdesc[UR4], RZ, !UPT", "UR4 UR5 UR6 UR7", "R24 R25 R26 R27"),
     ("sm_90", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR9], R6", "R6 UR9", "P0"),
+    ("sm_100", "SYNCS.CCTL.IVALL", "", ""),
     ("sm_90", "SYNCS.EXCH.64 URZ, [UR9], UR6", "UR6 UR7 UR9", ""),
     ("sm_90", "HMMA.SP.16832.F32 R4, R8, R12, R16, R3, 0x0", "R3 R8 R9 R10 R11 R12 R13 R14 R15 R16 R17 R18 R19", "R4 R5 R6 R7"),
     ("sm_100", "LDC R8, c[0x0][UR4]", "UR4", "R8"),

@@ -287,3 +287,9 @@ def test_a_side_that_does_more_than_wait_is_charged() -> None:
     model = Control(Tables(given=TOLD))
     # The store of the loop and its wait for the load: the load of who left may have been issued just before.
     assert model.block_costs(found).costs[1] > model.block_costs(without_turns(found)).costs[1]
+
+
+def test_a_read_barrier_that_covers_a_predicate_lasts_as_long_as_the_access():
+    text = "ATOM.E.ADD.64.STRONG.GPU {}, RZ, desc[UR4][R2.64], R4 | 2 {}\nIADD3 R0, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
+    cases = [("P0", "r0"), ("P0", "w1 r0"), ("PT", "r0")]
+    assert [costs(text.format(*each), "sm_90", atomic=900, read=20)[0] for each in cases] == [900 + 21, 900 + 21, 20 + 21]

@@ -316,3 +316,56 @@ def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str):
     """
     assert found(text) == []
     assert len(found(text.replace(fence, "NOP"))) == 1
+
+
+GENERIC = """
+        ATOM.E.ADD.64.STRONG.GPU P0, RZ, desc[UR4][R2.64], R4 | 2 r0
+        @P0 EXIT | 5 {wait}
+        EXIT | 5
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100", "sm_120"])
+def test_the_read_barrier_of_a_generic_atomic_covers_its_predicate(arch: str):
+    assert found(GENERIC.format(wait="wait0"), arch) == []
+    (finding,) = found(GENERIC.format(wait=""), arch)
+    assert "reads P0 without a wait" in finding
+
+
+@pytest.mark.parametrize(("wait", "few"), [("wait0", []), ("", ["P0"]), ("wait1", [])])
+def test_it_covers_no_register_of_the_result(wait: str, few: list[str]):
+    text = f"""
+        ATOM.E.CAS.64.STRONG.GPU P0, R2, [R22], R12, R14 | 2 w1 r0
+        @P0 EXIT | 5 {wait}
+        IADD3 R4, R2, R2, RZ | 5
+        EXIT | 5
+    """
+    read = [*few, *([] if wait == "wait1" else ["R2"])]
+    assert [finding.split(" reads ")[1].split()[0] for finding in found(text, "sm_90")] == read
+
+
+def test_a_query_of_an_address_ends_behind_accesses_of_shared_memory():
+    text = """
+        STL.64 [R1], R2 | 1
+        LDS.64 R38, [R38] | 1
+        QSPC.E.L P0, RZ, [R4] | 2 w0
+        @P0 EXIT | 5 wait0
+        IADD3 R2, R38, R38, RZ | 5
+        EXIT | 5
+    """
+    assert found(text, "sm_90") == []
+
+
+def test_before_hopper_it_covers_the_operands_alone():
+    (finding,) = found(GENERIC.replace("desc[UR4][R2.64]", "[R2.64]").format(wait="wait0"), "sm_80")
+    assert "reads P0 without a wait" in finding
+
+
+@pytest.mark.parametrize("product", ["IMAD.WIDE.U32", "IMAD.HI.U32"])
+@pytest.mark.parametrize(
+    ("producer", "arch", "cycles"),
+    [("VIADD R5, R8, 0x1", "sm_90", 2), ("VIADD R5, R8, 0x1", "sm_100", 2), ("IADD3.X R5, PT, PT, R8, 0x1, RZ, P0, !PT", "sm_100", 3)],
+)
+def test_a_product_reads_the_high_half_of_its_addend_late(product: str, producer: str, arch: str, cycles: int):
+    text = "{} | {}\n{} R2, R9, 0x38, R4 | 5\nEXIT | 5"
+    assert [len(found(text.format(producer, stall, product), arch)) for stall in (cycles, cycles - 1)] == [0, 1]

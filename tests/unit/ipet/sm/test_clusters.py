@@ -90,7 +90,7 @@ def test_no_schedule_is_sought_where_blocks_on_other_sms_keep_warps_waiting(warp
 
 def test_one_warp_alone_awaits_no_other_block() -> None:
     cfg = warp_graph(scheduled("UCGABAR_ARV | 1\nUCGABAR_WAIT | 1\nEXIT | 5", "sm_90"), Settings())
-    found = Control(Tables(given={"async": 100, "branch": 16})).block_costs(cfg)
+    found = Control(Tables(given={"cluster": 100, "branch": 16})).block_costs(cfg)
     assert (CLUSTER in found.assumptions, ALONE in found.assumptions) == (True, False)
 
 

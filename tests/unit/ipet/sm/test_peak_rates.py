@@ -73,7 +73,7 @@ NAMES = [f"{loop} {arch}" for arch, loop, *_ in PEAKS]
 def test_a_loop_at_the_peak_takes_as_long_as_the_published_rate(arch: str, loop: str, operations: int, rate: int, source: str) -> None:
     needed = Fraction(32 * 1000 * 8 * operations, rate)
     # The latency of a product of a warpgroup is the user's to say: one that adds nothing to the time of its unit.
-    latency = {"async": 1} if loop == "hgmma" else {}
+    latency = {"wgmma": 1} if loop == "hgmma" else {}
     path = SAMPLES / "peak" / arch / f"{loop}.cubin"
     number = int(arch.removeprefix("sm_").rstrip("af"))
     if not any(number in tool.reads for tool in tools("nvdisasm")):
