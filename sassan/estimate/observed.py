@@ -236,9 +236,8 @@ def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbe
         ordered = _sorted(wide, np.concatenate([who] * words, axis=1))
         new = np.ones(ordered.shape, np.bool_)
         new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        banks = np.zeros((len(addresses), BANKS), np.int64)
         row, column = np.nonzero(new)
-        np.add.at(banks, (row, ordered[row, column] % BANKS), 1)
+        banks = np.bincount(row * BANKS + ordered[row, column] % BANKS, minlength=len(addresses) * BANKS).reshape(-1, BANKS)
         total += banks.max(axis=1) * who.any(axis=1)
     return total
 

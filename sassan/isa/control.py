@@ -5,6 +5,7 @@ stall 0-3 · yield 4 (0 is the hint) · write barrier 5-7 · read barrier 8-10 (
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sassan.arch import Architecture
 
@@ -43,6 +44,7 @@ class Control:
         return tuple(barrier for barrier in (self.write_barrier, self.read_barrier) if barrier is not None)
 
 
+@lru_cache(maxsize=1 << 14)  # code has few different ones
 def decode(code: int) -> Control:
     """Return what a control code says; `encode` is its inverse."""
     write, read = code >> 5 & 7, code >> 8 & 7

@@ -16,18 +16,19 @@ NOTHING = DOMAIN.bottom
 """Nothing is open when a warp starts, and when everything has ended."""
 
 
-def passed(residual: Residual, op: Op) -> Residual:
-    """Return what is left when an instruction has issued and its stall has passed: only that time surely has."""
-    if op.drains:
-        return NOTHING
-    barriers = tuple(0 if op.clears >> barrier & 1 else max(left - op.least, 0) for barrier, left in enumerate(residual.barriers))
-    units = {unit: left - op.least for unit, left in residual.units.items() if left > op.least}
-    return Residual(barriers, units, max(residual.all - op.least, 0))
-
-
 def after(residual: Residual, op: Op) -> Residual:
-    """Return the same, with what the instruction itself leaves open."""
-    return DOMAIN.join(passed(residual, op), _opened(op, op.least))
+    """Return what is left when an instruction has issued and its stall has passed (only that time surely has), and what it leaves open."""
+    least = op.least
+    barriers, units, ends = [0] * BARRIERS, dict[str, int](), 0
+    if not op.drains:
+        barriers = [0 if op.clears >> barrier & 1 or left <= least else left - least for barrier, left in enumerate(residual.barriers)]
+        units = {unit: left - least for unit, left in residual.units.items() if left > least}
+        ends = residual.all - least
+    for barrier, cycles in op.sets:
+        barriers[barrier] = max(barriers[barrier], cycles - least)
+    if op.interval - least > units.get(op.unit, 0):
+        units[op.unit] = op.interval - least
+    return Residual(tuple(barriers), units, max(ends, op.ends - least, 0))
 
 
 def _opened(op: Op, elapsed: int) -> Residual:

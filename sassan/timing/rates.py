@@ -18,7 +18,7 @@ ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"
 _CLUSTER = "UCGABAR"
-_Facts = tuple[str, Class | None, int]
+_Facts = tuple[str, Class | None, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,16 @@ class Rates:
     busy: Mapping[int, int] = field(default_factory=dict[int, int])
     """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
     _known: dict[str, _Facts] = field(default_factory=dict[str, _Facts], compare=False, repr=False)
-    """Unit, class and interval of each opcode that was looked up: a kernel has many instructions and few opcodes."""
+    """Unit, class, interval and cycles of each opcode that was looked up: a kernel has many instructions and few opcodes."""
 
     def _of(self, opcode: str) -> _Facts:
         known = self._known.get(opcode)
         if known is None:
             name = unit(self.machine.arch, opcode)
-            known = self._known[opcode] = name, self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
+            kind, interval = self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
+            cycles = (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
+            # One figure holds for matrix products of every shape: a large one has not ended before its unit takes the next.
+            known = self._known[opcode] = name, kind, interval, max(cycles, interval) if cycles and name == TENSOR else cycles
         return known
 
     def unit(self, opcode: str) -> str:
@@ -49,10 +52,7 @@ class Rates:
 
     def cycles(self, opcode: str) -> int:
         """Return the cycles after which an instruction has ended, 0 where that is not known."""
-        kind = self.kind(opcode)
-        known = (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
-        # One figure holds for matrix products of every shape: a large one has not ended before its unit takes the next.
-        return max(known, self.interval(opcode)) if known and self.unit(opcode) == TENSOR else known
+        return self._of(opcode)[3]
 
     def reading(self, opcode: str) -> int:
         """Return the cycles after which an instruction has read its operands, 0 where that is not known."""

@@ -204,12 +204,14 @@ def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    whole = control_residuals.passed
+    whole = control_residuals.after
 
     def hasty(residual: control.Residual, op: control.Op) -> control.Residual:
-        return whole(residual, replace(op, least=max(op.least, op.waits and 100)))
+        passed = whole(residual, replace(op, least=max(op.least, op.waits and 100), sets=(), interval=0, ends=0))
+        return control_residuals.DOMAIN.join(passed, whole(control.NOTHING, op))
 
-    monkeypatch.setattr(control_residuals, "passed", hasty)
+    monkeypatch.setattr(control_residuals, "after", hasty)
+    monkeypatch.setattr(control, "after", hasty)
     assert [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)] != []
 
 
