@@ -25,6 +25,9 @@ def show(results: Sequence[EstimateResult], others: Sequence[Sequence[Alternativ
         details(result)
         if changed and result.estimate is not None:
             table.show(_changed(result, result.estimate, changed))
+            for each in changed:
+                if each.why:
+                    out(f"{each.change}: {safe(each.why)}\n")
             out("\n")
     texts = [text for result in results for text in result.assumptions]
     assumptions.show([*texts, *([SAME_CODE] if any(others) and texts else ())], every=True)
@@ -59,7 +62,7 @@ def _changed(result: EstimateResult, known: Estimate, changed: Sequence[Alternat
     for each in changed:
         other = each.result.estimate if each.result is not None else None
         if each.result is None or other is None:
-            rows.append((str(each.change), NONE, NONE, NONE, NONE, each.why))
+            rows.append((str(each.change), NONE, NONE, NONE, NONE, NONE))  # the reason follows the table
         else:
             change = f"{other.us / known.us - 1:+.1%}"
             rows.append(
