@@ -91,6 +91,8 @@ def test_a_tuners_order_is_compared_with_its_times(sassan: Sassan, folder: Path)
     table = sassan("rank", path, "--executor", "serial", "--top", "1", "--where", "tile_size_x < 4")
     assert "3 choices on T4, 3 with an estimate" in table.out
     assert table.out.splitlines()[1].split()[0] == "1"
+    shown = table.out.splitlines()[1].partition("block_size_x=")[2].rstrip("…")
+    assert f"the first: block_size_x={shown}" in table.out  # whole, however narrow the table is
     assert "regret@10 1.000" in table.out
 
 

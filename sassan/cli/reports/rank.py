@@ -27,6 +27,8 @@ def show(ranking: Ranking, top: int | None, *, every: bool) -> None:
     assert gpu is not None
     known = sum(row.us is not None for row in ranking.rows)
     out(f"\n{len(ranking.rows)} choices on {safe(gpu.name)}, {known} with an estimate\n")
+    if ranking.rows[0].us is not None:
+        out(f"the first: {safe(_text({name: ranking.rows[0].candidate.values[name] for name in varying}))}\n")
     same = {name: value for name, value in ranking.rows[0].candidate.values.items() if name not in varying}
     if same:
         out(f"the same in all: {safe(_text(same))}\n")
