@@ -87,8 +87,8 @@ def outcomes(candidates: Candidates, tools: Tools, executor: Executor, *, cached
     tasks = [EvaluationTask(candidates.config, tools, each.genome, cached) for each in candidates.entries]
     size = max(1, min(_TOGETHER, len(tasks) // (_PARTS * executor.workers)))
     groups = [tuple(tasks[first : first + size]) for first in range(0, len(tasks), size)]
-    found = chain.from_iterable(executor.map(evaluate_together, groups, lost=lost_together))
-    for candidate, outcome in zip(candidates.entries, found, strict=True):
+    in_order = chain.from_iterable(executor.map(evaluate_together, groups, lost=lost_together))
+    for candidate, outcome in zip(candidates.entries, in_order, strict=True):
         yield Ranked(candidate, outcome)
 
 

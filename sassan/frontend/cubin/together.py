@@ -74,9 +74,9 @@ def _group(sm: int, several: Sequence[tuple[Image, Elf]]) -> int:
     listed = dict(zip(rest[::2], rest[1::2], strict=True))
     known = 0
     for number, (image, _) in enumerate(several):
-        own = [each for each in functions if each.image == number]
-        if all(each.alias in listed for each in own):
-            parts = [_named(f"//--- {_TEXT}{each.alias} ---{listed[each.alias]}", each) for each in own]
+        members = [each for each in functions if each.image == number]
+        if all(each.alias in listed for each in members):
+            parts = [_named(f"//--- {_TEXT}{each.alias} ---{listed[each.alias]}", each) for each in members]
             known += disassembly.keep_ahead(image, sm, "".join([head, *parts]))
     return known
 
