@@ -18,6 +18,7 @@ from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
+from sassan.estimate.policy import Policy
 from sassan.ipet.flow_facts import Origin
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
@@ -72,9 +73,9 @@ class Prepared:
     gpu: Product
     tables: Tables
 
-    def estimate(self, figures: Figures | None = None, *, greedy: bool = True) -> Estimate:
+    def estimate(self, figures: Figures | None = None, *, policy: Policy = Policy.OLDEST) -> Estimate:
         """Return the estimate with other figures than those of the file."""
-        return estimate(self.kernel, usual(self.kernel.cfg.function.arch, self.tables, figures), self.gpu, self.grid, greedy=greedy)
+        return estimate(self.kernel, usual(self.kernel.cfg.function.arch, self.tables, figures), self.gpu, self.grid, policy=policy)
 
 
 def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> Prepared | tuple[Gap, ...]:
@@ -101,19 +102,19 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
-def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, greedy: bool = True) -> EstimateResult:
+def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, policy: Policy = Policy.OLDEST) -> EstimateResult:
     """Return how long a launch takes: that of the settings of a result, on their GPU.
 
-    `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `greedy`: a scheduler stays with a
-    warp as long as that may issue, and else takes the oldest; False: it takes warps in turn.
+    `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
+    warp a scheduler takes.
     """
     made = prepared(result, recorded)
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
-    return EstimateResult(result, made.estimate(greedy=greedy), prepared=made)
+    return EstimateResult(result, made.estimate(policy=policy), prepared=made)
 
 
-def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
+def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Policy.OLDEST) -> tuple[EstimateResult | None, ...]:
     """Return the estimate of every recorded launch, equal ones once; None where there is no analysis of it, or no GPU."""
     known: dict[int, EstimateResult] = {}
     out: list[EstimateResult | None] = []
@@ -123,7 +124,7 @@ def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True)
             out.append(None)
             continue
         if id(result) not in known:
-            known[id(result)] = estimated(result, greedy=greedy)
+            known[id(result)] = estimated(result, policy=policy)
         out.append(known[id(result)])
     return tuple(out)
 

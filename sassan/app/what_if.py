@@ -9,6 +9,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import read_gpu
 from sassan.app.result import AnalysisResult
 from sassan.errors import InputError, UsageError
+from sassan.estimate.policy import Policy
 from sassan.machine.launch import shape
 
 _BLOCK = "--what-if block"
@@ -63,18 +64,20 @@ def change(text: str) -> Change:
     return Change(kind, value)
 
 
-def alternatives(options: AnalysisOptions, result: AnalysisResult, changes: tuple[Change, ...], *, greedy: bool) -> tuple[Alternative, ...]:
+def alternatives(
+    options: AnalysisOptions, result: AnalysisResult, changes: tuple[Change, ...], *, policy: Policy
+) -> tuple[Alternative, ...]:
     """Return the estimates of a kernel, analyzed with these options, with each of the changes.
 
     Raises SelfCheckError.
     """
-    return tuple(_alternative(options, result, each, greedy=greedy) for each in changes)
+    return tuple(_alternative(options, result, each, policy=policy) for each in changes)
 
 
-def _alternative(options: AnalysisOptions, result: AnalysisResult, each: Change, *, greedy: bool) -> Alternative:
+def _alternative(options: AnalysisOptions, result: AnalysisResult, each: Change, *, policy: Policy) -> Alternative:
     try:
         settings = replace(each.options(options, result).settings(), contention=False)
-        changed = estimated(analyze(result.function, settings, result.file), greedy=greedy)
+        changed = estimated(analyze(result.function, settings, result.file), policy=policy)
     except (InputError, UsageError) as error:
         return Alternative(each, None, error.message)
     return Alternative(each, changed, "" if changed.estimate is not None else "; ".join(sorted({gap.code for gap in changed.gaps})))

@@ -6,6 +6,7 @@ its own file changes.
 
 from typing import NamedTuple
 
+from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Column, Figures, Numbers, Stall
 from sassan.isa.control import BARRIERS
 from sassan.makespan.jit import uncounted, uncounted_inner
@@ -16,6 +17,7 @@ _PIPELINE, _BEYOND, _BLOCKS, _DRAINS = int(Column.PIPELINE), int(Column.BEYOND),
 _BRANCHES, _WHY, _ASSUMED = int(Column.BRANCHES), int(Column.WHY), int(Column.ASSUMED)
 _SELECTED, _WAIT, _RESOLVING, _BARRIER = int(Stall.SELECTED), int(Stall.WAIT), int(Stall.BRANCH_RESOLVING), int(Stall.BARRIER)
 _MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), int(Stall.MIO_THROTTLE), int(Stall.NOT_SELECTED)
+_OLDEST, _ROUND_ROBIN = (list(Policy).index(each) for each in (Policy.OLDEST, Policy.ROUND_ROBIN))
 _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED = 0, 1, 2
 _BEGUN, _ACTIVE, _NOW, _FINISH, WIDTH = range(5)
@@ -39,7 +41,7 @@ class Code(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A `program.Sm`."""
+    """A `program.Sm`; `policy`: its place in the list of them."""
 
     schedulers: int
     places: int
@@ -48,7 +50,7 @@ class Shape(NamedTuple):
     dispatch: int
     release: int
     backlog: int
-    greedy: bool
+    policy: int
 
 
 class Warps(NamedTuple):
@@ -109,10 +111,11 @@ def _full(sim: Simulation, w: int) -> int:
 @uncounted_inner
 def _before(sim: Simulation, last: int, w: int, other: int) -> bool:
     """Say whether a scheduler takes warp `w` rather than another."""
-    if not sim.shape.greedy:
+    if sim.shape.policy == _ROUND_ROBIN:
         size = len(sim.warps.state)
         return (w - last - 1) % size < (other - last - 1) % size
-    return w == last or (other != last and sim.warps.age[w] < sim.warps.age[other])
+    older = sim.warps.age[w] < sim.warps.age[other]
+    return older if sim.shape.policy == _OLDEST else w == last or (other != last and older)
 
 
 @uncounted_inner

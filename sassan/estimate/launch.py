@@ -13,6 +13,7 @@ from sassan.estimate.demand import Demands, Memory
 from sassan.estimate.figures import Usual
 from sassan.estimate.observed import Observed, Touched
 from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
+from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, Program, Run, Sm, Stall
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
@@ -33,7 +34,7 @@ _WAVES = 3
 _AGAIN = 0.5
 """The part of what a warp reads again through one pointer that DRAM gives again."""
 _BINDS = 0.6
-"""A resource that is busy for less of the time than this does not bind."""
+"""A resource that is busy for less of the time in which warps run than this does not bind."""
 _SHOWN = 0.001
 """Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
@@ -110,7 +111,7 @@ class Kernel:
         return memory.missed(requested * warps, touched)
 
 
-def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
+def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> Estimate:
     """Return the estimate of a launch; every instruction of the kernel has a control code and a time."""
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
@@ -119,7 +120,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: 
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, grid.blocks * grid.block_warps))
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
-    run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), greedy=greedy)
+    run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), policy=policy)
     work = Work(program, demands.units, usual.rates.machine.schedulers)
     warps = on_sm.blocks * grid.block_warps
     # What is simulated may end before its stores have left the queues.
@@ -165,7 +166,7 @@ class _OnSm:
         """Return how many of them are simulated at least."""
         return min(self.blocks, _WAVES * self.places + 1)
 
-    def run(self, program: Program, usual: Usual, length: int, *, greedy: bool) -> tuple[Run, float]:
+    def run(self, program: Program, usual: Usual, length: int, *, policy: Policy) -> tuple[Run, float]:
         """Return a run of some of them, and the cycles of all; `length`: simulated instructions of a warp."""
         simulated = self.blocks
         if self.blocks * self.grid.block_warps * length > _ISSUES:
@@ -178,7 +179,7 @@ class _OnSm:
             dispatch=round(usual.figures.dispatch),
             release=round(usual.figures.release),
             backlog=round(usual.figures.backlog * TICK),
-            greedy=greedy,
+            policy=policy,
         )
         run = simulate(program, sm)
         if simulated == self.blocks:
@@ -202,7 +203,8 @@ def _waits(run: Run, places: int, part: float, balance: float) -> dict[str, floa
 def _binding(shares: Mapping[str, float]) -> str:
     """Return what binds: the resource that is busiest, or, where none is busy, what warps wait for most."""
     busy = max((name for name in shares if name not in _WAITS), key=lambda name: shares[name])
-    return busy if shares[busy] >= _BINDS else max(_WAITS, key=lambda name: shares[name])
+    launch = shares["launch"]
+    return busy if shares[busy] >= max(_BINDS * (1 - launch), launch) else max(_WAITS, key=lambda name: shares[name])
 
 
 def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:

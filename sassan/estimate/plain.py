@@ -1,8 +1,8 @@
 """The simulation of one SM in its plainest form, cycle by cycle: what the compiled one is held to.
 
-In every cycle each scheduler issues one instruction of one of its warps: of the one that it took last, else of the oldest; or of the next
-in turn. A warp may issue when the stall of its last instruction has passed, the barriers that it waits for are clear, its unit is free,
-and the memory pipeline takes an access. An access passes the queues of the pipeline, of L2 and of DRAM, and then takes its latency.
+In every cycle each scheduler issues one instruction of one of its warps, which it takes by its policy. A warp may issue when the stall of
+its last instruction has passed, the barriers that it waits for are clear, its unit is free, and the memory pipeline takes an access. An
+access passes the queues of the pipeline, of L2 and of DRAM, and then takes its latency.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.errors import SelfCheckError
+from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall, drawn
 from sassan.isa.control import BARRIERS
 
@@ -120,9 +121,10 @@ class _Simulation:
         able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits]
         able = [warp for warp in able if max(self.held(warp)) <= cycle]
         last = self.last[scheduler]
-        if self.sm.greedy:
-            return min(able, key=lambda warp: (warp.number != last, warp.age), default=None)
-        return min(able, key=lambda warp: (warp.number - last - 1) % len(self.warps), default=None)
+        if self.sm.policy is Policy.ROUND_ROBIN:
+            return min(able, key=lambda warp: (warp.number - last - 1) % len(self.warps), default=None)
+        stays = self.sm.policy is Policy.GREEDY
+        return min(able, key=lambda warp: (not stays or warp.number != last, warp.age), default=None)
 
     def issue(self, warp: _Warp, cycle: int) -> None:
         """Issue the next instruction of a warp."""

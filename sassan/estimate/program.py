@@ -6,6 +6,8 @@ from enum import IntEnum, auto
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.policy import Policy
+
 TICK = 64
 """Parts of a cycle in which the queues of the memory count."""
 BINS = 256
@@ -100,7 +102,7 @@ class Sm:
     dispatch: int
     release: int
     backlog: int
-    greedy: bool = True
+    policy: Policy = Policy.OLDEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import astuple
 import numpy as np
 
 from sassan.errors import SelfCheckError
+from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, Numbers, Program, Run, Sm, Stall
 from sassan.isa.control import BARRIERS
 
@@ -29,7 +30,8 @@ def simulate(program: Program, sm: Sm) -> Run:
     dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(4)
     timeline = np.zeros((BINS, schedulers + len(program.shared) + kernel.QUEUES + 1), np.int64)
     state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, timeline)
-    if not kernel.run(kernel.Simulation(code, kernel.Shape(*astuple(sm)), warps, state)):
+    shape = kernel.Shape(*astuple(sm))._replace(policy=list(Policy).index(sm.policy))
+    if not kernel.run(kernel.Simulation(code, shape, warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
     cycles, resident, tail, assumed = map(float, totals)
     return Run(cycles, dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))

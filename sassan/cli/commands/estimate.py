@@ -9,7 +9,7 @@ from sassan.app import documents
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.what_if import alternatives, change
 from sassan.cli.options.inputs import Csv, Json
-from sassan.cli.options.launch import Policy, PolicyOption, WhatIf
+from sassan.cli.options.launch import PolicyOption, WhatIf
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
@@ -18,11 +18,12 @@ from sassan.cli.reports import estimate as report
 from sassan.cli.reports import launches as launches_report
 from sassan.cli.reports import program as program_report
 from sassan.errors import InputError, UsageError
+from sassan.estimate.policy import Policy
 
 
 @analysis
 def estimate(
-    asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, csv: Csv = False, json: Json = False
+    asked: AnalysisCommand, *, policy: PolicyOption = Policy.OLDEST, what_if: WhatIf = None, csv: Csv = False, json: Json = False
 ) -> None:
     """Estimate how long a launch takes, and say why.
 
@@ -47,20 +48,20 @@ def estimate(
     """
     sheet.exclude(csv=csv, json=json)
     request, settings = asked.request, asked.request.settings
-    greedy, changes = policy is Policy.GREEDY, tuple(map(change, what_if or ()))
+    changes = tuple(map(change, what_if or ()))
     if settings.gpu is None:
         raise UsageError("usage", "an estimate needs a GPU", hint="pass --gpu NAME; sassan gpus lists them")
     if request.recording is not None:
         if changes:
             raise UsageError("usage", "--what-if changes one launch, and --launches gives several", hint="omit one of them")
-        _program(asked, greedy=greedy, csv=csv, json=json)
+        _program(asked, policy=policy, csv=csv, json=json)
         return
     if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
     request = replace(request, settings=replace(settings, contention=False))
     results, inputs = request.results(asked.observer, label="estimating")
-    estimates = [estimated(result, greedy=greedy) for result in results if result.function.kernel]
-    others = [alternatives(asked.options, each.analysis, changes, greedy=greedy) for each in estimates]
+    estimates = [estimated(result, policy=policy) for result in results if result.function.kernel]
+    others = [alternatives(asked.options, each.analysis, changes, policy=policy) for each in estimates]
     if json:
         document.show([report.row(*each) for each in zip(estimates, others, strict=True)], inputs.refused)
     elif csv:
@@ -72,12 +73,12 @@ def estimate(
     finish(inputs)
 
 
-def _program(asked: AnalysisCommand, *, greedy: bool, csv: bool, json: bool) -> None:
+def _program(asked: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -> None:
     """Print the estimate of every recorded launch, and of the program."""
     request, observer = asked.request, asked.observer
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
-    estimates = estimated_launches(launches, greedy=greedy)
+    estimates = estimated_launches(launches, policy=policy)
     if json:
         rows = [documents.launch(*pair) for pair in zip(launches, estimates, strict=True)]
         document.show([], inputs.refused, launches=rows, **program_report.document(launches, estimates))

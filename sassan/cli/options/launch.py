@@ -1,11 +1,11 @@
 """The launch, the warps of an SM, and the bounds of loops."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from sassan.cli.options.limits import MANY
+from sassan.estimate.policy import Policy
 
 Bounds = Annotated[
     str | None,
@@ -125,14 +125,10 @@ WhatIf = Annotated[
 ]
 
 
-class Policy(StrEnum):
-    """Which warp a scheduler takes."""
-
-    GREEDY = "greedy"
-    ROUND_ROBIN = "round-robin"
-
-
 PolicyOption = Annotated[
     Policy,
-    typer.Option("--policy", help="Which warp a scheduler takes: the last one as long as it may issue, else the oldest; or each in turn."),
+    typer.Option(
+        "--policy",
+        help="Which warp a scheduler takes, of those that may issue: the oldest; the last one, else the oldest; or each in turn.",
+    ),
 ]

@@ -4,6 +4,7 @@ from random import Random
 
 import numpy as np
 
+from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, Column, Numbers, Program, Sm, Stall
 
 
@@ -33,7 +34,7 @@ def sm(rng: Random) -> Sm:
         dispatch=rng.choice((1, 5)),
         release=rng.choice((1, 4)),
         backlog=rng.choice((0, 8)) * TICK,
-        greedy=rng.random() < 0.5,
+        policy=rng.choice(tuple(Policy)),
     )
 
 
