@@ -203,7 +203,20 @@ def _distances(arch: str, classes: frozenset[str]) -> Distances:
         tables[path].fields.only("source", RAW, WAW)
         (measured if path == _MEASURED else published).update(_entries(tables[path].fields, classes))
     rare = {key for key, each in measured.items() if PUBLISHED < each.seen < ENOUGH and (*key[:3], ANY) in published}
-    return {key: each for key, each in measured.items() if key not in rare} | published
+    return _of_guards({key: each for key, each in measured.items() if key not in rare} | published)
+
+
+def _of_guards(distances: Distances) -> Distances:
+    """Return distances in which all consumers read their guard as early as any: as they issue, whatever unit they issue to."""
+    least: dict[tuple[str, str, str], int] = {}
+    for (*key, _), each in distances.items():
+        if each.seen == PUBLISHED or each.seen >= ENOUGH:
+            dependence, file, producer = key
+            least[dependence, file, producer] = min(least.get((dependence, file, producer), each.cycles), each.cycles)
+    return {
+        key: each._replace(cycles=min(each.cycles, least.get(key[:3], each.cycles))) if key[1] == GUARD else each
+        for key, each in distances.items()
+    }
 
 
 def _entries(fields: Fields, classes: frozenset[str]) -> Distances:

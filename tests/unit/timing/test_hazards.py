@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from architectures import describe
+from sassan.arch import names as arch_names
+from sassan.arch import with_code
 from sassan.errors import InputError
 from sassan.timing import hazards
 from sassan.timing.hazards import GUARD, RAW, WAW
@@ -20,6 +22,7 @@ PUBLISHED = [
     ("sm_75", (RAW, "R", "wide", "alu"), 3),
     ("sm_75", (RAW, "P", "alu", "alu"), 4),
     ("sm_75", (RAW, GUARD, "alu", "cbu"), 12),
+    ("sm_75", (RAW, GUARD, "alu", "fp16"), 12),  # cuTENSOR keeps a guard of HADD2 12 cycles apart
     ("sm_75", (RAW, "UR", "uniform", "uniform"), 4),
     ("sm_75", (RAW, "UR", "uniform", "alu"), 6),
     ("sm_75", (RAW, "UR", "umove", "uniform"), 2),
@@ -31,6 +34,8 @@ PUBLISHED = [
     ("sm_80", (RAW, "R", "halfmma", "wide"), 10),
     ("sm_80", (RAW, "R", "halfmma", "halfmma"), 6),
     ("sm_80", (RAW, "R", "tensor", "lsu"), 11),
+    ("sm_80", (RAW, "R", "fp16", "alu"), 5),
+    ("sm_80", (RAW, "R", "fp16", "xu"), 4),  # as cuTENSOR has it behind HADD2.F32
     ("sm_52", (RAW, "R", "fp32", "fp32"), 6),
     ("sm_52", (RAW, "R", "shift", "fp32"), 6),
     ("sm_52", (RAW, GUARD, "compare", "cf"), 13),
@@ -115,3 +120,19 @@ def test_what_is_published_goes_over_what_was_measured(tmp_path: Path, monkeypat
     describe(monkeypatch, tmp_path, f"{RULES}{published}{ROW}alu = {{ any = 4, fma = 9 }}\n")
     found = hazards.load("sm_130")
     assert [found.distance(RAW, "R", "alu", one).cycles for one in ("alu", "fma")] == [5, 9]
+
+
+def test_every_unit_reads_its_guard_as_early_as_the_earliest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rows = "alu = { cycles = 12, seen = 30 }\nfp16 = { cycles = 16, seen = 69 }\nfma = { cycles = 9, seen = 2 }\n"
+    describe(monkeypatch, tmp_path, f"{RULES}{ROW.replace('raw.R', 'raw.guard.alu')}{rows}")
+    found = hazards.load("sm_130")
+    assert [found.distance(RAW, GUARD, "alu", one).cycles for one in ("alu", "fp16", "fma")] == [12, 12, 9]
+
+
+@pytest.mark.parametrize("arch", [arch for arch in arch_names() if with_code(arch)])
+def test_the_guards_of_an_architecture_are_read_at_one_time(arch: str):
+    distances = hazards.load(arch)._distances
+    for (dependence, file, producer, _), each in distances.items():
+        if file == GUARD and each.seen >= hazards.ENOUGH:
+            known = {one.cycles for key, one in distances.items() if key[:3] == (dependence, file, producer) and one.seen >= hazards.ENOUGH}
+            assert known == {each.cycles}
