@@ -107,6 +107,9 @@ LATER = [
     ("sm_120", "IADD.64 R6, R8, UR4", "R8 R9 UR4 UR5", "R6 R7"),
     ("sm_120", "IMNMX.S64 P0, PT, R14, R2, R4, PT, !PT", "R2 R3 R4 R5", "R14 R15 P0"),
     ("sm_120", "LDCU.128 UR8, c[0x0][0x380]", "", "UR8 UR9 UR10 UR11"),
+    ("sm_120", "MOV.SPILL R13, UR7", "UR7", "R13"),
+    ("sm_120", "R2UR.FILL UR4, R20", "R20", "UR4"),
+    ("sm_120", "UF2FP.SATFINITE.E5M2.F32.PACK_AB_MERGE_C UR7, UR4, UR5, UR6", "UR4 UR5 UR6", "UR7"),
 ]
 
 
