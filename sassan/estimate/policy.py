@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Policy(StrEnum):
-    """Of the names of `--policy`: `OLDEST` is what recorded runs come closest to (docs/developer/design/estimate.md)."""
+    """A value of `--policy`; estimates by `OLDEST` are closest to recorded runs (docs/developer/design/estimate.md)."""
 
     OLDEST = "oldest"
     GREEDY = "greedy"
