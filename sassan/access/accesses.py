@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from math import lcm
 from types import MappingProxyType
@@ -321,7 +321,8 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
         case Space.LOCAL:
             return _local(access, rows, size)
         case _:
-            lines, halves = (_sum(over(row, modulus, piece, size, partial(_pieces, piece)) for row in rows) for piece in (LINE, HALF))
+            lines = _sum(over(row, modulus, LINE, size, _lines) for row in rows)
+            halves = _sum(over(row, modulus, HALF, size, _halves) for row in rows)
             ideal = least_sectors(rows, size)
             touched = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
             if pattern is Pattern.ALIGNED and touched.most > ideal:
@@ -329,10 +330,16 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
             return replace(access, sectors=touched, lines=lines, halves=halves, ideal=ideal)
 
 
-def _pieces(piece: int, addresses: Sequence[int], size: int) -> int:
-    """Return in how many pieces of memory the addresses lie; none of their accesses reaches from one into the next."""
+def _lines(addresses: Sequence[int], size: int) -> int:
+    """Return in how many lines the addresses lie; none of their accesses reaches from one into the next."""
     del size
-    return len({address // piece for address in addresses})
+    return len({address // LINE for address in addresses})
+
+
+def _halves(addresses: Sequence[int], size: int) -> int:
+    """Return in how many halves of lines the addresses lie, likewise."""
+    del size
+    return len({address // HALF for address in addresses})
 
 
 def _sum(counts: Iterable[Count]) -> Count:

@@ -1,6 +1,7 @@
 """Which memory an instruction accesses, how many bytes of each lane, and by which operand."""
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.ir import Constant, Instruction, Memory
@@ -43,6 +44,8 @@ _SPACES = {
     Space.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
 }
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
+_COPY = "LDGSTS"
+"""From global to shared memory; the shared address comes first."""
 L2_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 """Atomic operations that units of L2 do."""
 _ATOMIC = frozenset({*L2_ATOMICS, "ATOMS"})
@@ -58,25 +61,31 @@ _WIDTHS = {
 }
 
 
+@lru_cache(maxsize=4096)
+def space(opcode: str) -> Space | None:
+    """Return the memory that an opcode accesses; that of an asynchronous copy is the first of two."""
+    name = opcode.partition(".")[0]
+    return Space.SHARED if name == _COPY else _SPACE_OF.get(name)
+
+
 def references(instruction: Instruction) -> tuple[Reference, ...]:
     """Return the accesses of an instruction, none for one that accesses no memory."""
-    name, *modifiers = instruction.opcode.split(".")
-    if name == "LDGSTS":
-        # From global to shared memory; the shared address comes first.
-        places = _places(instruction)
-        return tuple(Reference(space, _width(modifiers), place) for space, place in zip((Space.SHARED, Space.GLOBAL), places, strict=False))
-    space = _SPACE_OF.get(name)
-    if space is None:
+    kind = space(instruction.opcode)
+    if kind is None:
         return ()
+    name, *modifiers = instruction.opcode.split(".")
+    if name == _COPY:
+        places = _places(instruction)
+        return tuple(Reference(each, _width(modifiers), place) for each, place in zip((Space.SHARED, Space.GLOBAL), places, strict=False))
     place = next(iter(_places(instruction)), -1)
-    if space is Space.CONSTANT and not _indexed(instruction.operands[place]):
+    if kind is Space.CONSTANT and not _indexed(instruction.operands[place]):
         return ()  # an operand fetch
     if name in _MATRICES:
         count = next((int(modifier) for modifier in reversed(modifiers) if modifier in {"1", "2", "4"}), 1)
-        return (Reference(space, _ROW, place, lanes=8 * count),)
-    if space in {Space.TEXTURE, Space.BULK}:
-        return (Reference(space, 0, place),)
-    return (Reference(space, _width(modifiers), place, atomic=name in _ATOMIC),)
+        return (Reference(kind, _ROW, place, lanes=8 * count),)
+    if kind in {Space.TEXTURE, Space.BULK}:
+        return (Reference(kind, 0, place),)
+    return (Reference(kind, _width(modifiers), place, atomic=name in _ATOMIC),)
 
 
 def _indexed(operand: object) -> bool:

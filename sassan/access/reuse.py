@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import HALF, over
@@ -49,14 +50,19 @@ def _registers(operand: Memory) -> int:
     return sum({each << behind for each in single for behind in (0, 1)})
 
 
-def fresh(rows: Sequence[Sequence[int]], modulus: int, reference: Reference, before: Earlier) -> int:
-    """Return how many halves of lines an access touches, at most, that none of those before it does; rows of lanes lie anywhere."""
+class _New(NamedTuple):
+    """Counts the halves of lines that an access touches and none of those before it."""
 
-    def count(addresses: Sequence[int], size: int) -> int:
-        touched = {piece for address in addresses for distance, width in before for piece in _halves(address + distance, width)}
+    before: Earlier
+
+    def __call__(self, addresses: Sequence[int], size: int) -> int:
+        touched = {piece for address in addresses for distance, width in self.before for piece in _halves(address + distance, width)}
         return len({piece for address in addresses for piece in _halves(address, size)} - touched)
 
-    return sum(over(row, modulus, HALF, reference.bytes, count).most for row in rows)
+
+def fresh(rows: Sequence[Sequence[int]], modulus: int, reference: Reference, before: Earlier) -> int:
+    """Return how many halves of lines an access touches, at most, that none of those before it does; rows of lanes lie anywhere."""
+    return sum(over(row, modulus, HALF, reference.bytes, _New(before)).most for row in rows)
 
 
 def _halves(address: int, size: int) -> Iterator[int]:

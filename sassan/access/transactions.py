@@ -8,6 +8,7 @@ Addresses are integers; those of one access lie within 4 GiB, and only their low
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.domains.lanes import SIZE
@@ -36,9 +37,18 @@ class Count(NamedTuple):
 def over(addresses: Sequence[int], modulus: int, period: int, size: int, count: Callable[[Sequence[int], int], int]) -> Count:
     """Return what `count` says of addresses that may be moved by any multiple of a modulus, where that matters modulo `period`.
 
-    Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is omitted.
+    Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is omitted. Answers are
+    kept by what `count` is equal to.
     """
     step = min(modulus, period)
+    # Moved by a multiple of the step, which divides the period, they have the same places: those of neighbouring accesses are counted once.
+    alike = addresses and period % step == 0 and period % size == 0
+    base = addresses[0] // step * step if alike else 0
+    return _over(tuple([address - base for address in addresses]), step, period, size, count)
+
+
+@lru_cache(maxsize=1 << 12)
+def _over(addresses: tuple[int, ...], step: int, period: int, size: int, count: Callable[[Sequence[int], int], int]) -> Count:
     places = [[(address + shift) % SIZE for address in addresses] for shift in range(0, period, step)]
     fitting = [place for place in places if all(address % size == 0 for address in place)] or places
     counts = [count(place, size) for place in fitting]

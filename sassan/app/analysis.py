@@ -123,13 +123,14 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None) -> LoopBounds:
     """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
-    checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
+    checked = settings.check and not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, unreached(values) if values is not None else ())
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
-    unchecked = () if checked else ("inferred bounds were not checked by a run: the SIMT machine has no rule for some instruction",)
+    why = "the SIMT machine has no rule for some instruction" if settings.check else "no number here is a bound"
+    unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
 
 

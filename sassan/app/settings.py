@@ -38,6 +38,8 @@ class Settings:
     """The GPU whose memory and SMs run a grid; None: its memory bandwidth is unlimited."""
     contention: bool = True
     """False: of the SM only the occupancy is wanted, and no bound of its warps or of the grid."""
+    check: bool = True
+    """False: inferred bounds of loops are not held to warps that are run. For numbers that are no bounds, such as an estimate."""
     solve: bool = True
     """False: the integer program is only built."""
 

@@ -1,9 +1,10 @@
 """NVRTC, called through ctypes, and a program that runs it in a separate process.
 
 Started by its file name with an isolated interpreter, it imports nothing of sassan: it starts quickly, and a compiler that crashes or
-hangs affects no other process. Standard input then holds a JSON object: `seconds`, after which the system ends the process even if its
-parent has died, and either `command`, a program to execute, or `library`, `source`, `name`, `options`, `kind` (`CUBIN` or `PTX`) and
-`output` for NVRTC. Status: 0 success; 1 the compiler refused, with its log on standard error.
+hangs affects no other process. Each line of standard input then holds a job as a JSON object: `seconds`, after which the system ends the
+process even if its parent has died, and either `command`, a program to execute instead, or `library`, `folder`, `source`, `name`,
+`options`, `kind` (`CUBIN` or `PTX`) and `output` for NVRTC. Each job of NVRTC is answered by a line of standard output: `null`, or its log
+as a JSON string where it refused.
 
 C interface: NVRTC documentation, "Compilation" and "General Information Query".
 """
@@ -14,9 +15,10 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-REFUSED = 1
 _GRACE = 2
 
 
@@ -82,19 +84,38 @@ class Library:
 
 
 def main() -> int:
-    """Run the job on standard input and return the exit status."""
-    job = json.load(sys.stdin)
-    if hasattr(signal, "alarm"):
-        signal.alarm(int(job["seconds"]) + _GRACE)
-    if "command" in job:
-        os.execv(job["command"][0], job["command"])  # noqa: S606 - the parent found the compiler
-    try:
-        _, made = Library(job["library"]).compiled(job["source"], job["name"], job["options"], (job["kind"],))
-    except RefusedError as refused:
-        sys.stderr.write(f"{refused}\n")
-        return REFUSED
-    Path(job["output"]).write_bytes(made[0])
+    """Run the jobs on standard input, the next when one is answered, and return the exit status."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a compiler prints is no answer
+    for line in sys.stdin:
+        job = json.loads(line)
+        if hasattr(signal, "alarm"):
+            signal.alarm(int(job["seconds"]) + _GRACE)
+        if "command" in job:
+            os.execv(job["command"][0], job["command"])  # noqa: S606 - the parent found the compiler
+        json.dump(_answer(job), answers)
+        answers.write("\n")
+        answers.flush()
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
     return 0
+
+
+def _answer(job: dict[str, Any]) -> str | None:
+    os.chdir(job["folder"])  # NVRTC resolves includes relative to its working directory
+    try:
+        _, made = _loaded(job["library"]).compiled(job["source"], job["name"], job["options"], (job["kind"],))
+    except RefusedError as refused:
+        return str(refused)
+    finally:
+        os.chdir(os.sep)  # the folder is removed
+    Path(job["output"]).write_bytes(made[0])
+    return None
+
+
+@cache
+def _loaded(path: str) -> Library:
+    return Library(path)
 
 
 if __name__ == "__main__":

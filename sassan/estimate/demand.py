@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sassan.access.opcodes import Space, references
+from sassan.access.opcodes import Space, space
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
@@ -17,13 +17,12 @@ from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
 from sassan.isa.control import decode
 from sassan.machine.pipes import SM
-from sassan.timing.control_ops import op_of
+from sassan.timing.control_ops import Op, Ops
 from sassan.warpcfg.graph import WarpCfg
 
 _BULK = ("bulkload", "bulkstore", "mbarrier", "wgmma", "tcgen05", "cluster", "griddependency", "registers", "async")
 _LONG = frozenset({"global", "texture", "atomic", "store", *_BULK})
 """Classes of latencies of the memory beyond the SM."""
-_NOTHING = Expected()
 _CHECK = "FCHK"
 """Tests whether the operands of a fast division allow it."""
 _READ = 20
@@ -85,8 +84,9 @@ class Demands:
 
     def program(self, visits: Visits) -> Program:
         """Return the program of a path."""
-        units, together = self.units, described(self.cfg.function.arch).control_words
-        rows = [_row(each, self, units, together=together) for node in self.cfg.nodes for each in node.code]
+        units = self.units
+        row = _Rows(self, units).of
+        rows = [row(each) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
@@ -104,38 +104,57 @@ class Demands:
         )
 
 
-def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, together: bool) -> list[int]:
-    usual, figures, share, moved = demands.usual, demands.usual.figures, demands.share, demands.moved.get(instruction.address, _NOTHING)
-    rates = usual.rates
-    op = op_of(instruction, rates, together=together)
-    kind = rates.kind(instruction.opcode)
-    assert kind is not None
-    assert instruction.control is not None
-    code = decode(instruction.control)
-    barrier = kind.name == "barrier"
-    row = [0] * len(Column)
-    row[Column.STALL] = op.least if barrier else max(op.most, 1)
-    row[Column.WAITS] = op.clears
-    row[Column.WRITES] = -1 if code.write_barrier is None else code.write_barrier
-    row[Column.WRITTEN] = rates.cycles(instruction.opcode)
-    row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
-    row[Column.READ] = min(rates.reading(instruction.opcode), _READ)
-    row[Column.UNIT] = units.index(op.unit)
-    row[Column.INTERVAL] = min(op.interval, round(figures.check)) if instruction.opcode == _CHECK else op.interval
-    row[Column.PIPELINE] = _ticks(moved.cycles)
-    row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial * figures.atomic / share.part))
-    row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
-    if moved.sectors:
-        missed = min(1.0, moved.sectors)
-        row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + share.missed * figures.dram))
-    row[Column.BLOCKS] = barrier and ".ARV" not in instruction.opcode
-    row[Column.DRAINS] = kind.drains and not barrier
-    row[Column.BRANCHES] = kind.blocks and not barrier
-    row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
-    figure = rates.latencies.figure(kind.name)
-    row[Column.SHARED] = any(each.space is Space.SHARED for each in references(instruction))
-    row[Column.ASSUMED] = moved.guessed or (figure is not None and figure.unsure)
-    return row
+class _Rows:
+    """The rows of instructions. Those with one opcode and one control code differ in what they wait for, and in what they move."""
+
+    def __init__(self, demands: Demands, units: Sequence[str]) -> None:
+        self._demands, self._units = demands, units
+        self._op = Ops(demands.usual.rates, together=described(demands.cfg.function.arch).control_words).of
+        self._known: dict[tuple[str, int], list[int]] = {}
+
+    def of(self, instruction: Instruction) -> list[int]:
+        """Return the row of an instruction."""
+        assert instruction.control is not None
+        op, key = self._op(instruction), (instruction.opcode, instruction.control)
+        row = self._known.get(key)
+        if row is None:
+            row = self._known[key] = self._made(*key, op)
+        row = row.copy()
+        row[Column.WAITS] = op.clears
+        moved = self._demands.moved.get(instruction.address)
+        if moved is not None:
+            self._move(row, moved)
+        return row
+
+    def _made(self, opcode: str, control: int, op: Op) -> list[int]:
+        rates, kind, code = self._demands.usual.rates, self._demands.usual.rates.kind(opcode), decode(control)
+        assert kind is not None
+        barrier, figure = kind.name == "barrier", rates.latencies.figure(kind.name)
+        row = [0] * len(Column)
+        row[Column.STALL] = op.least if barrier else max(op.most, 1)
+        row[Column.WRITES] = -1 if code.write_barrier is None else code.write_barrier
+        row[Column.WRITTEN] = rates.cycles(opcode)
+        row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
+        row[Column.READ] = min(rates.reading(opcode), _READ)
+        row[Column.UNIT] = self._units.index(op.unit)
+        row[Column.INTERVAL] = min(op.interval, round(self._demands.usual.figures.check)) if opcode == _CHECK else op.interval
+        row[Column.BLOCKS] = barrier and ".ARV" not in opcode
+        row[Column.DRAINS] = kind.drains and not barrier
+        row[Column.BRANCHES] = kind.blocks and not barrier
+        row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
+        row[Column.SHARED] = space(opcode) is Space.SHARED
+        row[Column.ASSUMED] = figure is not None and figure.unsure
+        return row
+
+    def _move(self, row: list[int], moved: Expected) -> None:
+        share, figures = self._demands.share, self._demands.usual.figures
+        row[Column.PIPELINE] = _ticks(moved.cycles)
+        row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial * figures.atomic / share.part))
+        row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
+        if moved.sectors:
+            missed = min(1.0, moved.sectors)
+            row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + share.missed * figures.dram))
+        row[Column.ASSUMED] |= moved.guessed
 
 
 def _ticks(cycles: float) -> int:

@@ -212,7 +212,9 @@ def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
     shares = run.stalls / float(run.stalls.sum())
     every: dict[tuple[int, Stall], float] = {}
     addresses = [instruction.address for node in cfg.nodes for instruction in node.code]
-    for row, column in np.argwhere(shares > 0).tolist():
-        where = addresses[row], Stall(column)
-        every[where] = every.get(where, 0.0) + float(shares[row, column])
+    rows, columns = np.nonzero(shares > 0)
+    reasons = list(Stall)
+    for row, column, share in zip(rows.tolist(), columns.tolist(), shares[rows, columns].tolist(), strict=True):
+        where = addresses[row], reasons[column]
+        every[where] = every.get(where, 0.0) + share
     return tuple(StallShare(address, stall, share) for (address, stall), share in sorted(every.items()) if share >= _SHOWN)

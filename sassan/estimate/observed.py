@@ -137,15 +137,39 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
     loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not differ[key]]
     fresh = _fresh({key: every[key] for key in loads}, chosen, kept)
+    conflicts = _passes({key: some for key, some in every.items() if kinds[key].space is Space.SHARED and not drawn[key]}, kinds, chosen)
     return {
         key: replace(
-            _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)), random=differ[key] and not drawn[key]
+            _of(some, kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0), passes=conflicts.get(key, 0.0)),
+            random=differ[key] and not drawn[key],
         )
-        for key in every
+        for key, some in every.items()
     }
 
 
+def _passes(every: Mapping[Key, Executions], kinds: Mapping[Key, Reference], chosen: Sample) -> Mapping[Key, float]:
+    """Return the passes over shared memory of accesses on average.
+
+    They are the same a number of words further on: accesses by one register are counted once.
+    """
+    known: dict[tuple[int, bytes, bytes], float] = {}
+    out: dict[Key, float] = {}
+    for key, some in every.items():
+        inner = chosen.inner[some.warps]
+        addresses, active, size = some.addresses[inner], some.active[inner], kinds[key].bytes
+        if not len(addresses):
+            continue
+        near = addresses - addresses[:, :1] // WORD * WORD
+        pattern = size, near.tobytes(), active.tobytes()
+        if pattern not in known:
+            known[pattern] = float(passes(near, active, size).mean())
+        out[key] = known[pattern]
+    return out
+
+
 def _joined(parts: Sequence[Executions]) -> Executions:
+    if len(parts) == 1:
+        return parts[0]
     return Executions(
         np.concatenate([each.warps for each in parts]),
         np.concatenate([each.steps for each in parts]),
@@ -184,14 +208,17 @@ def _near(some: Executions, allocated: int | None) -> bool:
     return allocated is not None and int(used.max()) - int(used.min()) <= allocated
 
 
-def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh: float) -> Touched:
+def _of(  # noqa: PLR0913 - what is known of an access
+    some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh: float, passes: float
+) -> Touched:
     inner = chosen.inner[some.warps]
     addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
         return Touched(drawn)
-    if kind.space in {Space.SHARED, Space.CONSTANT}:
-        counted = passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else distinct(addresses, active)
-        return Touched(drawn=False, passes=float(counted.mean()))
+    if kind.space is Space.SHARED:
+        return Touched(drawn=False, passes=passes)
+    if kind.space is Space.CONSTANT:
+        return Touched(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
     return Touched(
         drawn=False,

@@ -110,7 +110,7 @@ class Watch:
             raise EnoughError
         address = self.code.blocks[block].address
         contexts = session.warps.context[rows]
-        for context in np.unique(contexts).tolist():
+        for context in np.unique(contexts).tolist() if len(session.contexts) > 1 else (0,):
             node = self._nodes.get((session.contexts.strings[context], address))
             if node is not None:
                 context_rows = rows[contexts == context]
@@ -122,22 +122,24 @@ class Watch:
                         self.leaps.at_head(session, loop, context_rows, met, self.visits, self.entries)
                 self.visits[node, context_rows] += 1
                 self.last[context_rows] = node
-        for instruction, several in self._at.get(address, ()):
-            self._access(session, instruction, several, rows)
+        accesses = self._at.get(address)
+        if accesses is not None:
+            self._access(session, accesses, rows)
 
-    def _access(self, session: Session, instruction: Instruction, several: Sequence[Reference], rows: Rows) -> None:
+    def _access(self, session: Session, accesses: Sequence[tuple[Instruction, tuple[Reference, ...]]], rows: Rows) -> None:
         warps = session.warps
-        active = lanes(warps.active[rows])
-        guard = instruction.guard
-        if guard is not None:
-            register = bit(guard.file, guard.index).bit_length() - 1
-            holds = warps.registers[session.slots[register], rows] != 0 if register >= 0 else np.ones_like(active)
-            active = active & (holds != guard.negated)
-        for reference in several:
-            addresses = _addresses(session, instruction.operands[reference.place], rows)
-            self.seen.setdefault((instruction.address, reference.place), []).append(
-                Executions(rows, warps.time[rows], addresses[:, : reference.lanes], active[:, : reference.lanes])
-            )
+        executing, steps = lanes(warps.active[rows]), warps.time[rows]
+        for instruction, several in accesses:
+            active, guard = executing, instruction.guard
+            if guard is not None:
+                register = bit(guard.file, guard.index).bit_length() - 1
+                holds = warps.registers[session.slots[register], rows] != 0 if register >= 0 else np.ones_like(active)
+                active = active & (holds != guard.negated)
+            for reference in several:
+                addresses = _addresses(session, instruction.operands[reference.place], rows)
+                self.seen.setdefault((instruction.address, reference.place), []).append(
+                    Executions(rows, steps, addresses[:, : reference.lanes], active[:, : reference.lanes])
+                )
 
 
 def _addresses(session: Session, operand: object, rows: Rows) -> Words:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sassan.estimate.answer import PathRow
 from sassan.estimate.path import Visits
-from sassan.estimate.program import TICK, Column, Program
+from sassan.estimate.program import TICK, Column, Figures, Program
 
 _MEMORY = {"memory": Column.PIPELINE, "l2": Column.L2, "dram": Column.DRAM}
 _WHOLE = frozenset({"l2", "dram"})
@@ -21,15 +23,10 @@ class Work:
 
     def cycles(self, walked: Visits) -> dict[str, float]:
         """Return the cycles for which one warp keeps each resource."""
-        rows, starts = self.program.rows, self.program.starts
-        out = {"issue": 0.0} | dict.fromkeys(self.units, 0.0) | dict.fromkeys(_MEMORY, 0.0)
-        for node, count in enumerate(walked.counts(len(starts) - 1)):
-            for row in rows[starts[node] : starts[node + 1]] if count else ():
-                out["issue"] += count
-                out[self.units[row[Column.UNIT]]] += count * float(row[Column.INTERVAL])
-                for name, column in _MEMORY.items():
-                    out[name] += count * float(row[column]) / TICK
-        return out
+        rows, counts = self.program.rows, self._counts(walked)
+        units = np.bincount(rows[:, Column.UNIT], counts * rows[:, Column.INTERVAL], len(self.units))
+        memory = {name: float(counts @ rows[:, column]) / TICK for name, column in _MEMORY.items()}
+        return {"issue": float(counts.sum())} | dict(zip(self.units, units.tolist(), strict=True)) | memory
 
     def parallel(self, name: str) -> int:
         """Return how many of a resource an SM has."""
@@ -52,9 +49,11 @@ class Work:
         """Return the name of a resource that binds: of the memory pipeline, what keeps it for most of its time, shared memory or L1."""
         if resource != "memory":
             return resource
-        rows, starts = self.program.rows, self.program.starts
-        parts = {"l1": 0.0, "shared": 0.0}
-        for node, count in enumerate(walked.counts(len(starts) - 1)):
-            for row in rows[starts[node] : starts[node + 1]] if count else ():
-                parts["shared" if row[Column.SHARED] else "l1"] += count * float(row[Column.PIPELINE])
-        return max(parts, key=lambda part: parts[part])
+        rows = self.program.rows
+        shared, kept = rows[:, Column.SHARED] != 0, self._counts(walked) * rows[:, Column.PIPELINE]
+        return "shared" if kept[shared].sum() > kept[~shared].sum() else "l1"
+
+    def _counts(self, walked: Visits) -> Figures:
+        """Return how often a warp executes each row."""
+        starts = self.program.starts
+        return np.repeat(np.asarray(walked.counts(len(starts) - 1), np.float64), np.diff(starts))

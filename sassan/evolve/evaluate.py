@@ -38,6 +38,7 @@ ONE_LAUNCH = "costs are for one launch; loops are bounded for its parameters"
 
 _CONTENTION = (Objective.MAKESPAN, Objective.GRID)
 """Objectives that need bounds of the warps of an SM."""
+_BOUNDS = (Objective.WCET, *_CONTENTION)
 _KEYS = {
     "no-function": "kernel.function",
     "unknown-parameter": "launch.param",
@@ -179,6 +180,7 @@ def _settings(config: Config, choice: Choice) -> Settings:
         gpu=shape.gpu,
         machine=machine,
         contention=any(objective in _CONTENTION for objective in config.objectives),
+        check=any(objective in _BOUNDS for objective in config.objectives),
     )
 
 

@@ -84,6 +84,8 @@ class Work:
 
     def _constant(self, operand: Constant, half: int) -> Longs:
         """Return a word of the constant bank, which each lane may read elsewhere; 0 where no word begins."""
+        if not operand.base and operand.offset % 4 == 0 and 0 <= operand.offset < _BANK:
+            return np.broadcast_to(self.place.bank(operand.offset + 4 * half)[self.rows][:, None], (len(self.rows), LANES)).astype(np.uint64)
         base = sum((self._register(register, 0) for register in operand.base), self.full(operand.offset & _WORD)) & MASK
         words = self.full(0)
         for address in np.unique(base[(base < _BANK) & (base % np.uint64(4) == 0)]).tolist():

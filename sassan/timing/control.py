@@ -21,7 +21,7 @@ from sassan.domains.residuals import Residual
 from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, decode
-from sassan.timing.control_ops import Op, op_of
+from sassan.timing.control_ops import Op, Ops
 from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
 from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
@@ -57,7 +57,8 @@ class Control:
         assumptions = (SCHEDULED, *((INTERLEAVED,) if interleaving else ()), *rates.assumptions(code), *reading)
         if gaps := (*_uncoded(code), *rates.gaps(code)):
             return BlockCosts(nothing, assumptions, tuple(sorted(gaps)))
-        ops = {instruction.address: op_of(instruction, rates, together=together) for instruction in code}
+        op = Ops(rates, together=together).of
+        ops = {instruction.address: op(instruction) for instruction in code}
         blocks = [tuple(ops[instruction.address] for instruction in node.code) for node in cfg.nodes]
         block_times = times(cfg, blocks, interleaving)
         costs, ahead = _costs(cfg, block_times)
@@ -103,8 +104,8 @@ def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], interleaving: frozenset[
     flow = Flow(blocks, steps)
     # A graph with gaps may lack edges: then anything may be open anywhere.
     entered = [anything(op for block in blocks for op in block)] * len(blocks) if cfg.gaps else flow.residuals(cfg.entry)
-    opened = [opened_beside(block) for block in blocks]
     others = beside(cfg, steps, interleaving)
+    opened = {other: opened_beside(blocks[other]) for other in frozenset[int]().union(*others.values())}
     kept = [reduce(DOMAIN.join, (opened[other] for other in sorted(others.get(index, ()))), NOTHING) for index in range(len(blocks))]
     timed = [in_order(block, entered[index], kept[index]) for index, block in enumerate(blocks)]
     behind = {
@@ -124,7 +125,7 @@ def _pieces(block: Sequence[Op], cuts: Sequence[int], entered: Residual) -> list
     first, still = 0, entered
     for cut in cuts:
         pieces.append(in_order(block[first : cut + 1], still)[0])
-        first, still = cut + 1, after(NOTHING, block[cut])
+        first, still = cut + 1, after(NOTHING, (block[cut],))
     return [*pieces, in_order(block[first:], still)[0]]
 
 
@@ -173,8 +174,12 @@ def in_order(block: Sequence[Op], entered: Residual, others: Residual = NOTHING)
     """
     clear, free, end, now, last = list(entered.barriers), dict(entered.units), entered.all, 0, 0
     for op in block:
-        alone = max(now, free.get(op.unit, 0), end if op.drains else 0, *_waited(op, clear))
-        issue = last = max(alone, last + _kept(op, others))
+        issue = max(now, free.get(op.unit, 0), end if op.drains else 0)
+        if op.waits:
+            issue = max((issue, *_waited(op, clear)))
+        if others is not NOTHING:
+            issue = max(issue, last + _kept(op, others))
+        last = issue
         for barrier, cycles in op.sets:
             clear[barrier] = max(clear[barrier], issue + cycles)
         free[op.unit] = issue + op.interval

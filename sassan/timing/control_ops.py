@@ -1,5 +1,6 @@
 """An instruction as its scheduler sees it: what it waits for, what it sets, and how long it keeps its unit and the warp."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from sassan.ir import Instruction, Register
@@ -72,3 +73,23 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
         unit=rates.unit(instruction.opcode),
         interval=interval,
     )
+
+
+class Ops:
+    """The ops of the code of one function: a kernel has many instructions, few of which a scheduler tells apart."""
+
+    def __init__(self, rates: Rates, *, together: bool) -> None:
+        """Take what `op_of` takes."""
+        self._rates = rates
+        self._together = together
+        self._known: dict[Hashable, Op] = {}
+
+    def of(self, instruction: Instruction) -> Op:
+        """Return the op of an instruction, as `op_of`."""
+        counted = instruction.operands if remainders(instruction) else ()
+        busy = self._rates.busy.get(instruction.address)
+        key = instruction.opcode, instruction.control, instruction.guard is None, _covers_result(instruction), busy, counted
+        op = self._known.get(key)
+        if op is None:
+            op = self._known[key] = op_of(instruction, self._rates, together=self._together)
+        return op

@@ -1,7 +1,7 @@
 """What may still be open at a point of the code, and where sides of a divergence are interleaved (docs/proofs/control-costs.md)."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sassan.analysis.fixpoint import Problem, solve, verify
 from sassan.analysis.graph import weak_order
@@ -16,19 +16,21 @@ NOTHING = DOMAIN.bottom
 """Nothing is open when a warp starts, and when everything has ended."""
 
 
-def after(residual: Residual, op: Op) -> Residual:
-    """Return what is left when an instruction has issued and its stall has passed (only that time surely has), and what it leaves open."""
-    least = op.least
-    barriers, units, ends = [0] * BARRIERS, dict[str, int](), 0
-    if not op.drains:
-        barriers = [0 if op.clears >> barrier & 1 or left <= least else left - least for barrier, left in enumerate(residual.barriers)]
-        units = {unit: left - least for unit, left in residual.units.items() if left > least}
-        ends = residual.all - least
-    for barrier, cycles in op.sets:
-        barriers[barrier] = max(barriers[barrier], cycles - least)
-    if op.interval - least > units.get(op.unit, 0):
-        units[op.unit] = op.interval - least
-    return Residual(tuple(barriers), units, max(ends, op.ends - least, 0))
+def after(residual: Residual, ops: Iterable[Op]) -> Residual:
+    """Return what is left when instructions have issued and their stalls have passed (only that time surely has), and what they leave open."""
+    now, barriers, units, ends = 0, list(residual.barriers), dict(residual.units), residual.all
+    for op in ops:
+        if op.drains:
+            barriers, units, ends = [0] * BARRIERS, {}, 0
+        if op.clears:
+            barriers = [0 if op.clears >> barrier & 1 else until for barrier, until in enumerate(barriers)]
+        for barrier, cycles in op.sets:
+            barriers[barrier] = max(barriers[barrier], now + cycles)
+        units[op.unit] = max(units.get(op.unit, 0), now + op.interval)
+        ends = max(ends, now + op.ends)
+        now += op.least
+    open_units = {unit: until - now for unit, until in units.items() if until > now}
+    return Residual(tuple([max(until - now, 0) for until in barriers]), open_units, max(ends - now, 0))
 
 
 def _opened(op: Op, elapsed: int) -> Residual:
@@ -61,13 +63,15 @@ class Flow:
 
     blocks: Sequence[Sequence[Op]]
     steps: Sequence[Sequence[int]]
+    _known: dict[int, tuple[Residual, Residual]] = field(default_factory=dict[int, tuple[Residual, Residual]], compare=False, repr=False)
+    """What was asked last of each block, with the answer."""
 
     def left(self, block: int, entered: Residual) -> Residual:
         """Return what may be open where a block ends."""
-        left = entered
-        for op in self.blocks[block]:
-            left = after(left, op)
-        return left
+        known = self._known.get(block)
+        if known is None or known[0] is not entered:
+            known = self._known[block] = entered, after(entered, self.blocks[block])
+        return known[1]
 
     def residuals(self, entry: int) -> tuple[Residual, ...]:
         """Return what may be open at the start of each block, of what ran before it on its own side or as the side before."""

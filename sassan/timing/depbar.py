@@ -16,7 +16,7 @@ def remainders(instruction: Instruction) -> Mapping[int, int]:
 
     Any other instruction waits for none so. A form that is not known waits for every barrier, and leaves something open.
     """
-    if instruction.opcode.partition(".")[0] != "DEPBAR":
+    if not instruction.opcode.startswith("DEPBAR"):
         return _NONE
     known: dict[int, int] = {}
     counted: int | None = None

@@ -6,7 +6,8 @@ from enum import StrEnum
 from sassan.errors import InputError
 from sassan.evolve.cache import Cache, key, program
 from sassan.evolve.compilation import compilers
-from sassan.evolve.compilation.compilers import CompileProblem, Tools
+from sassan.evolve.compilation.children import CompileProblem
+from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.compilation.order import reordered
 from sassan.evolve.space.genes import Choice, Value
 from sassan.evolve.space.includes import Header

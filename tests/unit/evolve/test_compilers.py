@@ -3,8 +3,8 @@ import pytest
 from budget import PATIENCE
 from evolving import KERNEL, need_nvrtc, ptxas
 from sassan.errors import MissingToolError
-from sassan.evolve.compilation import compilers
-from sassan.evolve.compilation.compilers import CompileProblem
+from sassan.evolve.compilation import children, compilers
+from sassan.evolve.compilation.children import CompileProblem
 from sassan.extras import install
 
 
@@ -65,3 +65,31 @@ def test_nvrtc_compiles_cubins_and_ptx_and_reports_errors():
     assert b".target sm_80" in compilers.nvrtc(result, KERNEL, ("-arch=compute_80",), "PTX", 60)
     with pytest.raises(CompileProblem, match="asked for"):
         compilers.nvrtc(result, KERNEL, ("-arch=sm_80", "-DFAIL"), "CUBIN", 60)
+
+
+def test_one_process_compiles_one_source_after_the_other_and_a_lost_one_is_replaced():
+    need_nvrtc()
+    result = compilers.find(nvrtc=True, ptxas=False).nvrtc
+    assert result is not None
+
+    def cubin() -> bytes:
+        return compilers.nvrtc(result, KERNEL, ("-arch=sm_80",), "CUBIN", PATIENCE)
+
+    first = cubin()
+    process = children._idle[-1]._process
+    with pytest.raises(CompileProblem, match="asked for"):
+        compilers.nvrtc(result, KERNEL, ("-arch=sm_80", "-DFAIL"), "CUBIN", PATIENCE)
+    assert (cubin(), children._idle[-1]._process.pid) == (first, process.pid)
+    process.kill()
+    process.wait()
+    assert (cubin(), children._idle[-1]._process.pid != process.pid) == (first, True)
+
+
+def test_a_source_that_takes_too_long_ends_its_process():
+    need_nvrtc()
+    result = compilers.find(nvrtc=True, ptxas=False).nvrtc
+    assert result is not None
+    before = len(children._idle)
+    with pytest.raises(CompileProblem) as caught:
+        compilers.nvrtc(result, KERNEL, ("-arch=sm_80",), "CUBIN", 0.001)
+    assert (caught.value.hung, len(children._idle)) == (True, max(0, before - 1))

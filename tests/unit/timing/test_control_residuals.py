@@ -28,5 +28,5 @@ def test_one_step_is_what_is_left_joined_with_what_is_opened(seed: int):
         least, bits = dice.randrange(16), dice.randrange(1 << BARRIERS)
         op = Op(least, least, bits, bits, sets, dice.random() < 0.05, dice.randrange(40), dice.choice(UNITS), dice.randrange(12))
         expected = DOMAIN.join(passed(residual, op), _opened(op, op.least))
-        residual = after(residual, op)
+        residual = after(residual, (op,))
         assert residual == expected

@@ -1,0 +1,161 @@
+"""Compilers in processes of their own, with a time limit: one that crashes or hangs affects nothing else (`sassan/compilers/library.py`)."""
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Timer
+
+from sassan.compilers import library
+
+_SHOWN = 300
+_READ = 1 << 16
+
+
+class CompileProblem(Exception):  # noqa: N818 - a result: the individual has infinite cost
+    """A compilation failed; the message says why.
+
+    `hung`: the compiler exceeded its time limit; `lasting`: the error is reproducible.
+    """
+
+    def __init__(self, message: str, *, hung: bool = False, lasting: bool = True) -> None:
+        """Store the message and flags."""
+        super().__init__(message)
+        self.hung = hung
+        self.lasting = lasting and not hung
+
+
+class _Child:
+    """A process that runs jobs."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
+        command = [sys.executable, "-I", "-S", library.__file__]
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._jobs, self._answers = self._process.stdin, self._process.stdout
+
+    def give(self, job: Mapping[str, object]) -> None:
+        """Give it a job. One that has ended says so when it is asked for the answer."""
+        with suppress(BrokenPipeError):
+            self._jobs.write(json.dumps(job).encode() + b"\n")
+            self._jobs.flush()
+
+    def answer(self, seconds: float) -> bytes:
+        """Return its answer, nothing where it ends without one; raises CompileProblem where that takes longer than so many seconds."""
+        late = Event()
+
+        def end() -> None:
+            late.set()
+            self._kill()
+
+        timer = Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = self._answers.readline()
+        finally:
+            timer.cancel()
+        if late.is_set():
+            raise _hung(seconds)
+        return answer
+
+    def end(self, seconds: float) -> str:
+        """Wait until it has ended, and return the first error that it printed; raises CompileProblem for a failure, or a late end."""
+        self._close()
+        try:
+            status = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise _hung(seconds) from None
+        if status == -getattr(signal, "SIGALRM", 0):
+            raise _hung(seconds)
+        if status < 0:
+            raise CompileProblem(f"the compiler crashed with signal {-status}", lasting=False)
+        self._log.seek(0)
+        text = _first_error(self._log.read(_READ).decode("utf-8", "replace"))
+        if status:
+            raise CompileProblem(text or f"the compiler ended with status {status}")
+        return text
+
+    def stop(self) -> None:
+        """Stop it, whatever it does."""
+        self._kill()
+        self._process.wait()
+        self._close()
+        self._answers.close()
+        self._log.close()
+
+    def _close(self) -> None:
+        with suppress(BrokenPipeError):
+            self._jobs.close()
+
+    def _kill(self) -> None:
+        """Kill the compilation and its child processes, by its session where the system has sessions."""
+        if self._process.poll() is not None:
+            return
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
+
+_idle: list[_Child] = []
+"""Children that have NVRTC loaded: to start one takes as long as to compile a small kernel."""
+
+
+def answered(job: Mapping[str, object], seconds: float) -> None:
+    """Run a job of NVRTC; raises CompileProblem."""
+    while True:
+        used = bool(_idle)
+        child = _idle.pop() if used else _Child()
+        try:
+            child.give({**job, "seconds": seconds})
+            answer = child.answer(seconds)
+            if not answer and not used:
+                child.end(seconds)
+        except BaseException:
+            child.stop()
+            raise
+        if answer:
+            break
+        child.stop()  # another job may have hurt it: a new one tries again
+    _idle.append(child)
+    refused = json.loads(answer)
+    if refused is not None:
+        raise CompileProblem(_first_error(refused) or "the compiler refused the source")
+
+
+def executed(command: Sequence[str], folder: Path, seconds: float) -> str:
+    """Run a command in a folder, and return what it printed first; raises CompileProblem."""
+    child = _Child(folder)
+    try:
+        child.give({"command": command, "seconds": seconds})
+        return child.end(seconds)
+    finally:
+        child.stop()
+
+
+@atexit.register
+def _end_idle() -> None:
+    while _idle:
+        _idle.pop().stop()
+
+
+def _hung(seconds: float) -> CompileProblem:
+    return CompileProblem(f"the compiler exceeded its time limit of {seconds:g} s", hung=True)
+
+
+def _first_error(log: str) -> str:
+    """Return the first line of a log with an error, else its first line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "")[:_SHOWN]
