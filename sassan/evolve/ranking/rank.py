@@ -19,7 +19,7 @@ from sassan.measure import agreement
 
 FIRST = (1, 10)
 """The regret is that of a tuner that runs so many choices, in the order of their estimates."""
-_TOGETHER = 8
+_TOGETHER = 16
 """Choices that a process evaluates together, at most: the disassembler starts once for all of them."""
 _PARTS = 4
 """Groups for each process, at least, so that all of them are at work to the end."""
