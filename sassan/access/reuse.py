@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import HALF, over
@@ -50,7 +49,8 @@ def _registers(operand: Memory) -> int:
     return sum({each << behind for each in single for behind in (0, 1)})
 
 
-class _New(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _New:
     """Counts the halves of lines that an access touches and none of those before it."""
 
     before: Earlier

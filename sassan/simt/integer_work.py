@@ -70,9 +70,7 @@ class Work:
                 return self.full((value >> 32 * half) & _WORD)
             case Constant(bank=int() as bank, base=(), modifiers=(), absolute=False) if bank:
                 drawn = stir(self.place.salt[self.rows], np.uint32(key(f"c[{bank}][{operand.offset + 4 * half}]")))
-                return self._sign(
-                    np.broadcast_to(drawn[:, None], (len(self.rows), LANES)).astype(np.uint64), operand.negated, operand.inverted
-                )
+                return self._sign(self._all(drawn), operand.negated, operand.inverted)
             case Constant(bank=0, modifiers=()) if not operand.absolute:
                 return self._sign(self._constant(operand, half), operand.negated, operand.inverted)
             case _:
@@ -82,10 +80,14 @@ class Work:
         """Return one word in every lane."""
         return np.full((len(self.rows), LANES), value, dtype=np.uint64)
 
+    def _all(self, words: Words) -> Longs:
+        """Return one word of each warp in all of its lanes."""
+        return np.broadcast_to(words[:, None], (len(words), LANES)).astype(np.uint64)
+
     def _constant(self, operand: Constant, half: int) -> Longs:
         """Return a word of the constant bank, which each lane may read elsewhere; 0 where no word begins."""
         if not operand.base and operand.offset % 4 == 0 and 0 <= operand.offset < _BANK:
-            return np.broadcast_to(self.place.bank(operand.offset + 4 * half)[self.rows][:, None], (len(self.rows), LANES)).astype(np.uint64)
+            return self._all(self.place.bank(operand.offset + 4 * half)[self.rows])
         base = sum((self._register(register, 0) for register in operand.base), self.full(operand.offset & _WORD)) & MASK
         words = self.full(0)
         for address in np.unique(base[(base < _BANK) & (base % np.uint64(4) == 0)]).tolist():

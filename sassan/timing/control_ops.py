@@ -1,12 +1,15 @@
 """An instruction as its scheduler sees it: what it waits for, what it sets, and how long it keeps its unit and the warp."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sassan.ir import Instruction, Register
 from sassan.isa.control import decode
 from sassan.timing.depbar import remainders
 from sassan.timing.rates import Rates
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Ops:
         """Take what `op_of` takes."""
         self._rates = rates
         self._together = together
-        self._known: dict[Hashable, Op] = {}
+        self._known: "dict[Hashable, Op]" = {}
 
     def of(self, instruction: Instruction) -> Op:
         """Return the op of an instruction, as `op_of`."""

@@ -17,7 +17,7 @@ NOTHING = DOMAIN.bottom
 
 
 def after(residual: Residual, ops: Iterable[Op]) -> Residual:
-    """Return what is left when instructions have issued and their stalls have passed (only that time surely has), and what they leave open."""
+    """Return what is left when instructions have issued and their stalls have passed (only that surely has), and what they leave open."""
     now, barriers, units, ends = 0, list(residual.barriers), dict(residual.units), residual.all
     for op in ops:
         if op.drains:

@@ -1,4 +1,4 @@
-"""Compilers in processes of their own, with a time limit: one that crashes or hangs affects nothing else (`sassan/compilers/library.py`)."""
+"""Compilers in processes of their own with a time limit: one that crashes or hangs affects nothing else (`sassan/compilers/library.py`)."""
 
 import atexit
 import json
