@@ -85,7 +85,7 @@ class Ops:
         """Take what `op_of` takes."""
         self._rates = rates
         self._together = together
-        self._known: "dict[Hashable, Op]" = {}
+        self._known: dict[Hashable, Op] = {}
 
     def of(self, instruction: Instruction) -> Op:
         """Return the op of an instruction, as `op_of`."""

@@ -12,7 +12,7 @@ from samples import EVERY, VOLTA, explored, names, program
 from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.machine import load, read_file
-from sassan.timing import control, control_residuals
+from sassan.timing import control, control_ops, control_residuals
 from sassan.timing.control import Control, interleaved_blocks
 from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
@@ -206,9 +206,11 @@ def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str
 def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
     whole = control_residuals.after
 
-    def hasty(residual: control.Residual, op: control.Op) -> control.Residual:
-        passed = whole(residual, replace(op, least=max(op.least, op.waits and 100), sets=(), interval=0, ends=0))
-        return control_residuals.DOMAIN.join(passed, whole(control.NOTHING, op))
+    def hasty(residual: control.Residual, ops: Sequence[control.Op]) -> control.Residual:
+        for op in ops:
+            passed = whole(residual, (replace(op, least=max(op.least, op.waits and 100), sets=(), interval=0, ends=0),))
+            residual = control_residuals.DOMAIN.join(passed, whole(control.NOTHING, (op,)))
+        return residual
 
     monkeypatch.setattr(control_residuals, "after", hasty)
     monkeypatch.setattr(control, "after", hasty)
@@ -279,8 +281,8 @@ def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypa
 
 
 def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    whole = control.op_of
-    monkeypatch.setattr(control, "op_of", lambda one, rates, *, together: without_interval(whole(one, rates, together=together)))
+    whole = control_ops.op_of
+    monkeypatch.setattr(control_ops, "op_of", lambda one, rates, *, together: without_interval(whole(one, rates, together=together)))
     assert [one for cfg in random_graphs("sm_86", one_after_the_other, 20) for one in from_entry(cfg, "sm_86")] != []
 
 
@@ -290,11 +292,11 @@ def without_interval(op: control.Op) -> control.Op:
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_ends_a_warp_before_its_units_are_free_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    whole = control.op_of
+    whole = control_ops.op_of
 
     def short(one: Instruction, rates: Rates, *, together: bool) -> control.Op:
         return replace(whole(one, rates, together=together), ends=rates.cycles(one.opcode))
 
-    monkeypatch.setattr(control, "op_of", short)
+    monkeypatch.setattr(control_ops, "op_of", short)
     assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch, slow(arch))] != []
     assert [one for cfg in random_graphs(arch, one_block, 60) for one in in_one_place(cfg, arch, slow(arch))] != []
