@@ -6,9 +6,8 @@ from random import Random
 
 from sassan.arch import described
 from sassan.ir import Instruction
-from sassan.timing import control
+from sassan.timing import control, control_ops
 from sassan.timing.control import Control
-from sassan.timing.control_ops import op_of
 from sassan.timing.model import BlockCosts
 from sassan.timing.rates import Rates
 from sassan.warpcfg.graph import Kind, WarpCfg
@@ -41,7 +40,7 @@ class Runs:
         self.costs = prices.costs
         self._pieces = prices.pieces
         words = described(cfg.function.arch).control_words
-        blocks = [tuple(op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
+        blocks = [tuple(control_ops.op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
         self._times = control.times(cfg, blocks, interleaved_blocks)
         self.interleaved_blocks = interleaved_blocks
         self._together = described(cfg.function.arch).control_words
