@@ -6,7 +6,8 @@ to the next instruction, where its token leads (docs/concepts/warp-machine.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
@@ -35,8 +36,7 @@ def steps(function: Function, facts: Sequence[Facts | None]) -> Steps:
     return _Walk(function, facts).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A thread before instruction `index`, in the function that begins at `entry`.
 
     `tokens` are those pushed in that function and still pending, innermost last: tag, index of the target, index of the push.
@@ -46,6 +46,10 @@ class _Place:
     entry: int
     tokens: tuple[tuple[str, int, int], ...] = ()
 
+    def at(self, index: int) -> "_Place":
+        """Return the thread before another instruction of the function."""
+        return _Place(index, self.entry, self.tokens)
+
 
 class _Walk:
     def __init__(self, function: Function, facts: Sequence[Facts | None]) -> None:
@@ -53,7 +57,9 @@ class _Walk:
         self._facts = facts
         self._at = {instruction.address: index for index, instruction in enumerate(self._code)}
         self._entry = self._at.get(function.entry, 0)
-        self._callees = tuple(self._at[callee] for callee in function.callees or () if callee in self._at)
+        # A function that is called by name takes its operands in registers of its own choice: pointers lead to others.
+        named = {each.target for each in facts if each is not None and each.flow is Flow.CALL}
+        self._callees = tuple(self._at[callee] for callee in function.callees or () if callee in self._at and callee not in named)
         self._after: list[set[int]] = [set() for _ in self._code]
         self._seen: set[_Place] = set()
         self._todo: list[_Place] = []
@@ -118,7 +124,7 @@ class _Walk:
             self._reached[index] = True
             facts = self._facts[index]
             if facts is not None and facts.flow is not Flow.NONE:
-                self._control(replace(place, index=index), facts)
+                self._control(place.at(index), facts)
                 return
             following = self._at.get(self._code[index].following)
             if following is None:
@@ -148,7 +154,7 @@ class _Walk:
 
     def _go(self, place: _Place, to: int) -> None:
         self._after[place.index].add(to)
-        self._todo.append(replace(place, index=to))
+        self._todo.append(place.at(to))
 
     def _next(self, place: _Place) -> None:
         following = self._at.get(self._code[place.index].following)
@@ -174,7 +180,7 @@ class _Walk:
         if facts.target in self._at and not _is_barrier(facts.tag):
             kept = next((depth for depth, (_, _, site) in enumerate(tokens) if site == place.index), len(tokens))
             tokens = (*tokens[:kept], (facts.tag, self._at[facts.target], place.index))
-        self._next(replace(place, tokens=tokens))
+        self._next(place._replace(tokens=tokens))
 
     def _call(self, place: _Place, facts: Facts) -> None:
         instruction = self._code[place.index]
@@ -200,7 +206,7 @@ class _Walk:
         back = self._at.get(self._code[place.index].following)
         if back is not None:
             self._behind.setdefault(callee, set()).add(back)
-            self._todo.append(replace(place, index=back))
+            self._todo.append(place.at(back))
 
     def _pop(self, place: _Place, facts: Facts) -> None:
         instruction = self._code[place.index]
@@ -210,7 +216,7 @@ class _Walk:
             return
         depth = next((depth for depth in range(len(place.tokens) - 1, -1, -1) if place.tokens[depth][0] == tag), None)
         if depth is not None:
-            self._go(replace(place, tokens=place.tokens[:depth]), place.tokens[depth][1])
+            self._go(place._replace(tokens=place.tokens[:depth]), place.tokens[depth][1])
         elif tag == _RET:
             self._returns.setdefault(place.entry, set()).add(place.index)
         elif not self._dead:
