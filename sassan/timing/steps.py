@@ -59,6 +59,7 @@ class _Walk:
         self._entry = self._at.get(function.entry, 0)
         # A function that is called by name takes its operands in registers of its own choice: pointers lead to others.
         named = {each.target for each in facts if each is not None and each.flow is Flow.CALL}
+        self._symbols = {address for address, _ in function.symbols}
         self._callees = tuple(self._at[callee] for callee in function.callees or () if callee in self._at and callee not in named)
         self._after: list[set[int]] = [set() for _ in self._code]
         self._seen: set[_Place] = set()
@@ -184,6 +185,10 @@ class _Walk:
 
     def _call(self, place: _Place, facts: Facts) -> None:
         instruction = self._code[place.index]
+        if facts.target in self._at and not facts.tag and self._is_jump(facts.target):
+            self._go(place, self._at[facts.target])
+            self._next(place)
+            return
         for callee in self._called(instruction, facts):
             self._call_of(place, callee)
         if not self._called(instruction, facts):
@@ -193,6 +198,10 @@ class _Walk:
             self._next(place)
         elif conditional(instruction, facts):
             self._next(place)
+
+    def _is_jump(self, target: int) -> bool:
+        """Say whether a call leads into a function, not to its begin: since Volta it leaves a loop so, and nothing returns behind it."""
+        return len(self._symbols) > 1 and target not in self._symbols
 
     def _called(self, instruction: Instruction, facts: Facts) -> tuple[int, ...]:
         if facts.target is None:

@@ -1,5 +1,7 @@
 """Where one thread goes, instruction by instruction."""
 
+from dataclasses import replace
+
 import pytest
 
 from samples import golden, names, own_end, program
@@ -74,6 +76,35 @@ def test_a_recursion_ends_the_walk():
         RET | 15
     """
     assert walked(text, "sm_61").after == ((2,), (), (1, 3, 4), (2,), (1, 4))
+
+
+CALLED = """
+        CALL.REL.NOINC callee | 5
+        CALL.ABS.NOINC R2 | 5
+        EXIT | 5
+    callee:
+        @P0 CALL.REL.NOINC inside | 5
+        NOP | 1
+    inside:
+        RET.REL.NODEC R4 0x0 | 5
+    """
+
+
+def followed(symbols: tuple[int, ...], callees: tuple[int, ...] | None = None) -> Steps:
+    function = scheduled(CALLED, "sm_80")
+    function = replace(function, symbols=tuple((address, f"f{address}") for address in symbols), callees=callees)
+    return steps(function, [load("sm_80").facts(one) for one in function.instructions])
+
+
+def test_a_call_into_a_function_since_volta_is_a_jump_of_it():
+    # Else the return would go behind that call, too.
+    assert followed((0, 0x30)).after == ((3,), (2,), (), (4, 5), (5,), (1,))
+    assert followed((0,)).after[5] == (1, 4)
+
+
+def test_a_pointer_does_not_lead_to_a_function_that_is_called_by_name():
+    assert followed((0, 0x30), (0x30,)).after[1] == (2,)
+    assert followed((0, 0x30), (0x30, 0x40)).after[1] == (4,)
 
 
 def test_a_jump_to_an_unknown_place_enters_what_nothing_else_reaches():
