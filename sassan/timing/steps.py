@@ -37,12 +37,12 @@ def steps(function: Function, facts: Sequence[Facts | None]) -> Steps:
 
 
 class _Place(NamedTuple):
-    """A thread before instruction `index`, in the function that begins at `entry`.
+    """A thread before instruction `number`, in the function that begins at `entry`.
 
     `tokens` are those pushed in that function and still pending, innermost last: tag, index of the target, index of the push.
     """
 
-    index: int
+    number: int
     entry: int
     tokens: tuple[tuple[str, int, int], ...] = ()
 
@@ -111,7 +111,7 @@ class _Walk:
             if place in self._seen:
                 continue
             if len(self._seen) >= _MOST_STATES:
-                self._gap(self._code[place.index], "too-many-contexts", f"more than {_MOST_STATES} stacks of pending tokens")
+                self._gap(self._code[place.number], "too-many-contexts", f"more than {_MOST_STATES} stacks of pending tokens")
                 self._todo.clear()
                 self._reached = [True] * len(self._code)
                 return
@@ -120,7 +120,7 @@ class _Walk:
 
     def _run(self, place: _Place) -> None:
         """Follow straight code to the next control instruction, and remember where that leads."""
-        index = place.index
+        index = place.number
         while True:
             self._reached[index] = True
             facts = self._facts[index]
@@ -134,7 +134,7 @@ class _Walk:
             index = following
 
     def _control(self, place: _Place, facts: Facts) -> None:
-        instruction = self._code[place.index]
+        instruction = self._code[place.number]
         match facts.flow:
             case Flow.BRANCH | Flow.INDIRECT_BRANCH:
                 self._branch(place, facts)
@@ -154,16 +154,16 @@ class _Walk:
                 self._next(place)
 
     def _go(self, place: _Place, to: int) -> None:
-        self._after[place.index].add(to)
+        self._after[place.number].add(to)
         self._todo.append(place.at(to))
 
     def _next(self, place: _Place) -> None:
-        following = self._at.get(self._code[place.index].following)
+        following = self._at.get(self._code[place.number].following)
         if following is not None:
             self._go(place, following)
 
     def _branch(self, place: _Place, facts: Facts) -> None:
-        instruction = self._code[place.index]
+        instruction = self._code[place.number]
         wanted = [*instruction.targets] if facts.target is None else [facts.target, *instruction.targets]
         wanted = wanted or [self._code[callee].address for callee in self._callees]
         if not wanted:
@@ -179,12 +179,12 @@ class _Walk:
         """Push each site once: a loop that pushes goes on with the tokens as they were."""
         tokens = place.tokens
         if facts.target in self._at and not _is_barrier(facts.tag):
-            kept = next((depth for depth, (_, _, site) in enumerate(tokens) if site == place.index), len(tokens))
-            tokens = (*tokens[:kept], (facts.tag, self._at[facts.target], place.index))
+            kept = next((depth for depth, (_, _, site) in enumerate(tokens) if site == place.number), len(tokens))
+            tokens = (*tokens[:kept], (facts.tag, self._at[facts.target], place.number))
         self._next(place._replace(tokens=tokens))
 
     def _call(self, place: _Place, facts: Facts) -> None:
-        instruction = self._code[place.index]
+        instruction = self._code[place.number]
         if facts.target in self._at and not facts.tag and self._is_jump(facts.target):
             self._go(place, self._at[facts.target])
             self._next(place)
@@ -193,7 +193,7 @@ class _Walk:
             self._call_of(place, callee)
         if not self._called(instruction, facts):
             self._gap(instruction, "unknown-callee", f"{instruction.opcode} leads to code that is not here")
-            self._unknown.add(place.index)
+            self._unknown.add(place.number)
             self._jumps[place] = True
             self._next(place)
         elif conditional(instruction, facts):
@@ -210,15 +210,15 @@ class _Walk:
 
     def _call_of(self, place: _Place, callee: int) -> None:
         """Enter a function, and go on behind the call: what returns from it is known when the walk has ended."""
-        self._after[place.index].add(callee)
+        self._after[place.number].add(callee)
         self._todo.append(_Place(callee, callee))
-        back = self._at.get(self._code[place.index].following)
+        back = self._at.get(self._code[place.number].following)
         if back is not None:
             self._behind.setdefault(callee, set()).add(back)
             self._todo.append(place.at(back))
 
     def _pop(self, place: _Place, facts: Facts) -> None:
-        instruction = self._code[place.index]
+        instruction = self._code[place.number]
         tag = _RET if facts.flow is Flow.RETURN else facts.tag
         if _is_barrier(tag):
             self._next(place)
@@ -227,7 +227,7 @@ class _Walk:
         if depth is not None:
             self._go(place._replace(tokens=place.tokens[:depth]), place.tokens[depth][1])
         elif tag == _RET:
-            self._returns.setdefault(place.entry, set()).add(place.index)
+            self._returns.setdefault(place.entry, set()).add(place.number)
         elif not self._dead:
             self._gap(instruction, "unmatched-token", f"no pending token for {instruction.opcode}")
         if conditional(instruction, facts):
