@@ -26,7 +26,9 @@ class Work:
         rows, counts = self.program.rows, self._counts(walked)
         units = np.bincount(rows[:, Column.UNIT], counts * rows[:, Column.INTERVAL], len(self.units))
         memory = {name: float(counts @ rows[:, column]) / TICK for name, column in _MEMORY.items()}
-        return {"issue": float(counts.sum())} | dict(zip(self.units, units.tolist(), strict=True)) | memory
+        of_units = dict(zip(self.units, units.tolist(), strict=True))
+        # What needs no unit but an issue slot has the unit `issue`.
+        return of_units | {"issue": float(counts.sum()) + of_units.get("issue", 0.0)} | memory
 
     def parallel(self, name: str) -> int:
         """Return how many of a resource an SM has."""

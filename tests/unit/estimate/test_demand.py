@@ -8,17 +8,22 @@ from sassan.estimate.demand import Demands, Share
 from sassan.estimate.figures import usual
 from sassan.estimate.path import Visits
 from sassan.estimate.program import Column, Program
+from sassan.estimate.work import Work
 from sassan.isa.tables import load
 from sassan.timing.rates import Tables
 from sassan.warpcfg import explore
 from scheduled import scheduled
 
 
-def program(text: str, shares: tuple[float, ...]) -> Program:
+def demands(text: str) -> Demands:
     cfg = explore(scheduled(text), load("sm_80").facts)
-    count = len(cfg.nodes)
-    walked = Visits(tuple(range(count)), (1.0,) * count, shares, (0,) * count)
-    return Demands(cfg, usual("sm_80", Tables()), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0)).program(walked)
+    return Demands(cfg, usual("sm_80", Tables()), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0))
+
+
+def program(text: str, shares: tuple[float, ...]) -> Program:
+    known = demands(text)
+    count = len(known.cfg.nodes)
+    return known.program(Visits(tuple(range(count)), (1.0,) * count, shares, (0,) * count))
 
 
 @pytest.mark.parametrize(("code", "weight", "below"), [("BAR.SYNC 0x0 | 6", 0.25, 1 << 32), ("NOP | 6", 1.0, 1 << 30)])
@@ -26,6 +31,12 @@ def test_no_warp_skips_a_barrier(code: str, weight: float, below: int):
     made = program(f"@P0 BRA end | 5\n{code}\nend:\nEXIT | 5", (1.0, 0.25, 1.0))
     assert made.weights.tolist() == [1.0, weight, 1.0]
     assert made.below.tolist() == [1 << 32, below, 1 << 32]
+
+
+def test_every_instruction_takes_an_issue_slot_beside_its_unit():
+    known, walked = demands("IADD3 R0, R2, R3, RZ | 4\nFADD R1, R0, R0 | 5\nNOP | 6\nEXIT | 5"), Visits((0,), (2.0,), (1.0,), (0,))
+    cycles = Work(known.program(walked), known.units, 4).cycles(walked)
+    assert (cycles["issue"], cycles["alu"], cycles["fma"]) == (10.0, 4.0, 4.0)
 
 
 def test_the_test_of_a_fast_division_keeps_its_unit_for_less_time():
