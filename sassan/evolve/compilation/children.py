@@ -122,7 +122,7 @@ def answered(job: Mapping[str, object], seconds: float) -> None:
             child.give({**job, "seconds": seconds})
             answer = child.answer(seconds)
             if not answer and not used:
-                child.end(seconds)
+                raise CompileProblem(child.end(seconds) or "the compiler ended without an answer", lasting=False)
         except BaseException:
             child.stop()
             raise
