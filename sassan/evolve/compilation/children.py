@@ -121,14 +121,16 @@ def answered(job: Mapping[str, object], seconds: float) -> None:
         try:
             child.give({**job, "seconds": seconds})
             answer = child.answer(seconds)
-            if not answer and not used:
-                raise CompileProblem(child.end(seconds) or "the compiler ended without an answer", lasting=False)
+            why = "" if answer or used else child.end(seconds)
         except BaseException:
             child.stop()
             raise
         if answer:
             break
-        child.stop()  # another job may have hurt it: a new one tries again
+        child.stop()
+        if not used:
+            raise CompileProblem(why or "the compiler ended without an answer", lasting=False)
+        # Another job may have hurt it: a new one tries again.
     _idle.append(child)
     refused = json.loads(answer)
     if refused is not None:
