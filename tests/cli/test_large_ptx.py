@@ -17,7 +17,7 @@ def gaps(sassan: Sassan, text: str) -> dict[str, list[str]]:
 def test_a_loop_with_many_branches_to_two_places_is_too_large(sassan: Sassan):
     lines = (SAMPLES / "sm_75" / "call_early_exit.ptx").read_text("utf-8").splitlines(keepends=True)
     begin = lines.index(REPEATED)
-    lines[begin:begin] = lines[begin : begin + 10] * 60
+    lines[begin:begin] = lines[begin : begin + 10] * 100
     walk, kernel = gaps(sassan, "".join(lines)).values()
     assert "the exploration was stopped" in walk[0]
     assert kernel == ["the exploration of walk, which it may call, was stopped; pass --call-depth N"]

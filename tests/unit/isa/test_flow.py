@@ -40,7 +40,7 @@ CLASSES = [
     ("sm_90", "WARPSYNC.ALL", Flow.WARP_BARRIER, ""),
     ("sm_70", "WARPSYNC R4", Flow.NONE, ""),
     ("sm_70", "WARPSYNC 0xffff", Flow.NONE, ""),
-    ("sm_70", "WARPSYNC.EXCLUSIVE R4", Flow.UNSUPPORTED, ""),
+    ("sm_70", "WARPSYNC.EXCLUSIVE R4", Flow.NONE, ""),
     ("sm_90", "WARPSYNC.COLLECTIVE R20, 0x1a0", Flow.NONE, ""),
     ("sm_90", "ENDCOLLECTIVE", Flow.NONE, ""),
     ("sm_75", "BRA.DIV UR6, 0x1a0", Flow.BRANCH, ""),
