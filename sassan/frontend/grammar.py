@@ -29,6 +29,7 @@ _NAMES = {
     "FUNC": ".func",
     "FUNCTION": "'Function : NAME'",
     "GUARD": "a guard such as @!P0",
+    "HALF": "'SLOT 0' or 'SLOT 1'",
     "HEADER": ".headerflags",
     "HEX": "a number",
     "LABEL": "a label",

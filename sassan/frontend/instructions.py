@@ -67,7 +67,7 @@ class PlainParser:
         return ParsedInstruction(text, guard, str(opcode), condition, rest, notes, "OPEN" in kinds, "CLOSE" in kinds, leads, first)
 
 
-_AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
+_AFTER = frozenset(("SCHEDULE", "NOTE", "HALF", "SEMICOLON", "CLOSE"))
 
 # Blanks are single here, and every repetition of a class is possessive: no input makes this pattern backtrack far. Groups are not: Python
 # before 3.11.5 loses matches of possessive groups (python/cpython#106052).

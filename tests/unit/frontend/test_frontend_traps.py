@@ -248,3 +248,9 @@ def test_the_architecture_can_be_overridden():
 
 def test_the_suffix_of_an_architecture_is_dropped():
     assert function(cuobjdump("EXIT ;", arch="sm_100a")).arch == "sm_100"
+
+
+def test_halves_of_a_dual_issue_may_say_which_slot_they_take():
+    first, second, _ = function(cuobjdump("{ ISCADD R12, R35, R14, 0x3   SLOT 0;", "TLDS.LZ.T RZ, R14, R14, 0x6b, 1D, RG   SLOT 1   }", "EXIT ;")).instructions
+    assert (first.text, second.text) == ("ISCADD R12, R35, R14, 0x3", "TLDS.LZ.T RZ, R14, R14, 0x6b, 1D, RG")
+    assert len(second.operands) == 6
