@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from sassan.api import Kernel
 from sassan.integrations.triton import Compiled
 
-OUTSIDE = ("vprintf", "__assertfail", "__cuda_syscall_CGS_sync", "__cuda_syscall_CGS_get_intrinsic_handle")
+OUTSIDE = (
+    "vprintf",
+    "__assertfail",
+    "__cuda_syscall_CGS_sync",
+    "__cuda_syscall_CGS_get_intrinsic_handle",
+    "__cuda_syscall_cp_async_bulk_tensor_2d_tile_unicast",
+)
 """Functions of the driver, which no input holds: whoever analyzes gives their cost."""
+LIMITS = frozenset({"external-contention"})
+"""Codes of gaps that any kernel may have: what a function of the driver takes from other warps is unknown."""
 FACTS = "".join(f"[external.{name}]\ncost = 1000\n" for name in OUTSIDE)
 
 
@@ -16,7 +24,7 @@ class Flagship:
     """A kernel, or some of one source.
 
     `compiled` takes the number of an SM, and returns what is analyzed: machine code, or a kernel of Triton. `known` are the codes of gaps
-    that the documentation names as limits. `first` and `last` are the SMs that it is for.
+    that the documentation names as limits, beside LIMITS. `first` and `last` are the SMs that it is for.
     """
 
     name: str

@@ -10,7 +10,7 @@ class TritonCase:
 
     `types` names the type of each argument, as `x=*fp16 n=i32/16 start=i32`: pointers, and integers with /16, are multiples of 16, which
     is what Triton finds out when a program calls a kernel. The other parameters are `constants`. `first` and `last` are the SMs that it is
-    for, `known` the codes of gaps that are known limits.
+    for.
     """
 
     name: str
@@ -20,7 +20,6 @@ class TritonCase:
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     first: int = 0
     last: int = 999
-    known: frozenset[str] = frozenset()
 
     @property
     def signature(self) -> dict[str, str]:

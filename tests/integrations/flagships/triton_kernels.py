@@ -186,8 +186,6 @@ def asserting(x, places, out, size, limit, BLOCK: tl.constexpr):
     tl.store(out + at, tl.load(x + place, mask=at < size), mask=at < size)
 
 
-_CALLS = frozenset({"external-contention"})
-"""What a function of the driver takes from other warps is unknown."""
 _ROW = {"BLOCK": 1024}
 _NORM = "x=*fp16 grad=*fp16 grad_x=*fp16 weight=*fp16 partial_weight=*fp32 partial_bias=*fp32 means=*fp32 scales=*fp32 locks=*i32"
 CASES = (
@@ -213,8 +211,8 @@ CASES = (
     TritonCase("histogram", histogram, "x=*i32 out=*i32", {"BLOCK": 1024, "BINS": 128}),
     TritonCase("argmax", best_place, "x=*fp32 out=*i32 columns=i32", _ROW),
     TritonCase("gelu", gelu, "x=*fp32 out=*fp32 size=i32", {"BLOCK": 256}),
-    TritonCase("print", printing, "x=*fp32 size=i32", {"BLOCK": 128}, known=_CALLS),
-    TritonCase("assert", asserting, "x=*fp32 places=*i32 out=*fp32 size=i32 limit=i32", {"BLOCK": 128}, {"debug": True}, known=_CALLS),
+    TritonCase("print", printing, "x=*fp32 size=i32", {"BLOCK": 128}),
+    TritonCase("assert", asserting, "x=*fp32 places=*i32 out=*fp32 size=i32 limit=i32", {"BLOCK": 128}, {"debug": True}),
     *triton_products.CASES,
     *triton_descriptors.CASES,
     *triton_attention.CASES,

@@ -18,7 +18,7 @@ _WARP = 32
 
 def family() -> Family:
     """Return the kernels of the Triton that is installed."""
-    flagships = tuple(Flagship(case.name, partial(_compiled, case), case.first, case.last, case.known) for case in CASES)
+    flagships = tuple(Flagship(case.name, partial(_compiled, case), case.first, case.last) for case in CASES)
     return Family(f"triton {triton.__version__}", SMS, flagships, _analyzed)
 
 
