@@ -14,8 +14,8 @@ OUTSIDE = (
     "__cuda_syscall_cp_async_bulk_tensor_2d_tile_unicast",
 )
 """Functions of the driver, which no input holds: whoever analyzes gives their cost."""
-LIMITS = frozenset({"external-contention"})
-"""Codes of gaps that any kernel may have: what a function of the driver takes from other warps is unknown."""
+LIMITS = frozenset({"external-contention", "unknown-sm"})
+"""Codes that any kernel may have: what a function of the driver takes from other warps is unknown, and so are the latencies of some SMs."""
 FACTS = "".join(f"[external.{name}]\ncost = 1000\n" for name in OUTSIDE)
 
 
