@@ -15,7 +15,7 @@ from sassan.errors import Gap
 from sassan.ir import CodeAddress, Function, Instruction, Target
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import Block, Blocks, conditional
-from sassan.warpcfg.externals import callee
+from sassan.warpcfg.externals import SAVED, callee
 from sassan.warpcfg.graph import Context, External, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
@@ -199,8 +199,8 @@ class _Search:
         return bool(self._externals.get(key) or callee(instruction))
 
     def _behind_external(self, thread: ThreadValues) -> ThreadValues:
-        """Return what is known behind a call of a function that the input does not hold: it leaves the stack and barriers as they were."""
-        registers = {STACK_POINTER: thread.registers[STACK_POINTER]} if STACK_POINTER in thread.registers else {}
+        """Return what is known behind a call of a function that the input does not hold: it leaves some registers as they were."""
+        registers = {register: values for register, values in thread.registers.items() if register == STACK_POINTER or register in SAVED}
         return store_anywhere(ThreadValues(registers, thread.slots, thread.barriers), self._environment.saved)
 
     def _callees(self, key: Key, instruction: Instruction, last: Facts, thread: ThreadValues) -> Iterator[CallTarget]:

@@ -6,8 +6,8 @@ from sassan.errors import Gap
 from sassan.warpcfg.steps import Key
 
 TOO_LARGE = "too-large"
-ENTRIES = 2_500_000
-"""Entries of states that may be visited: some ten seconds at most; a kernel of 2,700 instructions with 21 calls needs 2.3 million."""
+ENTRIES = 3_000_000
+"""Entries of states that may be visited: some ten seconds at most; a kernel of Triton with warps of different roles needs 2.7 million."""
 _PER_BLOCK = 100
 """Further entries for each basic block: real kernels visit some ten."""
 
