@@ -10,7 +10,7 @@ from sassan.warpcfg.graph import External
 _CLOBBERED = Effect((1 << 1024) - 1, None)
 """Every register of every file."""
 
-SAVED = frozenset({2, *range(16, 20), *range(22, 32), *(number for number in range(36, 255) if number % 8 >= 4)})
+SAVED = frozenset({2, *range(16, 20), *range(22, 32), *(first + each for first in range(36, 255, 8) for each in range(4))})
 """The registers that a called function leaves as they were, since Volta: those that functions of nvcc 13.0 store before they write them,
 of 74 that were looked at. Not R20 and R21: callers put the return address there."""
 

@@ -251,6 +251,7 @@ def test_the_suffix_of_an_architecture_is_dropped():
 
 
 def test_halves_of_a_dual_issue_may_say_which_slot_they_take():
-    first, second, _ = function(cuobjdump("{ ISCADD R12, R35, R14, 0x3   SLOT 0;", "TLDS.LZ.T RZ, R14, R14, 0x6b, 1D, RG   SLOT 1   }", "EXIT ;")).instructions
+    halves = "{ ISCADD R12, R35, R14, 0x3   SLOT 0;", "TLDS.LZ.T RZ, R14, R14, 0x6b, 1D, RG   SLOT 1   }"
+    first, second, _ = function(cuobjdump(*halves, "EXIT ;")).instructions
     assert (first.text, second.text) == ("ISCADD R12, R35, R14, 0x3", "TLDS.LZ.T RZ, R14, R14, 0x6b, 1D, RG")
     assert len(second.operands) == 6

@@ -216,7 +216,8 @@ def test_a_call_that_is_never_reached_is_no_external_function_of_the_graph():
 
 def test_what_external_functions_leave_alone_is_an_assumption():
     said = "external functions return to where they were called, wait at no block barrier, and leave stack, barriers, active threads and "
-    assert f"{said}the registers that callees save as they were: free, malloc" in assemble("CAL `(malloc)\n CAL `(free)\n EXIT").graph().assumptions
+    graph = assemble("CAL `(malloc)\n CAL `(free)\n EXIT").graph()
+    assert f"{said}the registers that callees save as they were: free, malloc" in graph.assumptions
 
 
 def test_a_guarded_call_is_a_gap():
