@@ -17,6 +17,7 @@ from sassan.warpcfg.calls import Scope, find_call_targets
 from sassan.warpcfg.externals import assumption, calls
 from sassan.warpcfg.graph import Context, Edge, External, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.options import Options
+from sassan.warpcfg.prologues import with_known_prologues
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key
@@ -34,8 +35,10 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
     if not function.frames:
-        graph = _explore(function, facts_of, options or Options())
-        return replace(graph, assumptions=(*described(function.arch).assumptions("code", "parameters"), *graph.assumptions))
+        graph = _explore(with_known_prologues(function, facts_of), facts_of, options or Options())
+        return replace(
+            graph, function=function, assumptions=(*described(function.arch).assumptions("code", "parameters"), *graph.assumptions)
+        )
     graph = _explore(with_joins(function, facts_of), facts_of, options or Options())
     return replace(graph, function=function, assumptions=(RECONVERGENCE, *graph.assumptions))
 
