@@ -30,13 +30,13 @@ def with_known_prologues(function: Function, facts_of: FactsOf) -> Function:
     later = {branch.address for register, branch in tested if register == first and not _begins(function, branch)}
     if first is None or not later or not all(_keeps(instruction, first, facts_of) for instruction in function.instructions):
         return function
-    taken = [replace(one, guard=None) if one.address in later else one for one in function.instructions]
+    taken = [replace(each, guard=None) if each.address in later else each for each in function.instructions]
     return replace(function, instructions=tuple(taken))
 
 
 def _begins(function: Function, branch: Instruction) -> bool:
     """Say whether a branch is the second instruction of a function that is entered at its begin."""
-    entry = next((one for one in function.instructions if one.address == function.entry), None)
+    entry = next((each for each in function.instructions if each.address == function.entry), None)
     return entry is not None and entry.following == branch.address
 
 
