@@ -6,8 +6,8 @@ from sassan.errors import Gap
 from sassan.warpcfg.steps import Key
 
 TOO_LARGE = "too-large"
-ENTRIES = 3_000_000
-"""Entries of states that may be visited: some ten seconds at most; a kernel of Triton with warps of different roles needs 2.7 million."""
+ENTRIES = 5_000_000
+"""Entries of states that may be visited: some ten seconds at most; a kernel of Triton with warps of different roles needs 4.7 million."""
 _PER_BLOCK = 100
 """Further entries for each basic block: real kernels visit some ten."""
 
@@ -21,10 +21,10 @@ class Work:
 
     def spend(self, points: int, calls: int) -> None:
         """Take the visit of a state with so many points on its stack, in a call string of so many calls, from the budget."""
-        # Of each pair of points the state says in a bit which may be above the other; 32 take about as long as an entry. Each point has a
+        # Of each pair of points the state says in a bit which may be above the other; 16 take about as long as an entry. Each point has a
         # call string; what is read off the states in the end takes several times as long as a visit. States of hundreds of points are
         # renamed, each pair past the points that it lacks.
-        self._left -= 1 + points + points * points // 32 + points**3 // 8192 + calls + 2 * points * calls
+        self._left -= 1 + points + points * points // 16 + points**3 // 4096 + calls + 4 * points * calls
 
     def spent(self) -> bool:
         """Say whether more was visited than the budget."""

@@ -5,6 +5,7 @@ import pytest
 from cli.shell import SAMPLES, Sassan
 from growing import calls
 
+DEEP = 130
 REPEATED = "\tadd.s64 \t%rd4, %rd1, %rd3;\n"
 
 
@@ -25,17 +26,17 @@ def test_a_loop_with_many_branches_to_two_places_is_too_large(sassan: Sassan):
 
 @pytest.mark.parametrize("each", [1, 2])
 def test_what_calls_a_function_that_is_too_large_is_not_explored_with_it(each: int, sassan: Sassan):
-    found = gaps(sassan, calls(130, each))
-    first = next(level for level in reversed(range(131)) if found[f"f{level}"])
+    found = gaps(sassan, calls(DEEP, each))
+    first = next(level for level in reversed(range(DEEP + 1)) if found[f"f{level}"])
     assert "the exploration was stopped" in found[f"f{first}"][0]
-    below = [f"f{level}" for level in range(first + 1, 131)]
+    below = [f"f{level}" for level in range(first + 1, DEEP + 1)]
     assert not any(found[name] for name in below)
     for level in range(first):
         assert found[f"f{level}"] == [f"the exploration of f{level + 1}, which it may call, was stopped; pass --call-depth N"]
 
 
 def test_a_function_that_is_not_too_large_has_the_numbers_that_it_has_alone(sassan: Sassan):
-    text = calls(130, 1) + ".visible .entry other()\n{\ncall f125;\nret;\n}\n"
+    text = calls(DEEP, 1) + f".visible .entry other()\n{{\ncall f{DEEP - 5};\nret;\n}}\n"
     every = {each["name"]: each for each in sassan("analyze", "-", "--json", stdin=text.encode()).document["functions"]}
     (alone,) = sassan("analyze", "-", "-f", "other", "--json", stdin=text.encode()).document["functions"]
     assert every["other"] == alone
