@@ -84,6 +84,8 @@ class Profile:
     """The facts are those of the widest form: only named registers are surely read or written."""
     early: bool = False
     """Its read barrier covers the predicates that it writes, too."""
+    at_once: bool = False
+    """Its barriers can be waited for by the next instruction."""
 
 
 class Hazards:
@@ -117,6 +119,7 @@ class Hazards:
                 bool(self._first("drains", opcode)),
                 bool(self._first("widest", opcode)),
                 bool(self._first("early", opcode)),
+                bool(self._first("at_once", opcode)),
             )
         return profile
 
@@ -164,7 +167,7 @@ def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
     return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
 
 
-_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early")
+_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early", "at_once")
 _MEASURED = "measured"
 """The distances that others override."""
 

@@ -137,7 +137,8 @@ class Flight:
         if report is not None and mask:
             for access in accesses.values():
                 barrier, elapsed = access.barrier, self._now - access.issued
-                if elapsed < self._hazards.visible and barrier is not None and mask >> barrier & 1:
+                late = elapsed >= self._hazards.visible or access.op.profile.at_once
+                if not late and barrier is not None and mask >> barrier & 1:
                     report(Finding(op.address, access.op.address, EARLY, "", 0, barrier, elapsed, self._hazards.visible))
         if self._hazards.outlasts and mask:
             waited = [

@@ -52,7 +52,8 @@ class PlainFlight:
         if report is not None and mask:
             for (producer, access), pending in still.items():
                 barrier = self._barrier(producer, access)
-                if barrier >= 0 and mask >> barrier & 1 and pending.elapsed < self._hazards.visible:
+                at_once = self._code[producer].profile.at_once
+                if barrier >= 0 and mask >> barrier & 1 and pending.elapsed < self._hazards.visible and not at_once:
                     where = self._code[producer].address
                     report(Finding(op.address, where, EARLY, "", 0, barrier, pending.elapsed, self._hazards.visible))
         # What has written its result has read its operands; a block barrier is passed when earlier accesses have been performed.
