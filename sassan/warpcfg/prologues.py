@@ -1,4 +1,4 @@
-"""Functions that clear the barrier registers once per warp: debug builds for sm_87 begin so, whichever function is entered first.
+"""Functions that clear the barrier registers once per warp: code for sm_87 begins so where it is debugged or linked.
 
     ISETP.NE.U32.AND P0, PT, RZ, UR2, PT
     @P0 BRA cleared
@@ -7,7 +7,8 @@
     cleared:
 
 Behind the first of them UR2 is not 0: the branch was taken because of that, or the number was written. Where nothing else writes UR2, that
-stays so, and every later branch is taken.
+stays so, and every later branch is taken. Functions that the input does not hold are taken to leave it, as the registers that callees save
+(`externals.py`, where that is an assumption).
 """
 
 from dataclasses import replace

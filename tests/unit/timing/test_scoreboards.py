@@ -369,3 +369,11 @@ def test_before_hopper_it_covers_the_operands_alone():
 def test_a_product_reads_the_high_half_of_its_addend_late(product: str, producer: str, arch: str, cycles: int):
     text = "{} | {}\n{} R2, R9, 0x38, R4 | 5\nEXIT | 5"
     assert [len(found(text.format(producer, stall, product), arch)) for stall in (cycles, cycles - 1)] == [0, 1]
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_the_next_instruction_may_wait_for_the_barrier_of_setmaxnreg(arch: str):
+    text = "USETMAXREG.DEALLOC.CTAPOOL 0x28 | 1 w1\nLDL R4, [R1+0x8] | 2 w0 wait1\nEXIT | 5"
+    assert found(text, arch) == []
+    (early,) = found(text.replace("USETMAXREG.DEALLOC.CTAPOOL 0x28", "LDL R6, [R1]"), arch)
+    assert early.startswith("early-wait")

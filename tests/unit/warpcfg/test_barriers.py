@@ -248,4 +248,4 @@ def test_a_branch_on_the_state_of_the_warp_splits_nobody(branch: str):
 @pytest.mark.parametrize(("register", "expected"), [("R2", []), ("R44", []), ("R3", [(0x30, "unknown-barrier")])])
 def test_an_external_function_leaves_the_copy_of_a_barrier_in_a_register_that_callees_save(register: str, expected: list[tuple[int, str]]):
     text = f"BSSY B6, end\n BMOV.32.CLEAR {register}, B6\n CALL.ABS.NOINC `(vprintf)\n BMOV.32 B6, {register}\n BSYNC B6\n end:\n EXIT"
-    assert gaps(volta(text).graph())[: len(expected) or None] == expected
+    assert gaps(volta(text).graph())[:1] == expected

@@ -1,4 +1,4 @@
-"""Barrier registers that each function clears unless a register of the warp says that they are: debug builds for sm_87."""
+"""Barrier registers that each function clears unless a register of the warp says that they are, as in code for sm_87."""
 
 import pytest
 
