@@ -13,8 +13,8 @@ _CLOBBERED = Effect((1 << 1024) - 1, None)
 SAVED = frozenset({2, *range(16, 20), *range(22, 32), *(first + each for first in range(36, 255, 8) for each in range(4))})
 """The registers that a called function leaves as they were, since Volta.
 
-NVRTC 12.9 stores just these at the begin of a function that keeps 80 numbers over a call, for every SM from sm_70 to sm_121. Of R20 and R21,
-where callers put the return address, nothing is taken for granted."""
+NVRTC 12.9 stores just these at the begin of a function that keeps 80 numbers over a call, for each SM from sm_70 to sm_121. Of R20 and
+R21, where callers put the return address, nothing is taken for granted."""
 
 
 def callee(instruction: Instruction) -> str:
