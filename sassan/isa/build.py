@@ -189,6 +189,8 @@ class Builder:
         width = slot.width if isinstance(slot.width, int) else self.table.widths[slot.width].of(self.modifiers)
         if not width:
             raise Uncovered
+        if "F32" in register.modifiers:  # one number, also where others are pairs
+            return 1
         return max(width, 2) if "64" in register.modifiers else width
 
     def computes(self) -> Computation | None:

@@ -197,6 +197,21 @@ def test_a_later_load_of_shared_memory_covers_an_earlier_one():
     assert found(SHARED) == []
 
 
+def test_a_later_transposition_covers_an_earlier_shuffle():
+    assert found(SHARED.replace("LDS R0, [R2]", "SHFL.BFLY PT, R0, R2, 0x1, 0x1f").replace("LDS R1, [R3]", "MOVM.16.MT88 R1, R3")) == []
+
+
+def test_a_store_to_another_block_of_the_cluster_reads_behind_an_earlier_store():
+    text = """
+        STS [R4], R8 | 1
+        STAS [R6.64], R10 | 2 r0
+        MOV R8, RZ | 5 wait0
+        EXIT | 5
+    """
+    assert found(text, "sm_90") == []
+    assert len(found(text.replace("wait0", ""), "sm_90")) == 1
+
+
 def test_loads_of_global_memory_may_end_in_any_order():
     text = SHARED.replace("LDS R0, [R2]", "LDG.E R0, [R2.64]").replace("LDS R1, [R3]", "LDG.E R1, [R6.64]")
     assert [one.partition("without")[2] for one in found(text)] == [" a wait for 'LDG.E R0, [R2.64]' at 0x0000, which sets no barrier"]
@@ -306,16 +321,16 @@ def test_a_stall_of_zero_is_a_cycle_where_no_two_instructions_issue_together():
     ]
 
 
-@pytest.mark.parametrize("fence", ["ERRBAR", "MEMBAR.SC.GPU"])
-def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str):
+@pytest.mark.parametrize(("fence", "arch"), [("ERRBAR", "sm_75"), ("MEMBAR.SC.GPU", "sm_75"), ("USETMAXREG.DEALLOC.CTAPOOL 0x28", "sm_90")])
+def test_behind_a_fence_every_result_of_fixed_latency_is_there(fence: str, arch: str):
     text = f"""
         IADD3 R0, R2, R3, RZ | 1
         {fence} | 0
         IADD3 R1, R0, R0, RZ | 4
         EXIT | 5
     """
-    assert found(text) == []
-    assert len(found(text.replace(fence, "NOP"))) == 1
+    assert found(text, arch) == []
+    assert len(found(text.replace(fence, "NOP"), arch)) == 1
 
 
 GENERIC = """
