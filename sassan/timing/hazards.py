@@ -86,6 +86,8 @@ class Profile:
     """Its read barrier covers the predicates that it writes, too."""
     at_once: bool = False
     """Its barriers can be waited for by the next instruction."""
+    lasts: int | None = None
+    """Cycles after which its result is there without a wait, None for no such number."""
 
 
 class Hazards:
@@ -120,6 +122,7 @@ class Hazards:
                 bool(self._first("widest", opcode)),
                 bool(self._first("early", opcode)),
                 bool(self._first("at_once", opcode)),
+                int(self._first("lasts", opcode) or 0) or None,
             )
         return profile
 
@@ -167,7 +170,7 @@ def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
     return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
 
 
-_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early", "at_once")
+_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early", "at_once", "lasts")
 _MEASURED = "measured"
 """The distances that others override."""
 
@@ -191,6 +194,8 @@ def load(arch: str) -> Hazards:
             visible, outlasts = row.fields.whole("visible", least=0), row.fields.flag("outlasts")
         elif kind in rules and value:
             row.fields.only("names", "source")
+            if kind == "lasts" and not value.isdecimal():
+                raise row.fields.fail("names", "must stand below a number of cycles")
             rules[kind].append(_Rule(value, row.fields.texts("names")))
         else:
             raise row.fields.fail("names", f"must be a rule of {', '.join(_KINDS)}")

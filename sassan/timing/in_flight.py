@@ -16,7 +16,7 @@ from sassan.timing.scheduled import Op
 
 FindingSink = Callable[[Finding], None]
 
-FOREVER = 64
+FOREVER = 128
 """Cycles are counted up to this many."""
 _BARRIERS = 7
 """Numbers of barriers that a control code can hold: six exist, what sets the seventh waits for nothing."""
@@ -50,6 +50,11 @@ class _InFlight:
     def is_queued(self) -> bool:
         """Whether it is the result of an access that ends in the order of a queue."""
         return self.kind is Access.WRITE and self.op.profile.results != ""
+
+    def has_lasted(self, now: int) -> bool:
+        """Say whether it has ended by the time that it takes at the most."""
+        lasts = self.op.profile.lasts
+        return lasts is not None and self.kind is Access.WRITE and now - self.issued >= lasts
 
     def ends(self, op: Op, setters: Sequence[int]) -> bool:
         """Say whether waiting as `op` does ends it."""
@@ -209,7 +214,7 @@ class Flight:
         open_ = 0
         for key, access in self._accesses.items():
             if access.registers & op.touches:
-                if report is not None and not opposite(access.condition, op.under):
+                if report is not None and not opposite(access.condition, op.under) and not access.has_lasted(self._now):
                     for finding in _unwaited(op, access):
                         report(finding)
                 access.registers &= ~(overwritten if access.kind is Access.READ else overwritten | consumed)

@@ -101,6 +101,8 @@ class PlainFlight:
             if opposite(pending.condition, op.under):
                 continue
             source = self._code[producer]
+            if access is Access.WRITE and source.profile.lasts is not None and pending.elapsed >= source.profile.lasts:
+                continue
             barrier = self._barrier(producer, access)
             read, written = pending.registers & (op.reads | op.guard), pending.registers & op.writes
             if access is Access.READ:

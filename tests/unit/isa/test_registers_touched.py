@@ -120,6 +120,7 @@ LATER = [
     ("sm_103", "UTCBAR [UR15], URZ", "UR15", ""),
     ("sm_100", "UREDGR.E.ADD.NA.STRONG.GPU [UR12+0x10], UR6", "UR6 UR12 UR13", ""),
     ("sm_90", "VHMNMX.BF16_V2 R15, R15.H0_H0, R16, |R17|, !PT", "R15 R16 R17", "R15"),
+    ("sm_100", "VHMNMX R22, R8.H0_H0, -INF , -INF , R9.H1_H1, !PT", "R8 R9", "R22"),
     ("sm_120", "UI2F.BF16.U32 UR4, 0x80", "", "UR4"),
     ("sm_120", "IADD.64 R6, R8, UR4", "R8 R9 UR4 UR5", "R6 R7"),
     ("sm_120", "IMNMX.S64 P0, PT, R14, R2, R4, PT, !PT", "R2 R3 R4 R5", "R14 R15 P0"),

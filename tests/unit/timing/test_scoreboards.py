@@ -392,3 +392,24 @@ def test_the_next_instruction_may_wait_for_the_barrier_of_setmaxnreg(arch: str):
     assert found(text, arch) == []
     (early,) = found(text.replace("USETMAXREG.DEALLOC.CTAPOOL 0x28", "LDL R6, [R1]"), arch)
     assert early.startswith("early-wait")
+
+
+def test_a_product_of_double_precision_lasts_no_longer_than_libraries_say():
+    text = """
+        DMMA.8x8x4 R4, R20, R22, R4 | 8 w5
+{stalls}
+        DMMA.8x8x4 R4, R24, R26, R4 | 8 w5
+        EXIT | 5 wait5
+    """
+    enough = text.format(stalls="\n".join(["        NOP | 15"] * 7 + ["        NOP | 13"]))
+    assert found(enough, "sm_100") == []
+    assert len(found(enough.replace("| 13", "| 12"), "sm_100")) == 1
+
+
+def test_a_transposition_writes_behind_the_reads_of_earlier_accesses_of_shared_memory():
+    text = """
+        LDSM.16.M88.4 R4, [R8] | 2 w0
+        MOVM.16.MT88 R8, R10 | 2 w1
+        EXIT | 5 wait1
+    """
+    assert found(text, "sm_90") == []
