@@ -86,6 +86,8 @@ class Profile:
     """Its read barrier covers the predicates that it writes, too."""
     at_once: bool = False
     """Its barriers can be waited for by the next instruction."""
+    holds: bool = False
+    """The next instruction issues later than any result of fixed latency takes, whatever the control code says."""
     lasts: int | None = None
     """Cycles after which its result is there without a wait, None for no such number."""
 
@@ -122,6 +124,7 @@ class Hazards:
                 bool(self._first("widest", opcode)),
                 bool(self._first("early", opcode)),
                 bool(self._first("at_once", opcode)),
+                bool(self._first("holds", opcode)),
                 int(self._first("lasts", opcode) or 0) or None,
             )
         return profile
@@ -170,7 +173,7 @@ def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
     return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
 
 
-_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early", "at_once", "lasts")
+_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest", "early", "at_once", "holds", "lasts")
 _MEASURED = "measured"
 """The distances that others override."""
 

@@ -13,8 +13,6 @@ from sassan.timing.hazards import FILES, Hazards, Profile, parts, touched
 
 FENCE = 30
 """Cycles after which the next instruction behind a memory fence issues, at the least: more than any fixed latency."""
-_FENCES = ("MEMBAR", "ERRBAR", "USETMAXREG")
-"""ERRBAR and USETMAXREG, too, hold the warp: for how long is not published, but ptxas counts on it."""
 _ORDINARY = FILES["R"]
 
 
@@ -48,7 +46,8 @@ class Op(NamedTuple):
 
 def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
     """Return what the check has to know of an instruction that has a control code."""
-    control, profile = issued(instruction, hazards), hazards.profile(instruction.opcode)
+    profile = hazards.profile(instruction.opcode)
+    control = issued(instruction, profile, hazards)
     reads, guard, writes = touched(instruction, facts, profile)
     variable = profile.variable or control.write_barrier is not None
     late = reads & _ORDINARY if profile.variable or control.read_barrier is not None else 0
@@ -75,17 +74,17 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     )
 
 
-def issued(instruction: Instruction, hazards: Hazards) -> Control:
+def issued(instruction: Instruction, profile: Profile, hazards: Hazards) -> Control:
     """Return the control code of an instruction, with the cycles that lie at least between its issue and the next.
 
     A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle,
-    as a scheduler issues one instruction per cycle. A fence lasts longer than any result of fixed latency takes, whatever its code says:
+    as a scheduler issues one instruction per cycle. A fence lasts longer than any result of fixed latency takes (`profile.holds`):
     ptxas lets a branch read a predicate 11 cycles of stalls behind its comparison where a MEMBAR stands between, else 12, and a store a
     moved uniform register 2 cycles behind the move where an ERRBAR does (sm_75, cuDNN), else 8; a guard is read 9 cycles behind its
     comparison where a USETMAXREG does (sm_90), else 13.
     """
     assert instruction.control is not None, "code without control codes is not checked"
-    least = FENCE if instruction.opcode.startswith(_FENCES) else 0 if hazards.together else 1
+    least = FENCE if profile.holds else 0 if hazards.together else 1
     return _issued(instruction.control, least)
 
 

@@ -64,7 +64,7 @@ def code_of(function: Function) -> Code:
     after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(
         function,
-        tuple(issued(one, hazards) for one in function.instructions if one.control is not None),
+        tuple(issued(one, hazards.profile(one.opcode), hazards) for one in function.instructions if one.control is not None),
         tuple(reads for reads, _, _ in registers),
         tuple(guard for _, guard, _ in registers),
         tuple(writes for _, _, writes in registers),

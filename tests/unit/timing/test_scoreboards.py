@@ -413,3 +413,13 @@ def test_a_transposition_writes_behind_the_reads_of_earlier_accesses_of_shared_m
         EXIT | 5 wait1
     """
     assert found(text, "sm_90") == []
+
+
+def test_accesses_of_barriers_in_shared_memory_read_in_order():
+    text = """
+        SYNCS.ARRIVE.TRANS64.ART0 RZ, [R16+URZ+0x10], R17 | 2 r0
+        SYNCS.ARRIVE.TRANS64.ART0 R16, [R20+URZ], R17 | 2 w1
+        EXIT | 5 wait1
+    """
+    assert found(text, "sm_100") == []
+    assert len(found(text.replace("SYNCS.ARRIVE.TRANS64.ART0 R16, [R20+URZ], R17 | 2 w1", "MOV R16, R17 | 5"), "sm_100")) == 1
