@@ -171,9 +171,7 @@ def _resumed(domain: WarpDomain, warps: dict[int | None, Warp], state: Concrete,
 
 def _opened(domain: WarpDomain, warp: Warp, state: Concrete) -> tuple[Warp, Concrete]:
     """A WARPSYNC opens: all threads have arrived, and the sets of threads waiting at it are no longer joined."""
-    for old, new in DONE.items():
-        warp = domain.rename(warp, old, new)
-    return warp, replace(state, stack=tuple((DONE.get(point, point), mask) for point, mask in state.stack))
+    return domain.rename(warp, DONE), replace(state, stack=tuple((DONE.get(point, point), mask) for point, mask in state.stack))
 
 
 def run_volta(domain: WarpDomain, warp: Warp, state: Concrete, steps: list[Move]) -> list[tuple[Warp, Concrete]]:

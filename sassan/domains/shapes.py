@@ -4,8 +4,9 @@ Shapes are hash-consed (J.-C. Filliâtre, S. Conchon, "Type-safe modular hash-co
 operations on them can be remembered. The names of a shape are dense and in the order of the points that they stand for (`Names`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -38,10 +39,8 @@ def shape(stack: Stack, groups: Groups) -> tuple[Shape, int]:
     rows += [inside[name] & points for name in names]
     rows += [apart[name] & points for name in names]
     # The bits of the names that are dropped go, the highest first, and those above move down.
-    for name in range(names[-1] - 1, 0, -1) if names[-1] > size else ():
-        if not kept >> name & 1:
-            low = (1 << name) - 1
-            rows = [row & low | row >> 1 & ~low for row in rows]
+    for low, dropped in reversed(_gaps(names)):
+        rows = [row & low | row >> dropped & ~low for row in rows]
     key = tuple(rows)
     known = _SHAPES.get(key)
     if known is None:
@@ -51,6 +50,11 @@ def shape(stack: Stack, groups: Groups) -> tuple[Shape, int]:
             size,
         )
     return known, kept
+
+
+def _gaps(names: Sequence[int]) -> list[tuple[int, int]]:
+    """Return, for each gap between these names (ascending), the set of the numbers below it and how many it has."""
+    return [((1 << name + 1) - 1, following - name - 1) for name, following in pairwise(names) if following > name + 1]
 
 
 def renamed(stack: Stack, groups: Groups, to: dict[int, int], kept: int) -> tuple[Stack, Groups]:
@@ -73,13 +77,13 @@ def spread(value: Shape, places: int) -> tuple[Stack, Groups]:
     """Return stack and groups of a shape with the names of the set `places` instead of 1 to n."""
     if places == (1 << value.size + 1) - 2:
         return value.stack, value.groups
-    gaps = [(1 << name) - 1 for name in range(1, places.bit_length()) if not places >> name & 1]
     names = [ACTIVE, *bits(places)]
+    gaps = _gaps(names)
 
     def rows(values: Iterable[int]) -> list[int]:
         out = list(values)
-        for low in gaps:
-            out = [row & low | (row & ~low) << 1 for row in out]
+        for low, left in gaps:
+            out = [row & low | (row & ~low) << left for row in out]
         return out
 
     top, *below = rows((value.stack.top, *value.stack.below.values()))

@@ -5,7 +5,7 @@ the arguments of the operations below. Stack and groups of a state are kept as a
 met before, at whatever point of the program, is looked up (`shape_steps.py`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from operator import and_
 from typing import NamedTuple
 
@@ -257,16 +257,19 @@ class WarpDomain:
         )
         return at_once, (Resumed(point, self._all_met(outcome.warp, whole)) if outcome.point == point else outcome for outcome in resumed)
 
-    def rename(self, warp: Warp, old: int, new: int) -> Warp:
-        """Return the state in which every entry of the point `old` is one of the point `new`."""
-        self._sides |= 1 << new if self._sides >> old & 1 else 0
-        if old not in warp.names.place:
+    def rename(self, warp: Warp, names: Mapping[int, int]) -> Warp:
+        """Return the state in which every entry of a point is one of the point that `names` has for it, which is no key itself."""
+        for old, new in names.items():
+            self._sides |= 1 << new if self._sides >> old & 1 else 0
+        held = [(old, new) for old, new in names.items() if old in warp.names.place]
+        if not held:
             return warp
-        on = dict(warp.agreement.on)
-        agreed = on.pop(old)
-        on[new] = on.get(new, agreed) & agreed
-        stack = STACKS.rename(warp.stack, old, new)
-        groups = unknown(stack.points) if self._no_groups else GROUPS.rename(warp.groups, old, new)
+        on, stack, groups = dict(warp.agreement.on), warp.stack, warp.groups
+        for old, new in held:
+            agreed = on.pop(old)
+            on[new] = on.get(new, agreed) & agreed
+            stack = STACKS.rename(stack, old, new)
+            groups = unknown(stack.points) if self._no_groups else GROUPS.rename(groups, old, new)
         return warp_of(stack, groups, Agreement(on))
 
     def _all_met(self, warp: Warp, whole: int) -> Warp:

@@ -102,9 +102,8 @@ class TransferContext:
 
     def released(self, warp: Warp) -> Warp:
         """Return the state when a barrier of the whole warp has opened: everybody has arrived, at this instruction or at another."""
-        for number in bits(self.points.of(MEET)):
-            warp = self.domain.rename(warp, number, self.points.name(*self.points[number]._replace(tag=RELEASED)))
-        return warp
+        opened = {number: self.points.name(*self.points[number]._replace(tag=RELEASED)) for number in bits(self.points.of(MEET))}
+        return self.domain.rename(warp, opened)
 
     def forget(self, warp: Warp) -> Warp:
         """Return the state after unknown code."""

@@ -104,6 +104,12 @@ LATER = [
     ("sm_90", "RET.REL.NODEC R20 `(kernel)", "R20 R21", ""),
     ("sm_90", "HGMMA.64x8x16.F32 R24, gdesc[UR4], R28, gsb0", "R28 R29 R30 R31 UR4 UR5 UR6 UR7", "R24 R25 R26 R27"),
     ("sm_90", "HGMMA.64x16x16.F16 R24, gdesc[UR4], RZ, !UPT", "UR4 UR5 UR6 UR7", "R24 R25 R26 R27"),
+    (
+        "sm_90",
+        "QGMMA.SP.64x8x64.F32.E4M3.E4M3 R24, gdesc[UR8], R24, UP0, R152",
+        "R24 R25 R26 R27 R152 UR8 UR9 UR10 UR11 UP0",
+        "R24 R25 R26 R27",
+    ),
     ("sm_90", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR9], R6", "R6 UR9", "P0"),
     ("sm_100", "SYNCS.CCTL.IVALL", "", ""),
     ("sm_90", "SYNCS.EXCH.64 URZ, [UR9], UR6", "UR6 UR7 UR9", ""),
