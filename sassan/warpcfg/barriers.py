@@ -53,7 +53,9 @@ def sync(program: TransferContext, context: Context, instruction: Instruction, f
 def warp_barrier(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
     """WARPSYNC of the whole warp: threads wait for all live ones; those who wait at one instruction go on as one set."""
     if conditional(instruction, facts):
-        program.report(instruction, "unsupported-flow", f"{instruction.opcode} under a condition is not modelled")
+        if disagree(facts, warp.active):
+            program.report(instruction, "unsupported-flow", f"{instruction.opcode} under a condition that divides the warp is not modelled")
+        yield from program.go_on(context, instruction, warp)
     if instruction.following not in program.blocks.at:
         yield from program.go_on(context, instruction, warp)
         return

@@ -229,8 +229,14 @@ def test_a_barrier_of_the_warp_wakes_sides_that_wait_below_a_token():
     assert "side reconverge after" in found
 
 
-def test_a_barrier_of_the_warp_under_a_guard_is_a_gap():
+def test_a_barrier_of_the_warp_under_a_guard_that_divides_it_is_a_gap():
     assert gaps(volta(f"{TID} @P0 {MEET}\n EXIT").graph()) == [(0x30, "unsupported-flow")]
+
+
+def test_a_barrier_of_the_warp_under_a_guard_that_holds_for_all_or_none_is_met_by_all_or_none():
+    code = volta(f"ISETP.NE.AND P0, PT, RZ, c[0x0][0x160], PT\n @P0 {MEET}\n after:\n EXIT")
+    assert gaps(code.graph()) == []
+    assert edges(code) == ["after exit end", "kernel fallthrough after"]
 
 
 def test_a_barrier_of_the_threads_in_a_register_moves_nobody():
