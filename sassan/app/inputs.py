@@ -34,13 +34,23 @@ class Selected:
 
 
 def repeated(selected: Iterable[Selected]) -> tuple[str, ...]:
-    """A note for each name that several functions of a file have, for one architecture."""
-    counts = Counter((each.file, each.function.name, each.function.arch) for each in selected)
+    """A note for each file and architecture in which several functions have one name."""
+    notes: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for (file, arch, name), count in Counter((each.file, each.function.arch, each.function.name) for each in selected).items():
+        if count > 1:
+            notes.setdefault((file, arch), []).append((name, count))
     return tuple(
-        f"{file}: {count} functions of {arch} are called '{shorten(name, _WIDEST)}'; they are in the order of the file"
-        for (file, name, arch), count in counts.items()
-        if count > 1
+        f"{file}: {count} functions of {arch} are called '{shorten(name, _WIDEST)}'{_and_more(others)}; they are in the order of the file"
+        for (file, arch), ((name, count), *others) in notes.items()
     )
+
+
+def _and_more(names: Sequence[tuple[str, int]]) -> str:
+    """Return how many other names, with so many functions each, are as common."""
+    if not names:
+        return ""
+    functions = sum(count for _, count in names)
+    return f", and {functions} have {len(names)} other {'name' if len(names) == 1 else 'names'} between them"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,14 @@ def test_functions_of_one_name_are_noted(sassan: Sassan, tmp_path: Path):
     result = sassan("analyze", tmp_path / "twice.sass", tmp_path / "once.sass")
     assert result.err == f"note: {tmp_path / 'twice.sass'}: 2 functions of sm_61 are called 'saxpy'; they are in the order of the file\n"
     assert sassan("analyze", tmp_path / "once.sass").err == ""
+    assert sassan("analyze", "-q", tmp_path / "twice.sass").err == ""
+
+
+def test_many_functions_of_one_name_are_noted_in_one_line(sassan: Sassan, tmp_path: Path):
+    text = (SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass").read_text("utf-8")
+    (tmp_path / "twice.sass").write_text(text * 2)
+    (line,) = sassan("listing", tmp_path / "twice.sass").err.splitlines()
+    assert line.endswith(", and 2 have 1 other name between them; they are in the order of the file")
 
 
 def test_a_gate_is_for_the_name_of_the_source(sassan: Sassan, tmp_path: Path):

@@ -16,7 +16,7 @@ class CommandObserver(Observer):
     """Prints the error of each input that is refused, and shows progress unless it is `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
-        """Take whether progress is hidden."""
+        """Take whether progress and notes are hidden."""
         self.quiet = quiet
 
     def refused(self, refused: Refused) -> None:
@@ -28,8 +28,9 @@ class CommandObserver(Observer):
         note(f"assumption: {text}\n")
 
     def noted(self, text: str) -> None:
-        """Print the note."""
-        note(f"note: {visible(text)}\n")
+        """Print the note, unless quiet."""
+        if not self.quiet:
+            note(f"note: {visible(text)}\n")
 
     def steps(self, items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
         """Yield the items, showing how many are done."""
