@@ -46,7 +46,7 @@ def repeated(selected: Iterable[Selected]) -> tuple[str, ...]:
 
 
 def _and_more(names: Sequence[tuple[str, int]]) -> str:
-    """Return how many other names, with so many functions each, are as common."""
+    """Return how many functions have other names that are not theirs alone: `names` with the number of functions of each."""
     if not names:
         return ""
     functions = sum(count for _, count in names)

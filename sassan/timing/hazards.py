@@ -47,6 +47,8 @@ class _Rule:
         return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
 
 
+FOREVER = 128
+"""Cycles since an access are counted up to this many."""
 ENOUGH = 30
 """So often must compilers have kept just the smallest distance to count as what hardware needs; a finding that rests on less is a note."""
 PUBLISHED = -1
@@ -197,8 +199,8 @@ def load(arch: str) -> Hazards:
             visible, outlasts = row.fields.whole("visible", least=0), row.fields.flag("outlasts")
         elif kind in rules and value:
             row.fields.only("names", "source")
-            if kind == "lasts" and not value.isdecimal():
-                raise row.fields.fail("names", "must stand below a number of cycles")
+            if kind == "lasts" and not (value.isdecimal() and 0 < int(value) <= FOREVER):
+                raise row.fields.fail("names", f"must stand below a number of cycles, {FOREVER} at the most")
             rules[kind].append(_Rule(value, row.fields.texts("names")))
         else:
             raise row.fields.fail("names", f"must be a rule of {', '.join(_KINDS)}")

@@ -11,13 +11,11 @@ from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, Pen
 from sassan.ir import Guard
 from sassan.isa.registers import bit
 from sassan.timing.findings import EARLY, MISSING, SHORT, Finding
-from sassan.timing.hazards import ENOUGH, FILES, GUARD, RAW, WAR, WAW, Distance, Hazards, is_note
+from sassan.timing.hazards import ENOUGH, FILES, FOREVER, GUARD, RAW, WAR, WAW, Distance, Hazards, is_note
 from sassan.timing.scheduled import Op
 
 FindingSink = Callable[[Finding], None]
 
-FOREVER = 128
-"""Cycles are counted up to this many."""
 _BARRIERS = 7
 """Numbers of barriers that a control code can hold: six exist, what sets the seventh waits for nothing."""
 _PREDICATES = FILES["P"] | FILES["UP"]

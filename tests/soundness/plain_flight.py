@@ -9,8 +9,8 @@ from sassan.domains.pending import NO_COVER, Access, Accesses, Covers, Pending, 
 from sassan.ir import Guard
 from sassan.isa.registers import bit
 from sassan.timing.findings import EARLY, MISSING, SHORT, Finding
-from sassan.timing.hazards import FILES, GUARD, RAW, WAR, WAW, Hazards, Profile
-from sassan.timing.in_flight import FOREVER, FindingSink, observations, opposite
+from sassan.timing.hazards import FILES, FOREVER, GUARD, RAW, WAR, WAW, Hazards, Profile
+from sassan.timing.in_flight import FindingSink, observations, opposite
 from sassan.timing.scheduled import Op
 
 BARRIERS = 7

@@ -90,6 +90,10 @@ ROW = '[distances.measured]\nsource = "x"\n[distances.measured.raw.R]\n'
     [
         (f'{RULES}[hazards.variable.loads]\nname = ["LDG"]\nsource = "x"\n', "hazards.variable.loads.name: unknown key"),
         (f'{RULES}[hazards.frob.loads]\nnames = ["LDG"]\nsource = "x"\n', "hazards.frob.loads.names: must be a rule of class, variable"),
+        (
+            f'{RULES}[hazards.lasts.129]\nnames = ["DMMA"]\nsource = "x"\n',
+            "hazards.lasts.129.names: must stand below a number of cycles, 128",
+        ),
         (f'{SOURCE}[hazards.barriers]\nvisible = -1\nsource = "x"\n', "hazards.barriers.visible: must be a whole number, 0 or more"),
         (f"{RULES}{ROW}alu = {{ any = -1 }}\n", "distances.measured.raw.R.alu.any: must be a whole number, 0 or more"),
         (f"{RULES}{ROW}alus = {{ any = 1 }}\n", "distances.measured.raw.R.alus: unknown key"),
