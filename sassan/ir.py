@@ -6,6 +6,7 @@ Addresses and offsets are in bytes from the start of the function's text section
 
 import hashlib
 from dataclasses import dataclass, field
+from math import prod
 from typing import NamedTuple
 
 from sassan.source import Span
@@ -205,6 +206,23 @@ class FunctionPointer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class BlockLimit:
+    """What a kernel was compiled for: blocks of the given extents in threads (`exact`), or with no more threads than their product."""
+
+    extents: tuple[int, int, int]
+    exact: bool
+
+    def allows(self, block: tuple[int, int, int]) -> bool:
+        """Say whether the driver launches such a block."""
+        return block == self.extents if self.exact else prod(block) <= prod(self.extents)
+
+    def __str__(self) -> str:
+        """As a message says it."""
+        extents = " x ".join(map(str, self.extents))
+        return f"blocks of {extents} threads" if self.exact else f"blocks of at most {prod(self.extents)} threads"
+
+
+@dataclass(frozen=True, slots=True)
 class CompilerFacts:
     """The facts of a cubin about one text section besides its code; sizes in bytes, None if they are not given.
 
@@ -233,6 +251,8 @@ class CompilerFacts:
     """(bank, size) of the function's own constant banks."""
     cluster: int | None = None
     """The largest number of blocks of a cluster; 0: not given, None: no attribute about clusters."""
+    block: BlockLimit | None = None
+    """The blocks that may be launched, None where the source does not say."""
     pointers: tuple[FunctionPointer, ...] = ()
     """The addresses of functions in the constant bank of the compiler (4), in order of their offsets."""
 
@@ -241,12 +261,13 @@ class CompilerFacts:
 class Declared:
     """The facts of an nvdisasm listing besides the code: registers per thread and bytes of static shared memory, None if not given.
 
-    `cluster` is that of PTX directives, as `CompilerFacts.cluster`.
+    `cluster` and `block` are those of PTX directives, as in `CompilerFacts`.
     """
 
     registers: int | None = None
     shared: int | None = None
     cluster: int | None = None
+    block: BlockLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +328,11 @@ class Function:
     def registers(self) -> int | None:
         """Return the registers per thread, None if they are unknown."""
         return self.compiler.registers if self.compiler is not None else self.declared.registers
+
+    @property
+    def block_limit(self) -> BlockLimit | None:
+        """Return the blocks that may be launched, None where the input does not say."""
+        return self.compiler.block if self.compiler is not None else self.declared.block
 
     @property
     def clustered(self) -> bool:

@@ -1,6 +1,15 @@
-"""Positions in an input text, for errors and listings."""
+"""Texts of inputs, and positions in them, for errors and listings."""
 
+import codecs
 from dataclasses import dataclass
+
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""PowerShell writes what is redirected into a file as UTF-16, with a mark."""
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file: UTF-8, or UTF-16 with its mark; marks are removed. Raises UnicodeDecodeError."""
+    return data.decode("utf-16" if data.startswith(UTF16_MARKS) else "utf-8-sig")
 
 
 @dataclass(frozen=True, slots=True)

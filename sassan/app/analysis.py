@@ -21,7 +21,7 @@ from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
-from sassan.machine.launch import Launch
+from sassan.machine.launch import Launch, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
@@ -43,7 +43,7 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     isa = isa_of(function, settings.letters)
     plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
-    return values.cfg if values is not None else plain
+    return _possible(values.cfg if values is not None else plain, settings)
 
 
 def explored(function: Function, isa: Isa, settings: Settings, stopped: Collection[str] = ()) -> WarpCfg:
@@ -74,6 +74,12 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
     return replace(values, cfg=replace(values.cfg, assumptions=(launch, *values.cfg.assumptions)))
 
 
+def _possible(cfg: WarpCfg, settings: Settings) -> WarpCfg:
+    """The graph, with a gap where the kernel was compiled for other blocks than the launch has."""
+    why = impossible(settings.launch, cfg.function)
+    return replace(cfg, gaps=(*cfg.gaps, Gap(cfg.function.entry, "impossible-launch", why))) if why else cfg
+
+
 def analyze(function: Function, settings: Settings, file: str = "", stopped: Collection[str] = ()) -> AnalysisResult:
     """All that is known of a function; `file` is the input that holds it, `stopped` is that of `explored`.
 
@@ -88,7 +94,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     isa = isa_of(function, settings.letters)
     plain = explored(function, isa, settings, stopped)
     values = launched(plain, isa, settings)
-    cfg = values.cfg if values is not None else plain
+    cfg = _possible(values.cfg if values is not None else plain, settings)
     bounds = _bounds(cfg, isa, settings, values)
     moves = settings.contention and settings.costs.name != Unit().name
     followed = touched(values, settings) if values is not None and moves else None

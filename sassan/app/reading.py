@@ -14,6 +14,7 @@ from sassan.ir import Program
 from sassan.machine import MachineFile
 from sassan.machine.user import FORMAT
 from sassan.products import Product
+from sassan.source import decoded
 from sassan.timing import latencies, measured
 
 
@@ -91,7 +92,7 @@ def read_text(path: str, code: str, hint: str) -> str:
             data = file.read(LIMIT + 1)
         if len(data) > LIMIT:
             raise InputError(code, f"{path}: larger than {LIMIT // 1024 // 1024} MiB", hint=hint)
-        return data.decode("utf-8")
+        return decoded(data)
     except UnicodeDecodeError:
         raise InputError(code, f"{path}: not UTF-8 text", hint=hint) from None
     except (OSError, ValueError) as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sassan.errors import InputError
 from sassan.frontend.image import Image, kind_of
-from sassan.source import Source
+from sassan.source import UTF16_MARKS, Source, decoded
 
 LIMIT = 64 * 1024 * 1024
 """The largest input, in bytes: some 500,000 instructions. A larger dump can be split with `cuobjdump -fun NAME`."""
@@ -36,7 +36,7 @@ def content(name: str, data: bytes) -> Source | Image:
         )
     if kind_of(data):
         return Image(name, data)
-    if b"\0" in data:
+    if b"\0" in data and not data.startswith(UTF16_MARKS):
         raise InputError(
             "binary-input",
             f"'{name}' contains NUL bytes; expected text",
@@ -44,7 +44,7 @@ def content(name: str, data: bytes) -> Source | Image:
             hint="pass a cubin, a program that contains cubins, or a listing: cuobjdump -sass FILE > dump.sass",
         )
     try:
-        return Source(name, data.decode("utf-8"))
+        return Source(name, decoded(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(

@@ -219,14 +219,22 @@ def _split(row: PtxRow, instruction: Instruction) -> tuple[tuple[Variable, ...],
         return (), operands
     if not operands:
         return None
-    items = operands[0].items if isinstance(operands[0], OperandGroup) else (operands[0],)
     destinations: list[Variable] = []
-    for item in items:
+    for item in _items(operands[0]):
         if isinstance(item, Variable) and not item.negated:
             destinations.append(item)
         elif not (isinstance(item, Word) and item.text == "_"):
             return None
     return tuple(destinations), operands[1:]
+
+
+def _items(operand: Operand) -> Iterator[Operand]:
+    """Yield the parts of a group, and of the groups in it: a texel and its predicate are `{a, b, c, d}|p`."""
+    if isinstance(operand, OperandGroup):
+        for item in operand.items:
+            yield from _items(item)
+    else:
+        yield operand
 
 
 def _fills(slot: Slot, operand: Operand) -> bool:

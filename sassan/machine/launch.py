@@ -116,6 +116,14 @@ def check(launch: Launch, functions: tuple[Function, ...]) -> None:
         launch.placed(function)
 
 
+def impossible(launch: Launch, function: Function) -> str:
+    """Return why the driver refuses the launch of a kernel, '' where nothing known speaks against it."""
+    limit = function.block_limit
+    if limit is None or launch.block is None or limit.allows(launch.block):
+        return ""
+    return f"a block of {' x '.join(map(str, launch.block))} threads cannot be launched: the kernel was compiled for {limit}"
+
+
 def _location(setting: Setting, place: Place | None) -> str:
     """Return place and width of a parameter, where neither the user nor a name that the input knows says them."""
     if place is None or setting.size or (setting.name and not place.name.startswith("0x")):

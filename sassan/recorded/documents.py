@@ -7,6 +7,7 @@ import zlib
 from sassan.checked import Fields, Format
 from sassan.recorded.faults import CODE, DAMAGED, LIMIT, bad, has_control_characters, shown
 from sassan.recorded.types import Configuration, Value
+from sassan.source import decoded
 
 GZIP = b"\x1f\x8b"
 FORMAT = Format(CODE, DAMAGED, table="an object")
@@ -89,14 +90,14 @@ def decompressed(path: str, data: bytes) -> bytes:
 def text_of(path: str, data: bytes) -> str:
     """Decode text.
 
-    Raises InputError `bad-recording` if it is not UTF-8, or contains NUL bytes.
+    Raises InputError `bad-recording` if it is neither UTF-8 nor UTF-16 with a mark, or contains NUL bytes.
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = decoded(data)
     except UnicodeDecodeError as error:
         raise bad(path, f"byte {error.start}", "the text is not UTF-8") from None
     if "\0" in text:
-        raise bad(path, f"byte {data.index(0)}", "the text contains a NUL byte")
+        raise bad(path, f"character {text.index(chr(0))}", "the text contains a NUL")
     return text
 
 

@@ -34,6 +34,27 @@ def test_a_block_with_other_register_numbers_is_the_same(sassan: Sassan, tmp_pat
     assert result.out == "1 function: 0 with other code, 1 with the same (1 of these with other registers)\n"
 
 
+def test_a_renamed_function_is_found_by_its_code(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "renamed.sass"
+    path.write_text(SAXPY.read_text("utf-8").replace("saxpy", "axpy"), "utf-8")
+    result = sassan("diff", SAXPY, path, "--sass")
+    assert result.out == "1 function: 0 with other code, 1 with the same (1 of these with another name)\n"
+    assert [(row["was"], row["name"]) for row in sassan("diff", SAXPY, path, "--sass", "--json").document["functions"]] == [
+        ("saxpy", "axpy")
+    ]
+
+
+def test_functions_that_are_twice_the_same_are_paired_by_name_alone():
+    first, second = functions(SAXPY, SAXPY)
+    new = [replace(first, name="a"), replace(second, name="b")]
+    assert [(pair.old is None, pair.new is None) for pair in compared([first, second], new)] == [
+        (True, False),
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+
+
 def test_what_changed_is_a_few_lines_and_a_page(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "changed.sass"
     edited(SAXPY, path, ("FFMA", "FADD"))

@@ -22,6 +22,8 @@ _MANY = 2_000
 """Blocks of a function beyond which those that stand in it very often start no match."""
 _PRODUCT = 250_000
 """Pairs of blocks between two matches up to which the most similar ones are looked for; beyond it they go in order."""
+_Code = tuple[str, tuple[tuple[str, ...], ...]]
+"""An architecture, and the texts of the blocks of a function."""
 _ALIKE = 0.5
 """The share of opcodes that two blocks have in common from which on they are one block that changed."""
 
@@ -83,7 +85,8 @@ class FunctionPair:
 def compared(old: Sequence[Function], new: Sequence[Function]) -> tuple[FunctionPair, ...]:
     """Return the functions of two builds in the order of the new one, removed ones behind; they go by name and architecture.
 
-    A name that both sides have once goes with itself also for another architecture.
+    A name that both sides have once goes with itself also for another architecture. A function whose name is gone is the same as a new one
+    with the same code, where neither side has that code twice among those that are left.
     """
     left: dict[tuple[str, str], list[Function]] = defaultdict(list)
     for function in old:
@@ -91,15 +94,32 @@ def compared(old: Sequence[Function], new: Sequence[Function]) -> tuple[Function
     once = Counter(function.name for function in new)
     alone = {name for name, count in Counter(function.name for function in old).items() if count == once[name] == 1}
     before = {function.name: function for function in old if function.name in alone}
-    pairs: list[FunctionPair] = []
-    taken: set[int] = set()
+    others: list[Function | None] = []
     for function in new:
         matches = left[function.name, function.arch]
-        other = matches.pop(0) if matches else before.get(function.name)
+        others.append(matches.pop(0) if matches else before.get(function.name))
+    taken = set(map(id, others))
+    renamed = _same_code(
+        [function for function in old if id(function) not in taken],
+        [function for function, other in zip(new, others, strict=True) if other is None],
+    )
+    pairs: list[FunctionPair] = []
+    for function, named in zip(new, others, strict=True):
+        other = renamed.get(id(function)) if named is None else named
         taken.add(id(other))
         pairs.append(FunctionPair(function.name, function.arch, other, function, tuple(_blocks(other, function))))
     gone = (function for function in old if id(function) not in taken)
     return (*pairs, *(FunctionPair(each.name, each.arch, each, None, tuple(_blocks(each, None))) for each in gone))
+
+
+def _same_code(gone: Sequence[Function], came: Sequence[Function]) -> dict[int, Function]:
+    """Return, by identity of a function that came, the one that is gone with the same code; both must be the only ones that have it."""
+    sides: tuple[dict[_Code, list[Function]], ...] = (defaultdict(list), defaultdict(list))
+    for functions, side in zip((gone, came), sides, strict=True):
+        for function in functions:
+            side[function.arch, tuple(block.text for block in blocks_of(function))].append(function)
+    before, after = sides
+    return {id(same[0]): before[code][0] for code, same in after.items() if len(same) == len(before.get(code, ())) == 1}
 
 
 def blocks_of(function: Function) -> tuple[CodeBlock, ...]:

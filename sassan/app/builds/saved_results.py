@@ -15,6 +15,7 @@ from pathlib import Path
 from sassan.app.documents import SCHEMA
 from sassan.checked import Fields, Format, shown
 from sassan.errors import InputError
+from sassan.source import decoded
 
 _HINT = "sassan analyze --json writes such a file"
 _FORMAT = Format("bad-results", _HINT, table="an object")
@@ -175,7 +176,7 @@ def load(path: str) -> Saved:
     Raises InputError `cannot-read` or `bad-results`.
     """
     try:
-        text = (sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()).decode("utf-8")
+        text = decoded(sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes())
     except UnicodeDecodeError:
         raise InputError("bad-results", f"{path}: not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:

@@ -23,9 +23,16 @@ def show(pairs: Sequence[FunctionPair]) -> None:
                 _block(block)
             out("\n")
     same = sum(pair.same for pair in pairs)
-    renamed = sum(pair.same and BlockState.RENAMED.value in pair.count for pair in pairs)
     text = f"{len(pairs)} function{'' if len(pairs) == 1 else 's'}: {len(pairs) - same} with other code, {same} with the same"
-    out(text + (f" ({renamed} of these with other registers)" if renamed else "") + "\n")
+    registers = sum(pair.same and BlockState.RENAMED.value in pair.count for pair in pairs)
+    names = sum(pair.same and bool(_was(pair)) for pair in pairs)
+    parts = [f"{count} of these with {change}" for count, change in ((registers, "other registers"), (names, "another name")) if count]
+    out(text + (f" ({', '.join(parts)})" if parts else "") + "\n")
+
+
+def _was(pair: FunctionPair) -> str:
+    """Return the old name of a function that now has another one, else ''."""
+    return pair.old.name if pair.old is not None and pair.old.name != pair.name else ""
 
 
 def _head(pair: FunctionPair) -> str:
@@ -83,6 +90,7 @@ def row(pair: FunctionPair) -> Mapping[str, object]:
     return {
         "name": latest.name,
         "arch": latest.arch,
+        "was": pair.old.name if pair.old is not None else None,
         "instructions": {
             "old": len(pair.old.instructions) if pair.old is not None else None,
             "new": len(pair.new.instructions) if pair.new is not None else None,
@@ -130,6 +138,8 @@ def page(pairs: Sequence[FunctionPair], old: str, new: str) -> str:
 def _function(pair: FunctionPair) -> str:
     rows = "".join(_rows(pair.blocks))
     name, opened = html.escape(label(pair.name)), "" if pair.same else " open"
+    if was := _was(pair):
+        name += f"</b>, was <b>{html.escape(label(was))}"
     return f"<details{opened}><summary><b>{name}</b> <small>{pair.arch}: {_head(pair)}</small></summary><table>{rows}</table></details>\n"
 
 

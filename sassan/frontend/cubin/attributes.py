@@ -9,7 +9,9 @@ from typing import NamedTuple
 class AttributeKind(IntEnum):
     """The attributes that are read, by the names that nvdisasm prints (EIATTR_…)."""
 
+    MAX_THREADS = 0x05
     PARAM_CBANK = 0x0A
+    REQNTID = 0x10
     FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17

@@ -10,7 +10,7 @@ from sassan.frontend.cubin.attributes import Attribute, AttributeKind, Attribute
 from sassan.frontend.cubin.elf import Elf, ElfSection, malformed
 from sassan.frontend.cubin.names import parameter_names
 from sassan.frontend.image import Image
-from sassan.ir import CompilerFacts, Parameter
+from sassan.ir import BlockLimit, CompilerFacts, Parameter
 
 _INFO = ".nv.info"
 _TEXT = ".text."
@@ -44,6 +44,7 @@ class _Attributes:
     exits: list[int] | None = None
     parameters: list[Parameter] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
+    block: BlockLimit | None = None
 
 
 def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, CompilerFacts]:
@@ -128,12 +129,17 @@ def _add(attribute: Attribute, function: _Attributes, arch: Architecture) -> Non
         case AttributeKind.NUM_BARRIERS:
             function.numbers["barriers"] = attribute.value
         case _:
-            _cluster(attribute, function.numbers)
+            _launch(attribute, function)
 
 
-def _cluster(attribute: Attribute, numbers: dict[str, int]) -> None:
-    """Read the number of blocks of a cluster: the size that the code requires takes precedence over the one it allows."""
+def _launch(attribute: Attribute, function: _Attributes) -> None:
+    """Read the blocks and clusters that may be launched: what the code requires takes precedence over what it allows."""
+    numbers = function.numbers
     match attribute.kind:
+        case AttributeKind.REQNTID | AttributeKind.MAX_THREADS:
+            x, y, z = words(attribute, 3)
+            if function.block is None or not function.block.exact:
+                function.block = BlockLimit((x, y, z), attribute.kind == AttributeKind.REQNTID)
         case AttributeKind.CTA_PER_CLUSTER:
             numbers["cluster"] = prod(words(attribute, 3))
         case AttributeKind.MAX_CLUSTER_RANK:
@@ -166,6 +172,7 @@ def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes,
         shared=shared.size if shared else 0,
         parameters=tuple(attributes.parameters),
         constants=banks,
+        block=attributes.block,
         pointers=(),
         **{"barriers": barriers, **attributes.numbers},
     )

@@ -7,6 +7,7 @@ from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.literals import integer
 from sassan.frontend.ptx.syntax import Function, Module, Parameter, Prototype, Scope, Statement, Variable
+from sassan.ir import BlockLimit
 from sassan.source import Span
 
 TYPES = frozenset(
@@ -39,6 +40,19 @@ def cluster(function: Function) -> int | None:
         return prod(integer(number) for number in numbers_given.split(", ")) if numbers_given else 0
     except ValueError:
         return 0  # `1.5` or `08` is not a number of blocks
+
+
+def block_limit(function: Function) -> BlockLimit | None:
+    """Return the blocks that may be launched: .reqntid says exactly which, .maxntid the product of the extents."""
+    directives = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
+    given = next((name for name in (".reqntid", ".maxntid") if name in directives), None)
+    if given is None:
+        return None
+    try:
+        x, y, z = (*(integer(number) for number in directives[given].split(", ")), 1, 1)[:3]
+    except ValueError:
+        return None  # `1.5` or nothing is not a number of threads
+    return BlockLimit((x, y, z), exact=given == ".reqntid")
 
 
 def check(text: Text, module: Module) -> None:

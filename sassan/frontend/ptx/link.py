@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sassan.errors import InputError
 from sassan.frontend.link import DEPTH
 from sassan.frontend.ptx.build import Text
-from sassan.frontend.ptx.declarations import cluster
+from sassan.frontend.ptx.declarations import block_limit, cluster
 from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
 from sassan.frontend.ptx.syntax import Directive, Function, Group, Header, Module, Name, Variable
@@ -110,7 +110,7 @@ class Linker:
             callees=callees if callees and len(callees) == len(self._devices) else None,
             frames=tuple(part.frame for part in parts),
             lines=tuple(line for part in parts for line in part.lines),
-            declared=Declared(cluster=cluster(first)),
+            declared=Declared(cluster=cluster(first), block=block_limit(first)),
         )
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:

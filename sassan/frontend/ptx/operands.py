@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 DEEPEST = 100
 """Limit on the nesting of brackets."""
 
-_OPENING = {"vector": "{", "group": "("}
+_OPENING = {"vector": "{", "group": "(", "pair": "|"}
 
 
 def operand_of(tree: "Tree[Token]", depth: int = 0) -> Operand:
@@ -33,9 +33,7 @@ def operand_of(tree: "Tree[Token]", depth: int = 0) -> Operand:
 
 
 def _composed(tree: "Tree[Token]", depth: int) -> Operand:
-    tokens, trees = parts(tree)
-    if tree.data == "pair":
-        return Group("|", tuple(Name(str(token)) for token in tokens))
+    _, trees = parts(tree)
     if tree.data == "address":
         return _address(trees, depth)
     return Group(_OPENING[str(tree.data)], tuple(operand_of(child, depth + 1) for child in trees))

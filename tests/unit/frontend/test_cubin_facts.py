@@ -136,6 +136,18 @@ EXPLICIT, OF_FOUR, AT_MOST_EIGHT = b"\x01\x3e\x00\x00", struct.pack("<BBH3I", 4,
 
 
 @pytest.mark.parametrize(
+    ("attribute", "allowed"),
+    [(0x10, [(128, 1, 1)]), (0x05, [(128, 1, 1), (16, 4, 1), (1, 1, 1)])],
+    ids=["REQNTID", "MAX_THREADS"],
+)
+def test_a_cubin_says_which_blocks_may_be_launched(attribute: int, allowed: list[tuple[int, int, int]]):
+    data = entry(attribute, struct.pack("<III", 128, 1, 1))
+    limit = facts("sm_90/saxpy", cubins.with_contents(cubins.cubin("sm_90/saxpy"), ".nv.info.saxpy", data))["saxpy"].block
+    assert limit is not None
+    assert [block for block in ((128, 1, 1), (16, 4, 1), (1, 1, 1), (16, 16, 1), (129, 1, 1)) if limit.allows(block)] == allowed
+
+
+@pytest.mark.parametrize(
     ("told", "cluster", "clustered"),
     [
         (b"", None, False),
