@@ -1,9 +1,10 @@
 """The rows of the simulation: what each instruction of a graph takes on an SM, and of the memory behind it."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
 from sassan.isa.control import decode
-from sassan.machine.pipes import SM
+from sassan.machine.pipes import PARTITION
 from sassan.timing.control_ops import Op, Ops
 from sassan.warpcfg.graph import WarpCfg
 
@@ -68,7 +69,7 @@ class Memory:
         return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2; its buffers are {known}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Demands:
     """What the instructions of a graph take of an SM and of its `share` of the memory; each has a control code and a time."""
 
@@ -77,28 +78,40 @@ class Demands:
     moved: Mapping[int, Expected]
     share: Share
 
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Return the units of the graph."""
-        return tuple(sorted({self.usual.rates.unit(instruction.opcode) for node in self.cfg.nodes for instruction in node.code}))
+    @cached_property
+    def pools(self) -> Mapping[str, bool]:
+        """The pools of lanes of the graph by name, and whether all schedulers share them.
+
+        A unit with lanes of both kinds is two pools: products of double precision, which all warps of a GA102 share, keep none of the
+        partitions' lanes for others.
+        """
+        opcodes = sorted({instruction.opcode for node in self.cfg.nodes for instruction in node.code})
+        return dict(sorted(self.pool(opcode) for opcode in opcodes))
+
+    def pool(self, opcode: str) -> tuple[str, bool]:
+        """Return the name of the lanes that run an opcode, and whether all schedulers share them."""
+        machine, unit = self.usual.rates.machine, self.usual.rates.unit(opcode)
+        pipe = machine.pipe(unit, opcode)
+        if pipe is None or pipe.scope == PARTITION:
+            return unit, False
+        divided = any(other.unit == unit and other.scope == PARTITION for other in machine.pipes)
+        return (f"{unit} of the SM" if divided else unit), True
 
     def program(self, visits: Visits) -> Program:
         """Return the program of a path."""
-        units = self.units
-        row = _Rows(self, units).of
+        row = _Rows(self).of
         rows = [row(each) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
         weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]
-        shared = [any(pipe.unit == unit and pipe.scope == SM for pipe in self.usual.rates.machine.pipes) for unit in units]
         return Program(
             np.array(rows, np.int64),
             starts,
             np.array(visits.nodes, np.int64),
             np.array(weights, np.float64),
-            np.array(shared, np.int64),
+            np.array(list(self.pools.values()), np.int64),
             np.array([round(share * (LAST_WORD + 1)) for share in shares], np.int64),
             np.array(visits.turns, np.int64),
         )
@@ -107,8 +120,8 @@ class Demands:
 class _Rows:
     """The rows of instructions. Those with one opcode and one control code differ in what they wait for, and in what they move."""
 
-    def __init__(self, demands: Demands, units: Sequence[str]) -> None:
-        self._demands, self._units = demands, units
+    def __init__(self, demands: Demands) -> None:
+        self._demands, self._pools = demands, list(demands.pools)
         self._op = Ops(demands.usual.rates, together=described(demands.cfg.function.arch).control_words).of
         self._known: dict[tuple[str, int], list[int]] = {}
 
@@ -136,7 +149,7 @@ class _Rows:
         row[Column.WRITTEN] = rates.cycles(opcode)
         row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
         row[Column.READ] = min(rates.reading(opcode), _READ)
-        row[Column.UNIT] = self._units.index(op.unit)
+        row[Column.UNIT] = self._pools.index(self._demands.pool(opcode)[0])
         row[Column.INTERVAL] = min(op.interval, round(self._demands.usual.figures.check)) if opcode == _CHECK else op.interval
         row[Column.BLOCKS] = barrier and ".ARV" not in opcode
         row[Column.DRAINS] = kind.drains and not barrier

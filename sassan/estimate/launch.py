@@ -121,7 +121,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
     run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), policy=policy)
-    work = Work(program, demands.units, usual.rates.machine.schedulers)
+    work = Work(program, tuple(demands.pools), usual.rates.machine.schedulers)
     warps = on_sm.blocks * grid.block_warps
     # What is simulated may end before its stores have left the queues.
     cycles = max(simulated, *work.shares(walked, warps).values())
@@ -145,7 +145,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
         assumed=1 - part + part * min(1.0, run.assumed / float(run.stalls.sum())),
         source=kernel.source,
         assumptions=(*memory.assumptions(share), *_ASSUMPTIONS),
-        timeline=timeline(run, program, demands.units, usual.rates.machine.schedulers),
+        timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),
     )
 
 

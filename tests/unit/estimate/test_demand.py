@@ -35,7 +35,7 @@ def test_no_warp_skips_a_barrier(code: str, weight: float, below: int):
 
 def test_every_instruction_takes_an_issue_slot_beside_its_unit():
     known, walked = demands("IADD3 R0, R2, R3, RZ | 4\nFADD R1, R0, R0 | 5\nNOP | 6\nEXIT | 5"), Visits((0,), (2.0,), (1.0,), (0,))
-    cycles = Work(known.program(walked), known.units, 4).cycles(walked)
+    cycles = Work(known.program(walked), tuple(known.pools), 4).cycles(walked)
     assert (cycles["issue"], cycles["alu"], cycles["fma"]) == (10.0, 4.0, 4.0)
 
 
