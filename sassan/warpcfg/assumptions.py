@@ -20,6 +20,11 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
     return (order, *(_interleaving(blocks) if volta else ()), *traps)
 
 
+def agreement(address: int, opcode: str) -> str:
+    """Return what is assumed of a guarded barrier of the whole warp in front of an instruction that is `.aligned` in PTX."""
+    return f"the threads of a warp agree on the guard of the barrier at 0x{address:04x}: {opcode} behind it demands it (.aligned)"
+
+
 def _interleaving(blocks: Blocks) -> Iterator[str]:
     opcodes = {instruction.opcode.partition(".")[0] for block in blocks.blocks for instruction in block.instructions}
     flows = {block.last.flow for block in blocks.blocks if block.last is not None}

@@ -1,16 +1,19 @@
 """Convergence barriers (since Volta): BSYNC, BREAK, and the barrier of the whole warp; BSSY is a push (docs/concepts/warp-machine.md)."""
 
+import re
 from collections.abc import Iterator
 
 from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
 from sassan.domains.warp import Warp
-from sassan.ir import Instruction
-from sassan.isa.facts import Facts
+from sassan.ir import Instruction, Register
+from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import Block, Break, conditional, disagree
 from sassan.warpcfg.graph import Context
 from sassan.warpcfg.steps import MEET, RELEASED, WARP, Step, TransferContext
 
+_ALIGNED = re.compile(r"[A-Z]*MMA\b|LDSM|STSM|MOVM|LDTM|STTM|WARPGROUP")
+"""Opcodes of instructions that are `.aligned` in PTX: all threads of a warp execute the same one, or the program is undefined."""
 ALL_LIVE = -2
 """The address of the entry that stands for all live threads."""
 
@@ -53,7 +56,10 @@ def sync(program: TransferContext, context: Context, instruction: Instruction, f
 def warp_barrier(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
     """WARPSYNC of the whole warp: threads wait for all live ones; those who wait at one instruction go on as one set."""
     if conditional(instruction, facts):
-        if disagree(facts, warp.active):
+        aligned = _aligned(program, instruction) if disagree(facts, warp.active) else ""
+        if aligned:
+            program.agreed[instruction.address] = aligned
+        elif disagree(facts, warp.active):
             program.report(instruction, "unsupported-flow", f"{instruction.opcode} under a condition that divides the warp is not modelled")
         yield from program.go_on(context, instruction, warp)
     if instruction.following not in program.blocks.at:
@@ -67,6 +73,23 @@ def warp_barrier(program: TransferContext, context: Context, instruction: Instru
         yield from program.go_on(context, instruction, program.released(at_once))
     for outcome in resumed:
         yield program.resume(outcome)
+
+
+def _aligned(program: TransferContext, instruction: Instruction) -> str:
+    """Return the opcode behind a guarded barrier, under the same guard, that a warp must execute as a whole; '' where there is none."""
+    guard, at = instruction.guard, program.blocks.at.get(instruction.following)
+    while guard is not None and guard.index is not None and at is not None:
+        block = program.blocks.blocks[at]
+        for each in block.instructions:
+            if each.guard == guard and _ALIGNED.match(each.opcode):
+                return each.opcode
+            if any(
+                isinstance(operand, Register) and (operand.file, operand.index) == (guard.file, guard.index) for operand in each.operands
+            ):
+                return ""
+        passes = block.last is None or block.last.flow is Flow.WARP_BARRIER
+        at = program.blocks.at.get(block.end.following) if passes else None
+    return ""
 
 
 def leave_early(program: TransferContext, step: Break, warp: Warp) -> Warp:

@@ -11,7 +11,7 @@ from sassan.arch import described
 from sassan.domains.warp import Warp
 from sassan.ir import Function
 from sassan.isa.facts import Flow
-from sassan.warpcfg.assumptions import POINTERS, SAVED, VALUE_ASSUMPTIONS, generation_assumptions
+from sassan.warpcfg.assumptions import POINTERS, SAVED, VALUE_ASSUMPTIONS, agreement, generation_assumptions
 from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.calls import Scope, find_call_targets
 from sassan.warpcfg.externals import assumption, calls
@@ -251,7 +251,8 @@ class _Exploration:
         options = self._plan.options
         assumed = generation_assumptions(self._blocks, options, volta=self._plan.calls.targets is not None)
         ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(options.ablate))
-        return (*assumed, *called, *self._plan.assumed, *assumption(self._externals()), *VALUE_ASSUMPTIONS, *ablated)
+        aligned = tuple(agreement(*pair) for pair in sorted(self._transfer.program.agreed.items()))
+        return (*assumed, *aligned, *called, *self._plan.assumed, *assumption(self._externals()), *VALUE_ASSUMPTIONS, *ablated)
 
     def _externals(self) -> tuple[External, ...]:
         reached = (self._blocks.blocks[index] for _, index in self._states)

@@ -71,6 +71,8 @@ class TransferContext:
     domain: WarpDomain
     gap: Callable[[Gap], None]
     points: Points = field(default_factory=Points)
+    agreed: dict[int, str] = field(default_factory=dict[int, str])
+    """Barriers of the whole warp whose guard the threads are taken to agree on, by address: the instruction that demands it."""
 
     def block_at(self, address: int | None) -> int | None:
         """Return the index of the block that starts at an address."""

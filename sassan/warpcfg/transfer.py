@@ -99,7 +99,7 @@ class Transfer:
 
     def may_split(self, block: Block, warp: Warp) -> bool:
         """Say whether the active threads may disagree on whether they take the control instruction, in the state before it."""
-        if block.last is None:
+        if block.last is None or block.end.address in self.program.agreed:
             return False
         barrier = block.last.flow is Flow.POP and block.last.is_barrier
         return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)

@@ -233,6 +233,31 @@ def test_a_barrier_of_the_warp_under_a_guard_that_divides_it_is_a_gap():
     assert gaps(volta(f"{TID} @P0 {MEET}\n EXIT").graph()) == [(0x30, "unsupported-flow")]
 
 
+def test_what_a_product_demands_of_the_guard_in_front_of_it_is_an_assumption():
+    product = "@P0 HMMA.16816.F32 R4, R12, R16, RZ"
+    graph = volta(f"{TID} @P0 {MEET}\n MOV R2, RZ\n {product}\n EXIT").graph()
+    assert gaps(graph) == []
+    assert (
+        "the threads of a warp agree on the guard of the barrier at 0x0030: HMMA.16816.F32 behind it demands it (.aligned)"
+        in graph.assumptions
+    )
+    assert not any(node.divergent for node in graph.nodes)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "@!P0 HMMA.16816.F32 R4, R12, R16, RZ",
+        "ISETP.NE.AND P0, PT, R0, 0x7, PT\n @P0 HMMA.16816.F32 R4, R12, R16, RZ",
+        "HMMA.16816.F32 R4, R12, R16, RZ",
+        "BRA next\n next:\n @P0 HMMA.16816.F32 R4, R12, R16, RZ",
+    ],
+    ids=["opposite", "written", "unguarded", "branch"],
+)
+def test_a_product_under_another_guard_demands_nothing(behind: str):
+    assert gaps(volta(f"{TID} @P0 {MEET}\n {behind}\n EXIT").graph()) == [(0x30, "unsupported-flow")]
+
+
 def test_a_barrier_of_the_warp_under_a_guard_that_holds_for_all_or_none_is_met_by_all_or_none():
     guard = "ISETP.NE.AND P3, PT, RZ, c[0x0][0x160], PT"
     code = volta(f"{guard}\n {TID} @P0 BRA side\n @P3 {MEET}\n after:\n MOV R2, RZ\n EXIT\n side:\n MOV R1, RZ\n EXIT")
