@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sassan.assumptions import proved
+from sassan.assumptions import proved, published
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 from sassan.warpcfg.options import EITHER, Options
@@ -22,7 +22,9 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
 
 def agreement(address: int, opcode: str) -> str:
     """Return what is assumed of a guarded barrier of the whole warp in front of an instruction that is `.aligned` in PTX."""
-    return f"the threads of a warp agree on the guard of the barrier at 0x{address:04x}: {opcode} behind it demands it (.aligned)"
+    return published(
+        f"the threads of a warp agree on the guard of the barrier at 0x{address:04x}: {opcode} behind it demands it (.aligned)"
+    )
 
 
 def _interleaving(blocks: Blocks) -> Iterator[str]:

@@ -78,14 +78,13 @@ def warp_barrier(program: TransferContext, context: Context, instruction: Instru
 def _aligned(program: TransferContext, instruction: Instruction) -> str:
     """Return the opcode behind a guarded barrier, under the same guard, that a warp must execute as a whole; '' where there is none."""
     guard, at = instruction.guard, program.blocks.at.get(instruction.following)
-    while guard is not None and guard.index is not None and at is not None:
+    named = None if guard is None else (guard.file, guard.index)
+    while named is not None and at is not None:
         block = program.blocks.blocks[at]
         for each in block.instructions:
             if each.guard == guard and _ALIGNED.match(each.opcode):
                 return each.opcode
-            if any(
-                isinstance(operand, Register) and (operand.file, operand.index) == (guard.file, guard.index) for operand in each.operands
-            ):
+            if any(isinstance(operand, Register) and (operand.file, operand.index) == named for operand in each.operands):
                 return ""
         passes = block.last is None or block.last.flow is Flow.WARP_BARRIER
         at = program.blocks.at.get(block.end.following) if passes else None

@@ -237,10 +237,8 @@ def test_what_a_product_demands_of_the_guard_in_front_of_it_is_an_assumption():
     product = "@P0 HMMA.16816.F32 R4, R12, R16, RZ"
     graph = volta(f"{TID} @P0 {MEET}\n MOV R2, RZ\n {product}\n EXIT").graph()
     assert gaps(graph) == []
-    assert (
-        "the threads of a warp agree on the guard of the barrier at 0x0030: HMMA.16816.F32 behind it demands it (.aligned)"
-        in graph.assumptions
-    )
+    assumed = "the threads of a warp agree on the guard of the barrier at 0x0030: HMMA.16816.F32 behind it demands it (.aligned)"
+    assert assumed in graph.assumptions
     assert not any(node.divergent for node in graph.nodes)
 
 
