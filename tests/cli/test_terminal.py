@@ -27,6 +27,11 @@ def test_a_long_text_ends_in_an_ellipsis():
     assert cut("L2C9(L1C4)^10", 8) == "L2C9(L1…"
 
 
+@pytest.mark.parametrize(("text", "shown"), [("C5L1234S", "C5L…"), ("us 12.345", "us …"), ("C5L12", "C5L12"), ("12,345,678", "…")])
+def test_a_number_is_whole_or_not_there(text: str, shown: str):
+    assert cut(text, 6) == shown
+
+
 def test_a_long_name_keeps_both_ends():
     assert middle("_Z20abcdefghijklmnopqrstPfS_", 13) == "_Z20abcd…PfS_"
 
@@ -40,6 +45,32 @@ def test_a_table_stands_in_80_columns(capsys: pytest.CaptureFixture[str], monkey
         "_Zxxxxxxxxxxxxxx…xxxxxxx      7  LCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLCLC…\n"
         "k                         12345  L\n"
     )
+
+
+NARROW = Table(
+    (Column("function", names=True, widest=24), Column("WCET", number=True), Column("grid", number=True), Column("us", number=True)),
+    (("saxpy", "491318987654", "-", "1234567.89"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (
+            80,
+            "function          WCET  grid          us\nsaxpy     491318987654     -  1234567.89\n",
+        ),
+        (34, "function          WCET          us\nsaxpy     491318987654  1234567.89\n"),
+        (24, "saxpy\n  WCET  491318987654\n  us    1234567.89\n"),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_columns_or_a_list(
+    columns: int, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sassan.cli.output.table.is_terminal", lambda _: True)
+    show(NARROW)
+    assert capsys.readouterr().out == shown
 
 
 def test_a_table_without_rows_is_its_head(capsys: pytest.CaptureFixture[str]):

@@ -4,9 +4,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sassan.cli.output.terminal import colourful, cut, label, middle, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, label, middle, out, safe, width
 
 _GAP = 2
+_LAST = 20
+"""Characters that the last column has at least."""
+_NAME = 12
+"""Characters that a name has at least."""
+_NOTHING = ("", "-")
+"""Cells that say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose last column gets what is left of the terminal's width, or its own; cells are untrusted text."""
+    """A table whose last column gets what is left of the terminal's width, or its own; cells are untrusted text.
+
+    A terminal that is too narrow gets it without the columns that say nothing, with shorter names, or else as a list: no number is cut.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -34,16 +43,58 @@ class Table:
 
 def show(table: Table) -> None:
     """Print a table; nothing in its cells can steer the terminal."""
+    if is_terminal(sys.stdout) and _needed(table) > width():
+        table = _with_short_names(_without_empty(table))
+        if _needed(table) > width():
+            out(_list(table))
+            return
     columns = _widened(table)
     rows = [tuple(_cell(column, text) for column, text in zip(columns, row, strict=True)) for row in table.rows]
     widths = [max(len(column.title), *(len(row[k]) for row in rows), 0) for k, column in enumerate(table.columns)]
-    rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), table.columns[-1].widest, 20)
+    rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), table.columns[-1].widest, _LAST)
     rows = [(*row[:-1], cut(row[-1], rest)) for row in rows]
     widths[-1] = min(widths[-1], rest)
     if colourful(sys.stdout):
         _styled(table.columns, rows)
     else:
         out(_plain(table.columns, rows, widths))
+
+
+def _needed(table: Table) -> int:
+    """Return the least width of a table in which no cell is cut further than its column says; the last one may be cut to a few words."""
+    columns = table.columns
+    widths = [max(len(column.title), *(len(_cell(column, row[k])) for row in table.rows), 0) for k, column in enumerate(columns)]
+    last = widths[-1] if columns[-1].number else min(widths[-1], max(len(columns[-1].title), _LAST))
+    return sum(widths[:-1]) + last + _GAP * (len(widths) - 1)
+
+
+def _without_empty(table: Table) -> Table:
+    """Return the table without the columns that say nothing in any row."""
+    kept = [k for k in range(len(table.columns)) if not k or any(row[k] not in _NOTHING for row in table.rows)]
+    return Table(tuple(table.columns[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in table.rows))
+
+
+def _with_short_names(table: Table) -> Table:
+    """Return the table with a first column of names that is as much narrower as the terminal needs, and as names can stand."""
+    first, *rest = table.columns
+    if not first.names:
+        return table
+    shown = max((len(_cell(first, row[0])) for row in table.rows), default=0)
+    widest = max(shown - max(_needed(table) - width(), 0), len(first.title), _NAME)
+    return replace(table, columns=(replace(first, widest=min(widest, shown)), *rest)) if widest < shown else table
+
+
+def _list(table: Table) -> str:
+    """Return the rows one below the other: the first cell, then a line for each other that says something."""
+    first, *rest = table.columns
+    size = max((len(column.title) for column in rest), default=0)
+    lines: list[str] = []
+    for row in table.rows:
+        lines.append(_cell(replace(first, widest=0), row[0]))
+        for column, text in zip(rest, row[1:], strict=True):
+            if text not in _NOTHING:
+                lines.append(f"  {column.title.ljust(size)}  {_cell(replace(column, widest=0), text)}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _widened(table: Table) -> tuple[Column, ...]:

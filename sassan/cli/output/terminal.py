@@ -1,6 +1,7 @@
 """Standard output and standard error: the only place that writes to them, and the rule of what untrusted text may do to a terminal."""
 
 import os
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ import typer
 from sassan.errors import UsageError
 from sassan.names import brief, in_text, readable
 
+_NUMBER_BEGUN, _NUMBER_GOES_ON = re.compile(r"[0-9][0-9.,]*$"), re.compile(r"[.,]?[0-9]")
 BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
 
@@ -69,8 +71,13 @@ def message(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return `text` when it fits into `width` characters, else its beginning and an ellipsis."""
-    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+    """Return `text` when it fits into `width` characters, else its beginning and an ellipsis; a number stands whole or not at all."""
+    return text if len(text) <= width else _whole(text, max(width - 1, 0)) + "…"
+
+
+def _whole(text: str, end: int) -> str:
+    """Return the beginning of a text up to `end`, without the beginning of a number that goes on there."""
+    return _NUMBER_BEGUN.sub("", text[:end]) if _NUMBER_GOES_ON.match(text, end) else text[:end]
 
 
 def listed(text: str, width: int) -> str:
