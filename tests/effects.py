@@ -86,5 +86,15 @@ def _source(random: Random, case: Case) -> str:
         return random.choice(("0.03125", "1.5", "-2", "3", "1e-30", "0"))
     constant = f"c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
     number = f"{random.choice(('', '-'))}{random.choice((0, 1, 3, 0xFF, 0x7FFFF, random.getrandbits(31))):#x}"
+    if "permute" in case.effect.functions and random.random() < 0.5:  # noqa: PLR2004  # one of two
+        number = f"{selector(random):#x}"
     register = random.choice(("", "", "", "-", "~")) + random.choice((*REGISTERS, "RZ", "RZ"))
     return constant if "constant" in case.effect.functions else random.choice((number, register, register, register, constant))
+
+
+def selector(random: Random) -> int:
+    """Return which bytes a permutation takes: runs of bytes of one word, signs of bytes, and others."""
+    codes = [random.choice((0, 4, random.randrange(16)))]
+    while len(codes) < 4:  # noqa: PLR2004  # bytes of a word
+        codes.append(random.choice(((codes[-1] + 1) % 16, (codes[-1] + 1) % 16, codes[-1], codes[-1] | 8, random.randrange(16))))
+    return sum(code << 4 * place for place, code in enumerate(codes))

@@ -1,23 +1,24 @@
 """Every effect of the PTX table against the PTX ISA, chapter 9: an opcode that gains an effect is drawn here, and needs a line below."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 
 from budget import part
-from inferred_step import WORDS, holds, known
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions
-from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant
+from sassan.ipet.loop_bounds.values import Known, State, Value, constant
 from sassan.ir import Immediate, PtxAddress, Variable
 from sassan.isa.ptx_table import table
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting
+from worlds import WORDS, Bools, Numbers, Worlds
 
 _OPCODES = {
     ".".join((name, *filter(None, words))).lower()
@@ -28,6 +29,7 @@ _OPCODES = {
 }
 OPCODES = sorted(_OPCODES)
 DRAWS = part(80, of=16)
+WORLDS = 16
 _REGISTERS = "".join(f"\t.reg .{kind} %{name}<5>;\n" for name, kind in (("p", "pred"), ("h", "b16"), ("r", "b32"), ("l", "b64")))
 _FILE = {1: "p", 8: "h", 16: "h", 32: "r", 64: "l"}
 _COMPARE: Mapping[str, Callable[[int, int], bool]] = {
@@ -132,41 +134,37 @@ def _expected(opcode: str, words: list[int]) -> int:  # noqa: PLR0911  # one for
     return int(_RESULTS[name](*words))
 
 
-def _numbers(random: Random, bits: int) -> int:
-    low, high = (random.choice((random.choice(WORDS), random.getrandbits(32))) for _ in range(2))
-    return (low + (random.choice((0, 0, 0xFFFFFFFF, high)) << 32)) % (1 << bits)
-
-
 def _as(kind: str, bits: int, word: int) -> int:
     word %= 1 << bits
     return word - (1 << bits) if kind == "s" and word >> bits - 1 else word
 
 
-def _facts(random: Random, number: int, bits: int, word: int) -> Iterator[tuple[int, Known]]:
-    """Yield true statements about a register; of one of 16 bits, what is behind them is anything."""
+def _word(worlds: Worlds, bits: int, few: bool, given: bool) -> tuple[list[Known], list[int]]:
+    """Return what is known of an operand, and what it is in each world; `given`: a number that stands in the instruction."""
     if bits == 1:
-        if random.random() < 0.7:
-            yield number, YES if word else NO
-        return
-    if bits <= 16:
-        word |= random.getrandbits(16) << 16
-    for place in range(2 if bits == 64 else 1):
-        fact = known(random, word >> 32 * place & 0xFFFFFFFF)
-        if fact is not None:
-            yield number + place, fact
+        known, numbers = worlds.truth()
+        return [known], numbers.tolist()
+    if few or given:
+        number = worlds.random.randrange(70) if few else worlds.random.choice((worlds.random.choice(WORDS), worlds.random.getrandbits(64)))
+        parts = [worlds.constant(number >> 32 * place & 0xFFFFFFFF) for place in range(2 if bits == 64 else 1)]
+    else:
+        parts = [worlds.word() for _ in range(2 if bits == 64 else 1)]
+    numbers = sum((numbers.astype(object) << 32 * place for place, (_, numbers) in enumerate(parts)), np.zeros(worlds.count, dtype=object))
+    return [known for known, _ in parts], [int(number) % (1 << bits) for number in numbers]
 
 
 def _drawn(random: Random, opcode: str) -> None:
     name = opcode.partition(".")[0]
     result, sources = _operands(opcode)
-    words = [_numbers(random, bits) for _, bits in sources]
-    if name in {"shl", "shr", "bfe"} and random.random() < 0.8:
-        words[1:] = [random.randrange(70) for _ in words[1:]]
+    worlds = Worlds(random, WORLDS)
     texts = [f"%{_FILE[bits]}{index + 1}" for index, (_, bits) in enumerate(sources)]
-    lut = random.getrandbits(8)
+    words: list[tuple[list[Known], list[int]]] = []
     for index, (kind, bits) in enumerate(sources):
-        if bits > 1 and name != "cvt" and random.random() < 0.3:
-            texts[index] = str(_as(random.choice((kind, "s")), bits, words[index]))
+        given = bits > 1 and name != "cvt" and random.random() < 0.3
+        words.append(_word(worlds, bits, bool(index) and name in {"shl", "shr", "bfe"} and random.random() < 0.8, given))
+        if given:
+            texts[index] = str(_as(random.choice((kind, "s")), bits, words[-1][1][0]))
+    lut = random.getrandbits(8)
     line = f"{opcode} %{_FILE[result]}0, {', '.join(texts)}{f', {lut}' if name == 'lop3' else ''};"
     function, isa = only(line, "ret;", registers=_REGISTERS)
     one = function.instructions[0]
@@ -174,29 +172,35 @@ def _drawn(random: Random, opcode: str) -> None:
     assert facts is not None, line
     assert facts.computes is not None, line
     held: dict[int, Known] = {}
-    for operand, (_, bits), word in zip(one.operands[1:], sources, words, strict=False):
-        if isinstance(operand, Variable):
-            held |= dict(_facts(random, operand.number, bits, word))
+    for operand, (known, _) in zip(one.operands[1:], words, strict=False):
         assert isinstance(operand, Variable | Immediate)
-    given = [_as(kind, bits, word) for (kind, bits), word in zip(sources, words, strict=True)]
-    value = int(_expected(opcode, [*given, lut] if name == "lop3" else given))
+        if isinstance(operand, Variable) and random.random() < 0.85:
+            held |= {operand.number + place: part for place, part in enumerate(known)}
+    values: list[int] = []
+    for numbers in zip(*(numbers for _, numbers in words), strict=True):
+        given_words = [_as(kind, bits, word) for (kind, bits), word in zip(sources, numbers, strict=True)]
+        values.append(int(_expected(opcode, [*given_words, lut] if name == "lop3" else given_words)))
     machine = Machine(LaunchEnvironment(function, Launch()), {0: facts.writes}, 12, conditions(function))
-    states = [State(registers=held)]
-    states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
+    states = machine.run([worlds.state(held)], machine.plans(writers([one], {0: facts}), -1))
     to = one.operands[0]
     assert isinstance(to, Variable)
-    assert any(_allows(state, to, result, value) for state in states), (line, given, value, states)
+    allowed = np.zeros(WORLDS, dtype=np.bool_)
+    for state in states:
+        allowed |= _allows(worlds, state, to, result, values)
+    assert allowed.all(), (line, [numbers[int(np.argmin(allowed))] for _, numbers in words], held, states)
 
 
-def _allows(state: State, to: Variable, bits: int, value: int) -> bool:
-    """Say whether a state allows this result; of one of 8 or 16 bits only the low half counts, and wide ranges are believed."""
+def _allows(worlds: Worlds, state: State, to: Variable, bits: int, values: list[int]) -> Bools:
+    """Say in which worlds a state allows these results; of one of 8 or 16 bits only the low half counts."""
     held = state.registers.get(to.number)
     if bits in {8, 16} and isinstance(held, Value):
-        words = state.range_of(held)
-        members = range(words.low, words.low + words.width + 1, words.step or 1)
-        return len(members) > 1 << 12 or any((word - value) % (1 << 16) == 0 for word in members)
-    names = {to.number + place: value >> 32 * place & 0xFFFFFFFF for place in range(2 if bits == 64 else 1)}
-    return holds(state, names, frozenset(names))
+        return worlds.may_end(state, held, np.array([value & 0xFFFF for value in values]))
+    results: list[tuple[Known, Numbers]] = []
+    for place in range(2 if bits == 64 else 1):
+        known = state.registers.get(to.number + place)
+        if known is not None:
+            results.append((known, np.array([value >> 32 * place & (1 if bits == 1 else 0xFFFFFFFF) for value in values], dtype=np.int64)))
+    return worlds.allows(state, results)
 
 
 @pytest.mark.parametrize("opcode", [opcode for opcode in OPCODES if not opcode.startswith("ld")])
