@@ -64,7 +64,7 @@ def _contents(worlds: Worlds, kept: list[int]) -> tuple[dict[int, Numbers], dict
     contents: dict[int, Numbers] = {}
     held: dict[int, Known] = {}
     truths = {*(number(name) for name in ("P0", "P1", "P2", "P3", "P4")), CARRY, ZERO}
-    words = {number(name) for name in ("R6", *REGISTERS)}
+    words = {number(name) for name in ("R6", "UR4", "UR5", *REGISTERS)}
     for name in sorted({*words, *truths, *kept}):
         known, contents[name] = worlds.truth() if name in truths else worlds.word()
         if worlds.random.random() >= _UNKNOWN:
