@@ -61,7 +61,9 @@ def computed(arch: str, case: Case, draws: int) -> int:
 
 def _operand(random: Random, case: Case, slot: Slot) -> str:
     names = {
-        "d": ("R0", "R0.CC") if any(target.name == "cc" for one in case.effect.assignments for target in one.targets) else ("R0", "R0", "R0", "R2", "RZ"),
+        "d": ("R0", "R0.CC")
+        if any(target.name == "cc" for one in case.effect.assignments for target in one.targets)
+        else ("R0", "R0", "R0", "R2", "RZ"),
         "q": ("P0", "P0", "PT"),
         "p": ("P1", "P2", "P3", "PT", "!P1", "!P2", "!P3", "!PT"),
         "i": _immediates(random, case),
@@ -87,7 +89,9 @@ def _source(random: Random, case: Case) -> str:
     constant = f"{random.choice(('', '', '-'))}c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
     if "constant" in case.effect.functions:
         constant = f"c[0x0][{random.choice(('', 'R2+', 'R3+'))}{random.randrange(0x500, 0x600):#x}]"
-    number = f"{random.choice(('', '-'))}{random.choice((0, 1, 3, random.randrange(34), 0xFF, 0x7FFFF, random.getrandbits(31))):#x}"
+    number = (
+        f"{random.choice(('', '-'))}{random.choice((0, 1, 3, random.randrange(34), 0xFF, 0x7FFFF, 0xFFFFB, random.getrandbits(31))):#x}"
+    )
     if "permute" in case.effect.functions and random.random() < 0.5:  # noqa: PLR2004  # one of two
         number = f"{selector(random):#x}"
     return constant if "constant" in case.effect.functions else random.choice((number, _register(random), _register(random), constant))

@@ -201,5 +201,3 @@ def _allows(worlds: Worlds, state: State, to: Variable, bits: int, values: list[
         if known is not None:
             results.append((known, np.array([value >> 32 * place & (1 if bits == 1 else 0xFFFFFFFF) for value in values], dtype=np.int64)))
     return worlds.allows(state, results)
-
-

@@ -8,10 +8,11 @@ import numpy as np
 
 from integer_step import all_outputs, number
 from sassan.arch import described
-from sassan.ipet.loop_bounds.execute import Machine, writers
+from sassan.ipet.loop_bounds.execute import Machine, numbers, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS
 from sassan.ipet.loop_bounds.values import Known, State, Value
-from sassan.ir import Constant, Guard, Instruction
+from sassan.ir import Constant, Guard, Instruction, Special
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
 from sassan.simt.integer_work import Place
@@ -34,7 +35,7 @@ def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, war
     facts = load(arch).facts(one)
     assert facts is not None, one.text
     worlds = Worlds(random, warps * LANES)
-    contents, held = _contents(worlds, [name for name in _numbers(facts.writes) if one.guard and name != CARRY])
+    contents, held = _contents(worlds, facts.reads | facts.guard | (facts.writes if one.guard else 0))
     surroundings = _surroundings(worlds, one, around, warps)
     found, again = (all_outputs(one, arch, contents, surroundings, time) for time in (0, 77))
     sure = {name: words for name, words in found.items() if (words == again[name]).all()}
@@ -55,21 +56,16 @@ def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, war
     return True
 
 
-def _numbers(registers: int) -> list[int]:
-    return [name for name in range(registers.bit_length()) if registers >> name & 1]
-
-
-def _contents(worlds: Worlds, kept: list[int]) -> tuple[dict[int, Numbers], dict[int, Known]]:
-    """Return what registers hold in each world, and what is known of them; `kept` are those that an instruction may leave as they are."""
+def _contents(worlds: Worlds, registers: int) -> tuple[dict[int, Numbers], dict[int, Known]]:
+    """Return what registers hold in each world, and what is known of them."""
     contents: dict[int, Numbers] = {}
     held: dict[int, Known] = {}
-    truths = {*(number(name) for name in ("P0", "P1", "P2", "P3", "P4")), CARRY, ZERO}
-    words = {number(name) for name in ("R6", "UR4", "UR5", *REGISTERS)}
-    for name in sorted({*words, *truths, *kept}):
-        known, contents[name] = worlds.truth() if name in truths else worlds.word()
+    for name in numbers(registers):
+        known, contents[name] = worlds.truth() if name in CONDITION_REGISTERS else worlds.word()
         if worlds.random.random() >= _UNKNOWN:
             held[name] = known
-    contents[CARRY] += contents.pop(ZERO) << 1
+    if CARRY in contents:
+        contents[CARRY] += contents.pop(ZERO) << 1
     return contents, held
 
 
@@ -78,12 +74,12 @@ def _surroundings(worlds: Worlds, one: Instruction, around: LaunchEnvironment, w
     bank: dict[int, Numbers] = {}
     for operand in one.operands:
         if isinstance(operand, Constant) and operand.bank == 0:
-            for offset in range(operand.offset & ~3, operand.offset + 16, 4):
+            for offset in range(operand.offset & ~3, operand.offset + 8, 4):
                 value = around.constant(offset)
                 bank[offset] = worlds.members(worlds.state({}).range_of(value)).reshape(warps, LANES)[:, 0]
                 _share(worlds, value, np.repeat(bank[offset], LANES))
     special: dict[str, Numbers] = {}
-    for name in _SPECIAL:
+    for name in _SPECIAL if any(isinstance(operand, Special) for operand in one.operands) else ():
         special[name] = worlds.members(worlds.state({}).range_of(around.special(name)))
         _share(worlds, around.special(name), special[name])
     return Place(

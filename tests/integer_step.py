@@ -16,6 +16,7 @@ from sassan.simt.values import LANES, Moment
 
 Numbers = npt.NDArray[np.int64]
 
+
 def number(name: str) -> int:
     file = name.rstrip("0123456789")
     return bit(file, int(name[len(file) :] or 0)).bit_length() - 1

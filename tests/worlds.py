@@ -24,7 +24,7 @@ FLOATS = (0x3E124925, 0x3F800000, 0x40E00000, 0x44870000, 0x4EFFFFFF, 0x4F800000
 """Single precision: 1/7, 1, 7, 1080, two about 2^31 and 2^32, infinity, none, -pi."""
 _CORNERS = np.array(WORDS + FLOATS, dtype=np.int64)
 _WIDTHS = (1, 2, 3, 7, 31, 32, 100, 255, 65535, 65536, 1 << 24, 2**31 - 1, 2**31, 2**32 - 3)
-_FACTORS = (1, 1, 1, -1, -1, 2, 4, -4, 3, -5, 8, 1 << 16, 1 << 30, -(1 << 31))
+_FACTORS = (1, 1, 1, -1, -1, 2, 2, 2, 4, -4, 3, -5, 8, 1 << 16, 1 << 30, -(1 << 31))
 
 
 class Worlds:
@@ -38,6 +38,7 @@ class Worlds:
         self.symbols: dict[Symbol, Numbers] = {}
         self.conditions: dict[Maybe | Compare | Both, Bools] = {}
         self.facts: dict[Symbol, Range] = {}
+        self._ends = [0]
         self._pool = [self.symbol(), self.symbol()]
 
     def range(self) -> Range:
@@ -54,20 +55,25 @@ class Worlds:
 
     def members(self, words: Range) -> Numbers:
         """Return a word of a set in each world: its ends, the corners of words among them, and others."""
-        steps = words.width // (words.step or 1)
-        drawn = self.dice.integers(0, steps, size=self.count, endpoint=True)
-        near = self.dice.integers(0, 3, size=self.count)
-        ends = np.where(self.dice.integers(0, 2, size=self.count) == 0, near, steps - near)
-        corners = (self.dice.choice(_CORNERS, size=self.count) - words.low) % SIZE // (words.step or 1)
-        how = self.dice.random(self.count)
-        places = np.where(how < 0.4, drawn, np.where(how < 0.75, ends, corners))
-        places = np.where((places < 0) | (places > steps), drawn, places)
-        return (words.low + places * words.step) & LAST
+        if not words.width:
+            return np.full(self.count, words.low, dtype=np.int64)
+        step = words.step or 1
+        steps = words.width // step
+        out = self.dice.integers(0, steps, size=self.count, endpoint=True)
+        quarter, half = self.count // 4, self.count // 2
+        # In the first quarter the ends; then the corners of all words, as far as they are in the set.
+        out[:quarter:2] = np.minimum(out[:quarter:2] % 3, steps)
+        out[1:quarter:2] = steps - np.minimum(out[1:quarter:2] % 3, steps)
+        corners = (self.dice.choice(_CORNERS, size=half - quarter) - words.low) % SIZE // step
+        out[quarter:half] = np.where(corners <= steps, corners, out[quarter:half])
+        self.dice.shuffle(out)
+        return (words.low + out * step) & LAST
 
     def symbol(self) -> Symbol:
         """Return an unknown word, of which a path may know more than that it is of its range."""
         words = self.range()
         symbol = Symbol(words)
+        self._ends += [words.low, words.low + words.width]
         if words.width and self.random.random() < 0.3:
             step = words.step or 1
             first, last = sorted(self.random.randint(0, words.width // step) for _ in range(2))
@@ -87,7 +93,9 @@ class Worlds:
         """Return a word as a register holds it, and what it is in each world."""
         random, how = self.random, self.random.random()
         if how < 0.25:
-            return self.constant(random.choice((random.choice(WORDS + FLOATS), random.getrandbits(32))))
+            # Or a word beside the end of a range of another one.
+            near = random.choice(self._ends) + random.choice((-1, 0, 0, 1))
+            return self.constant(random.choice((random.choice(WORDS + FLOATS), random.getrandbits(32), near)))
         if how < 0.3:
             words = self.range()
             return Value(None, 0, words), self.members(words)

@@ -1,9 +1,9 @@
 """A run that holds every transfer function of loop inference to the concrete machine; what is held is enumerated from its tables.
 
-    language X     a function of the language of effects, for SASS and for PTX (`language.py`)
-    path X         what a path knows afterwards (`paths.py`)
-    sm_61 PRMT     an effect of an opcode table on the SIMT machine (`effects.py`); an effect that an older table has is not held again
-    ptx shl.b32    an effect of the PTX table, held to the PTX ISA (`inferred_ptx.py`)
+language X     a function of the language of effects, for SASS and for PTX (`language.py`)
+path X         what a path knows afterwards (`paths.py`)
+sm_61 PRMT     an effect of an opcode table on the SIMT machine (`effects.py`); an effect that an older table has is not held again
+ptx shl.b32    an effect of the PTX table, held to the PTX ISA (`inferred_ptx.py`)
 """
 
 import time
@@ -16,7 +16,6 @@ import inferred_ptx
 from effects import Case, cases, drawn
 from inferred_step import is_computed
 from listing import assemble
-from sassan.ipet.loop_bounds.evaluate import FUNCTIONS
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
@@ -25,8 +24,8 @@ from soundness.functions import language, paths
 
 ARCHS = ("sm_61", "sm_75", "sm_90", "sm_120")
 """One for each opcode table."""
-WARPS = 16
-WORLDS = 512
+WARPS = 32
+WORLDS = 1024
 OF_OTHERS = frozenset({"lane"})
 """Functions whose result is that of other threads: no machine for one instruction computes it."""
 MOST_DRAWS = 40
@@ -50,7 +49,7 @@ class Held:
 
 def names() -> Iterator[str]:
     """Yield the names of all functions."""
-    yield from (f"language {name}" for name in FUNCTIONS)
+    yield from (f"language {name}" for name in language.READ)
     yield from (f"path {name}" for name in paths.CASES)
     yield from _effects()
     yield from (f"ptx {opcode}" for opcode in inferred_ptx.OPCODES if not opcode.startswith("ld"))
@@ -105,16 +104,21 @@ def _ptx(opcode: str, random: Random) -> tuple[int, str]:
     return WORLDS, ""
 
 
-def hold(name: str, tuples: int, seed: int) -> Held:
-    """Return what at least so many tuples of operands of a function show, or as many as some draws have."""
+def hold_function(name: str, tuples: int, seed: int, *, first: bool = False) -> Held:
+    """Return what at least so many tuples of operands of a function show, or as many as some draws have; `first`: until the first finding."""
     random, check, held = Random(f"functions {seed} {name}"), check_of(name), Held(name)
     started = time.perf_counter()
     while held.tuples < tuples and held.draws < MOST_DRAWS * (1 + tuples // WORLDS):
-        tried, wrong = check(random)
+        try:
+            tried, wrong = check(random)
+        except Exception as error:  # noqa: BLE001  # whatever a wrong function raises
+            tried, wrong = WORLDS, f"raised {error!r}"
         held.tuples += tried
         held.draws += 1
         if wrong and not held.first:
             held.first = f"after {held.tuples} tuples, {time.perf_counter() - started:.1f} s: {wrong}"
         held.findings += bool(wrong)
+        if wrong and first:
+            break
     held.seconds = time.perf_counter() - started
     return held

@@ -23,7 +23,7 @@ from sassan.ipet.loop_bounds.evaluate import FUNCTIONS
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import Step
 from sassan.ipet.loop_bounds.patterns import _SAME
-from sassan.ipet.loop_bounds.values import Known, Value
+from sassan.ipet.loop_bounds.values import Known, Symbol, Value, constant
 from sassan.ir import Constant, Function, Operand, Register, Special
 from sassan.isa.effects import RELATIONS
 from sassan.machine.launch import Launch
@@ -37,6 +37,20 @@ Drawn = tuple[object, Sequence[Any]]
 """An argument as inference takes it, and as numbers: one of each world."""
 _GIVEN = (0x180, 0x89ABCDEF)
 """A parameter that the launch gives: its place in the constant bank, and the word."""
+
+
+_SPECIAL = {
+    "SRZ": (0, 0),
+    "SR_TID.X": (0, 1023),
+    "SR_TID.Z": (0, 63),
+    "SR_CTAID.X": (0, (1 << 31) - 2),
+    "SR_CTAID.Y": (0, 65534),
+    "SR_LANEID": (0, 31),
+    "SR_NTID.X": (1, 1024),
+    "SR_NCTAID.Z": (1, 65535),
+    "SR_CLOCKLO": (0, LAST),
+}
+"""What special registers may hold (CUDA programming guide, technical specifications per compute capability)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +157,13 @@ def _borrowed(relation: str, carry: int, zero: int) -> int:
     return int({"EQ": zero, "NE": not zero, "GE": carry, "LT": not carry, "GT": carry and not zero, "LE": not carry or zero}[relation])
 
 
+def _operand(word: int, how: str) -> int:
+    """Return an operand as its signs say: a part of a word, its magnitude, its negative or its inverse."""
+    word = word >> 16 if how == "H1" else abs(signed(word)) if how == "|" else word
+    minus, inverted = how == "-", how == "~"
+    return -word if minus else ~word if inverted else word
+
+
 def _table(a: int, b: int, c: int, table: int) -> int:
     words = [(a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c) for row in range(8) if table >> row & 1]
     return reduce(or_, words, 0)
@@ -189,8 +210,14 @@ CASES: Mapping[str, Case] = {
     "uncertain": Case("u.", lambda why, other: other),
     "special": Case("x", lambda word: word),
     "constant": Case("k", _of_bank),
+    "operand": Case("O", _operand),
+    "predicate": Case("P", lambda holds: holds),
 }
 """`divide` and others that the value analysis alone has are left out."""
+
+
+READ: Mapping[str, Callable[..., Known]] = {**FUNCTIONS, "operand": Step.word, "predicate": Step.truth}
+"""The functions of the language, and how operands are read."""
 
 
 @cache
@@ -246,6 +273,16 @@ class Draw:
                     self._summand(register)
             case "o":
                 self._part()
+            case "O":
+                how = self.random.choice(("", "-", "~", "|", "H1"))
+                modifiers = (how,) if how == "H1" else ()
+                self.arguments.append(Register("R", 2, how == "-", how == "|", how == "~", modifiers))
+                self.numbers += [self._held(2).tolist(), [how] * WORLDS]
+            case "P":
+                self.registers[256], numbers = self.worlds.truth()
+                minus = self.random.random() < 0.5
+                self.arguments.append(Register("P", 0, minus))
+                self.numbers.append([number ^ minus for number in numbers.tolist()])
             case "x":
                 self._special()
             case "k":
@@ -264,7 +301,7 @@ class Draw:
     def _few(self) -> tuple[Known, Numbers]:
         """Return a number of places."""
         if self.random.random() < 0.6:
-            return self.worlds.constant(self.random.randrange(66))
+            return self.worlds.constant(self.random.choice((0, 1, 1, 16, 31, 32, self.random.randrange(66))))
         symbol = self.worlds.symbol()
         words = self.worlds.facts[symbol] = ranges.span(*sorted(self.random.randrange(40) for _ in range(2)))
         self.worlds.share(symbol, self.worlds.members(words))
@@ -275,6 +312,17 @@ class Draw:
         self.registers[register] = known
         return numbers
 
+    def _about(self, register: int) -> Numbers:
+        """Let a register be about what is missing to 2^32, or the negative of that."""
+        of = np.array([word for word, _ in self.numbers[0]], dtype=np.int64)
+        factor, more = self.random.choice((1, -1)), self.random.choice((-1, 0, 0, 1))
+        symbol = Symbol(ranges.span(int(of.min()), int(of.max())))
+        self.worlds.share(symbol, of)
+        self.registers[register] = (
+            Value(symbol, factor, ranges.const(more)) if of.min() < of.max() else constant(int(of[0]) * factor + more)
+        )
+        return (of * factor + more) & LAST
+
     def _summand(self, register: int) -> None:
         minus = self.random.random() < 0.4
         if self.random.random() < 0.15:
@@ -282,7 +330,8 @@ class Draw:
             self.numbers.append([(0, minus)] * WORLDS)
             return
         self.arguments.append(Register("R", register, minus))
-        self.numbers.append([(word, minus) for word in self._held(register).tolist()])
+        numbers = self._about(register) if self.numbers and self.random.random() < 0.2 else self._held(register)
+        self.numbers.append([(word, minus) for word in numbers.tolist()])
 
     def _part(self) -> None:
         upper = self.random.random() < 0.5
@@ -291,11 +340,9 @@ class Draw:
         self.numbers.append([upper] * WORLDS)
 
     def _special(self) -> None:
-        name = self.random.choice(("SRZ", "SR_TID.X", "SR_CTAID.Y", "SR_LANEID", "SR_NTID.X", "SR_CLOCKLO"))
-        value = self.around.special(name)
-        numbers = self.worlds.members(self.worlds.state({}).range_of(value))
+        name, limit = self.random.choice(tuple(_SPECIAL.items()))
         self.arguments.append(Special(name))
-        self.numbers.append(numbers.tolist())
+        self.numbers.append(self.worlds.members(ranges.span(*limit)).tolist())
 
     def _bank(self) -> None:
         size = self.random.choice((1, 2, 4, 4))
@@ -304,7 +351,7 @@ class Draw:
         is_signed = size < 4 and self.random.random() < 0.5
         operand: Operand = Constant(0, (), offset)
         if size == 4 and self.random.random() < 0.5:
-            base, numbers = self.worlds.constant(self.random.choice((0, 4, 0x100)))
+            base, numbers = self.worlds.constant(self.random.choice((0, 4, 8, 0x100)))
             self.registers[2] = base
             operand = Constant(0, (Register("R", 2),), offset - int(numbers[0]))
         words = self.worlds.constant(_GIVEN[1])[1] if given else self.worlds.members(ranges.EVERY)
@@ -326,7 +373,7 @@ class Draw:
         return f"{name}{tuple(operands)} is {int(numbers[world]):#x}, not {known}; operands {self.arguments}"
 
 
-def check(random: Random, name: str, functions: Mapping[str, Callable[..., Known]] = FUNCTIONS) -> tuple[int, str]:
+def check(random: Random, name: str, functions: Mapping[str, Callable[..., Known]] = READ) -> tuple[int, str]:
     """Return how many tuples of operands one draw tries, and what is wrong, '' where nothing is."""
     draw = Draw(random, name)
     return sum(number is not None for number in draw.expected), draw.complaint(name, functions[name])
