@@ -12,6 +12,7 @@ from sassan.ipet.wcet import Setup
 from sassan.launches import Launches
 from sassan.machine import MachineFile, load
 from sassan.machine.launch import Launch, shape
+from sassan.machine.multiprocessor import of_product
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
 from sassan.products import Product
@@ -174,8 +175,8 @@ class AnalysisOptions:
 
 def machine_of_product(gpu: Product, option: str) -> MachineFile:
     """The machine of a product; `option` is how the user named it."""
-    base = load(gpu.architecture)
-    return MachineFile(gpu.name, base.source, base, option=option)
+    sm = of_product(load(gpu.architecture), dict(gpu.lanes), gpu.source("lanes") if gpu.lanes else "")
+    return MachineFile(gpu.name, sm.source, sm, option=option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:
