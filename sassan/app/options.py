@@ -1,7 +1,7 @@
 """What a user asks of an analysis, as given, and the rules of what goes together: from options to settings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sassan import launches
 from sassan.access.limits import spread
@@ -17,7 +17,10 @@ from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
 from sassan.products import Product
 from sassan.timing import CostModel, Unit, latencies, models
+from sassan.timing.control import Control
+from sassan.timing.cycles import Cycles
 from sassan.timing.rates import Tables
+from sassan.timing.table import Table
 from sassan.warpcfg import Options
 
 UNSOLVED = "none"
@@ -171,6 +174,16 @@ class AnalysisOptions:
         if self.measurements is not None:
             return read_measurements(self.measurements)
         return models.model(self._model, Tables(machine, latencies.parse(self.latency)))
+
+
+def on_product(settings: Settings, gpu: Product) -> Settings:
+    """The settings with the SM of a product, where no machine is named, and the lanes of the product are its own."""
+    if settings.machine is not None or not gpu.lanes:
+        return settings
+    machine, costs = machine_of_product(gpu, "the GPU"), settings.costs
+    if isinstance(costs, Control | Cycles | Table) and costs.tables.file is None:
+        costs = replace(costs, tables=replace(costs.tables, file=machine))
+    return replace(settings, machine=machine, costs=costs)
 
 
 def machine_of_product(gpu: Product, option: str) -> MachineFile:

@@ -32,6 +32,8 @@ PEAKS = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "fp16_single", "fp8", "f
 """Kinds of peak rates: `fp64` and `fp32` of the lanes, the others of tensor cores; `_single`: with sums of single precision."""
 VECTOR = ("fp64", "fp32")
 """Those of the lanes."""
+_AT_BOOST = (*VECTOR, "fp64_tensor")
+"""Those that a data sheet prints at the boost clock, where it prints others at another one."""
 _NOT_LANES = ("warps", "blocks", "registers")
 _MOST = 1_000_000
 """Beyond every figure, whatever its unit."""
@@ -153,7 +155,7 @@ def _peaks(fields: Fields, boost: int, sources: Mapping[str, str]) -> tuple[Peak
     fields.only(*PEAKS, "tensor_mhz", "source")
     source, tensor = fields.citation(sources), fields.whole("tensor_mhz", boost, most=_MOST)
     kinds = (kind for kind in PEAKS if kind in fields)
-    return tuple(Peak(kind, _printed(fields, kind), boost if kind in VECTOR else tensor, source) for kind in kinds)
+    return tuple(Peak(kind, _printed(fields, kind), boost if kind in _AT_BOOST else tensor, source) for kind in kinds)
 
 
 def _printed(fields: Fields, kind: str) -> str:

@@ -37,10 +37,11 @@ def find(text: str) -> Product:
     for product, names in known.items():
         if wanted and any("".join(words) == "".join(wanted) for words in names):
             return product
+    inside = [product.name for product, names in known.items() if any(set(words) <= set(wanted) for words in names)]
     fitting = [product.name for product, names in known.items() if wanted and any(_fits(wanted, words) for words in names)]
     joined = {"".join(words): product.name for product, names in known.items() for words in names}
     close = [joined[match] for match in get_close_matches("".join(wanted)[:_LONGEST], joined, cutoff=_NEAR)]
-    near = list(dict.fromkeys([*fitting, *close]))
+    near = list(dict.fromkeys([*inside, *fitting, *close]))
     raise UsageError("unknown-gpu", f"unknown GPU '{text}'", hint=f"did you mean {_listed(near)}? {_LIST}" if near else _LIST)
 
 
