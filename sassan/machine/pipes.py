@@ -90,7 +90,7 @@ def _changed(pipe: Pipe, change: Change) -> Pipe:
 
 
 def with_lanes(pipes: tuple[Pipe, ...], lanes: Mapping[str, int], schedulers: int) -> tuple[Pipe, ...]:
-    """Return the rows of an SM with other lanes: where there are fewer than schedulers, all warps of the SM share them, for products, too."""
+    """Return the rows of an SM with other lanes: where there are fewer than schedulers, all warps of the SM share them."""
     few = {key for key, value in lanes.items() if value < schedulers}
     return tuple(replace(pipe, scope=SM, products=1) if pipe.lanes in few and pipe.scope == PARTITION else pipe for pipe in pipes)
 

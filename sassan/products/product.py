@@ -7,7 +7,7 @@ from math import ceil
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A peak rate as a data sheet prints it, without sparsity: of `kind` (`fp16`), in units of 10^12 operations a second, at `clock` in MHz.
+    """A peak rate as a data sheet prints it, without sparsity: of `kind` (`fp16`), in 10^12 operations a second, at `clock` in MHz.
 
     The digits of `printed` say how far it is rounded; the clock is that of the sheet, where it is not the boost clock of the product.
     """

@@ -22,7 +22,8 @@ _CLUSTER = "UCGABAR"
 
 def slower_products(names: Sequence[str]) -> str:
     """Return what a bound takes for granted of doubles and matrix products, where the rates of some products are below those of the SM."""
-    return f"the GPU is none whose doubles and matrix products are slower than those of other products of its SM ({', '.join(names)}): name it with --gpu"
+    listed = ", ".join(names)
+    return f"the GPU is none of those whose doubles or matrix products are slower than others of its SM ({listed}): name it with --gpu"
 
 
 _Facts = tuple[str, Class | None, int, int]

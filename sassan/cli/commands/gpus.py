@@ -22,7 +22,8 @@ Name = Annotated[
 
 
 Check = Annotated[
-    bool, typer.Option("--check", help="Compare the peak rates that bounds count on with those of the data sheet; status 1 where one is off.")
+    bool,
+    typer.Option("--check", help="Compare the peak rates that bounds count on with those of the data sheet; status 1 where one is off."),
 ]
 OFF = 1
 """The status where a rate differs from that of the data sheet."""
@@ -36,9 +37,10 @@ def gpus(name: Name = None, *, check: Check = False, csv: Csv = False, json: Jso
     files.
     Columns: base and boost, clocks in MHz; GB and GB/s, size and bandwidth of the DRAM; MiB and B/clk, size of the L2 and what it delivers
     in a cycle of the SMs.
-    With --check a row per kind of peak rate, in 10^12 operations a second without sparsity: fp64 and fp32 by fused multiply-adds, all others
-    by tensor cores; _single: with sums of single precision. MHz is the clock of the data sheet, ratio the computed rate over the printed
-    one. A rate is off where it differs by more than 1 % and by more than the printed digits leave open. Products of no data sheet have no row.
+    With --check a row per kind of peak rate, in 10^12 operations a second without sparsity: fp64 and fp32 by fused multiply-adds, all
+    others by tensor cores; _single: with sums of single precision. MHz is the clock of the data sheet, ratio the computed rate over the printed
+    one. A rate is off where it differs by more than 1 % and by more than the printed digits leave open. Products without a data sheet have
+    no row.
 
     \b
     Examples:
@@ -70,7 +72,9 @@ def _check(several: Sequence[Product], *, csv: bool, json: bool) -> None:
     """Print the comparison of rates; raises typer.Exit where one is off, UsageError where there is none."""
     checks = [each for product in several for each in check_peaks(product)]
     if not checks:
-        raise UsageError("no-peaks", f"no rates of a data sheet are known of {several[0].name}", hint="sassan gpus --check compares all that are")
+        raise UsageError(
+            "no-peaks", f"no rates of a data sheet are known of {several[0].name}", hint="sassan gpus --check compares all that are"
+        )
     if json:
         out(dumps({**documents.tool(), "peaks": [report.peak_row(each) for each in checks]}, indent=2) + "\n")
     elif csv:
