@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import floor
 from types import MappingProxyType
+from typing import Any
 
 from sassan.alphabet import UNITS, Letter
 from sassan.arch import FactRow, architecture, described, named, names, rows
@@ -235,9 +236,9 @@ def of_product(sm: Multiprocessor, lanes: Mapping[str, int], source: str = "") -
     """Return the SM of one product, with its own `lanes`, by their key, where they are not those of the SM."""
     if not lanes:
         return replace(sm, slower=())
-    unsure = tuple(key for key in sm.unsure if key not in lanes)
+    unsure, changed = tuple(key for key in sm.unsure if key not in lanes), dict[str, Any](lanes)
     pipes = with_lanes(sm.pipes, lanes, sm.schedulers)
-    return replace(sm, slower=(), unsure=unsure, pipes=pipes, source=f"{sm.source}; {source}", **dict(lanes))
+    return replace(sm, slower=(), unsure=unsure, pipes=pipes, source=f"{sm.source}; {source}", **changed)
 
 
 def check(sm: Multiprocessor, fields: Fields) -> None:

@@ -38,9 +38,9 @@ def gpus(name: Name = None, *, check: Check = False, csv: Csv = False, json: Jso
     Columns: base and boost, clocks in MHz; GB and GB/s, size and bandwidth of the DRAM; MiB and B/clk, size of the L2 and what it delivers
     in a cycle of the SMs.
     With --check a row per kind of peak rate, in 10^12 operations a second without sparsity: fp64 and fp32 by fused multiply-adds, all
-    others by tensor cores; _single: with sums of single precision. MHz is the clock of the data sheet, ratio the computed rate over the printed
-    one. A rate is off where it differs by more than 1 % and by more than the printed digits leave open. Products without a data sheet have
-    no row.
+    others by tensor cores; _single: with sums of single precision. MHz is the clock of the data sheet, ratio the computed rate over the
+    printed one. A rate is off where it differs by more than 1 % and by more than the printed digits leave open. Products without a data
+    sheet have no row.
 
     \b
     Examples:
