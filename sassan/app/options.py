@@ -1,7 +1,7 @@
 """What a user asks of an analysis, as given, and the rules of what goes together: from options to settings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sassan import launches
 from sassan.access.limits import spread
@@ -12,11 +12,15 @@ from sassan.ipet.wcet import Setup
 from sassan.launches import Launches
 from sassan.machine import MachineFile, load
 from sassan.machine.launch import Launch, shape
+from sassan.machine.multiprocessor import of_product
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
 from sassan.products import Product
 from sassan.timing import CostModel, Unit, latencies, models
+from sassan.timing.control import Control
+from sassan.timing.cycles import Cycles
 from sassan.timing.rates import Tables
+from sassan.timing.table import Table
 from sassan.warpcfg import Options
 
 UNSOLVED = "none"
@@ -172,10 +176,20 @@ class AnalysisOptions:
         return models.model(self._model, Tables(machine, latencies.parse(self.latency)))
 
 
+def on_product(settings: Settings, gpu: Product) -> Settings:
+    """The settings with the SM of a product, where no machine is named, and the lanes of the product are its own."""
+    if settings.machine is not None or not gpu.lanes:
+        return settings
+    machine, costs = machine_of_product(gpu, "the GPU"), settings.costs
+    if isinstance(costs, Control | Cycles | Table) and costs.tables.file is None:
+        costs = replace(costs, tables=replace(costs.tables, file=machine))
+    return replace(settings, machine=machine, costs=costs)
+
+
 def machine_of_product(gpu: Product, option: str) -> MachineFile:
     """The machine of a product; `option` is how the user named it."""
-    base = load(gpu.architecture)
-    return MachineFile(gpu.name, base.source, base, option=option)
+    sm = of_product(load(gpu.architecture), dict(gpu.lanes), gpu.source("lanes") if gpu.lanes else "")
+    return MachineFile(gpu.name, sm.source, sm, option=option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

@@ -1,23 +1,24 @@
 """The SM of an architecture as a record, checked once when it is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import floor
 from types import MappingProxyType
+from typing import Any
 
 from sassan.alphabet import UNITS, Letter
 from sassan.arch import FactRow, architecture, described, named, names, rows
 from sassan.assumptions import Assumption, Kind
 from sassan.checked import Fields
 from sassan.errors import InputError
-from sassan.machine.pipes import LANES, PARTITION, SM, TENSOR, Pipe, pipes_of
+from sassan.machine.pipes import LANES, PARTITION, SM, TENSOR, TENSOR_SINGLE, Pipe, pipes_of, with_lanes
 
 WARP_SIZE = 32
 NUMBERS = (*LANES, "warps", "blocks", "registers")
 """The keys of an SM that hold one number each; those of OPTIONAL may be omitted: there is no such unit."""
-OPTIONAL = ("fp16", TENSOR)
+OPTIONAL = ("fp16", TENSOR, TENSOR_SINGLE)
 PAIRS = ("issue", "shared")
 _USED_BY: Mapping[Letter, tuple[str, ...]] = MappingProxyType(
     {
@@ -37,7 +38,8 @@ _MOST_DISPATCH = 2
 class Multiprocessor:
     """One SM. Lanes are results per clock; `issue` is instructions per clock; `shared` is kilobytes (per SM, per block).
 
-    `fp16`, `tex`, `conv64` (conversions from and to 64 bits) and `tensor` (multiply-adds of matrices) are 0 where there are none.
+    `fp16`, `tex`, `conv64` (conversions from and to 64 bits), `tensor` and `tensor_single` (multiply-adds of matrices) are 0 where there
+    are none. Where products of the SM differ, the lanes are those of the slowest, but for the `slower` products, which have fewer.
     `pipes` is the unit map of this SM.
     `file` names the machine file of a user that changed the entry.
     """
@@ -60,10 +62,12 @@ class Multiprocessor:
     tex: int = 0
     conv64: int = 0
     tensor: int = 0
+    tensor_single: int = 0
     partitions: bool = True
     """False where the schedulers share all lanes."""
     pipes: tuple[Pipe, ...] = ()
     file: str = ""
+    slower: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:
@@ -197,7 +201,7 @@ def capabilities() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _load(name: str, row: FactRow) -> Multiprocessor:
-    row.fields.only(*NUMBERS, *PAIRS, "partitions", "unsure", "source")
+    row.fields.only(*NUMBERS, *PAIRS, "partitions", "unsure", "slower", "source")
     return entry(described(name).capability, row.fields, row.source, pipes_of(name))
 
 
@@ -221,10 +225,20 @@ def entry(capability: str, fields: Fields, source: str, pipes: tuple[Pipe, ...],
         partitions=fields.flag("partitions", default=True),
         pipes=pipes,
         file=file,
+        slower=fields.texts("slower"),
         **numbers,
     )
     check(sm, fields)
     return sm
+
+
+def of_product(sm: Multiprocessor, lanes: Mapping[str, int], source: str = "") -> Multiprocessor:
+    """Return the SM of one product, with its own `lanes`, by their key, where they are not those of the SM."""
+    if not lanes:
+        return replace(sm, slower=())
+    unsure, changed = tuple(key for key in sm.unsure if key not in lanes), dict[str, Any](lanes)
+    pipes = with_lanes(sm.pipes, lanes, sm.schedulers)
+    return replace(sm, slower=(), unsure=unsure, pipes=pipes, source=f"{sm.source}; {source}", **changed)
 
 
 def check(sm: Multiprocessor, fields: Fields) -> None:
@@ -245,7 +259,7 @@ def check(sm: Multiprocessor, fields: Fields) -> None:
             raise fields.fail(key, why)
     for key in LANES:
         lanes = sm.lanes[key]
-        if key != TENSOR and lanes > WARP_SIZE * sm.issue:
+        if key not in (TENSOR, TENSOR_SINGLE) and lanes > WARP_SIZE * sm.issue:
             raise fields.fail(key, f"{lanes} results per clock are more than {sm.issue} warp instructions per clock")
         if lanes % sm.schedulers and (key in _DIVIDED or any(_divided(pipe, key) for pipe in sm.pipes)):
             raise fields.fail(key, f"{lanes} lanes cannot be divided among {sm.schedulers} schedulers")

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 
 from sassan.arch import FactRow, rows
 from sassan.machine.matrices import multiply_adds
 
 TENSOR = "tensor"
 """The unit of matrix products, and its key in the SM table: multiply-adds of half precision per clock, accumulated in half precision."""
-LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64", TENSOR)
+TENSOR_SINGLE = "tensor_single"
+"""Multiply-adds of half precision per clock with sums of single precision, where products of one SM differ in them."""
+LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64", TENSOR, TENSOR_SINGLE)
 """The keys of the SM table that count lanes."""
 PARTITION, SM = "partition", "sm"
 """Scopes: the lanes are divided among the schedulers; all warps of the SM share them."""
@@ -38,7 +41,11 @@ class Pipe:
 
     def fits(self, unit: str, opcode: str) -> bool:
         """Say whether the row is for this opcode of this unit: lanes say nothing of a matrix product without a shape."""
-        if unit != self.unit or (self.lanes and not self._work(opcode)):
+        return self.matches(unit, opcode) and not (self.lanes and not self._work(opcode))
+
+    def matches(self, unit: str, opcode: str) -> bool:
+        """Say whether the row names this opcode of this unit."""
+        if unit != self.unit:
             return False
         base = opcode.partition(".")[0]
         return not self.names or any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.names)
@@ -46,6 +53,10 @@ class Pipe:
     def _work(self, opcode: str) -> int:
         """Return what the lanes do for one instruction of a warp: one result of each thread, or the multiply-adds of its matrix product."""
         return multiply_adds(opcode) if self.unit == TENSOR else _WARP_SIZE
+
+    def rate(self, lanes: Mapping[str, int]) -> Fraction:
+        """Return the multiply-adds that all partitions do per clock; 0 where `cycles` says how long an instruction keeps the unit."""
+        return Fraction(self.products * lanes.get(self.lanes, 0), self.passes)
 
     def interval(self, opcode: str, lanes: Mapping[str, int], schedulers: int) -> int | None:
         """Return the cycles from the issue of one instruction of a warp to that of the next: ceil(work / lanes); None without such lanes.
@@ -76,6 +87,12 @@ def _changed(pipe: Pipe, change: Change) -> Pipe:
     if change.cycles:
         return replace(pipe, scope=scope, cycles=change.cycles, unsure=False)
     return replace(pipe, scope=scope)
+
+
+def with_lanes(pipes: tuple[Pipe, ...], lanes: Mapping[str, int], schedulers: int) -> tuple[Pipe, ...]:
+    """Return the rows of an SM with other lanes: where there are fewer than schedulers, all warps of the SM share them."""
+    few = {key for key, value in lanes.items() if value < schedulers}
+    return tuple(replace(pipe, scope=SM, products=1) if pipe.lanes in few and pipe.scope == PARTITION else pipe for pipe in pipes)
 
 
 def pipes_of(arch: str) -> tuple[Pipe, ...]:

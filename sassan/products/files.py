@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from sassan.arch import architecture, known_names
+from sassan.arch import architecture, known_names, rows
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
-from sassan.products.product import Product
+from sassan.products.product import Peak, Product
 
 FOLDER = "SASSAN_GPUS"
 """The environment variable that names a folder of further product files."""
@@ -26,6 +28,13 @@ _KEYS: Mapping[str, str] = {
 }
 """How a file calls a figure, where that is not its name: with its unit."""
 _MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "kept_clock")
+PEAKS = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "fp16_single", "fp8", "fp8_single", "int8", "int4", "fp4")
+"""Kinds of peak rates: `fp64` and `fp32` of the lanes, the others of tensor cores; `_single`: with sums of single precision."""
+VECTOR = ("fp64", "fp32")
+"""Those of the lanes."""
+_AT_BOOST = (*VECTOR, "fp64_tensor")
+"""Those that a data sheet prints at the boost clock, where it prints others at another one."""
+_NOT_LANES = ("warps", "blocks", "registers")
 _MOST = 1_000_000
 """Beyond every figure, whatever its unit."""
 
@@ -66,7 +75,8 @@ def read(label: str, text: str) -> tuple[Product, ...]:
     file.only("sources", "product")
     sources = _sources(file)
     products = file.table("product", required=True)
-    return tuple(_product(name, products.table(name), sources) for name in products.values)
+    tables = {name: products.table(name) for name in products.values}
+    return tuple(each for name, table in tables.items() for each in _with_modes(_product(name, table, sources), table, sources))
 
 
 def read_file(label: str, text: str) -> Product:
@@ -79,7 +89,7 @@ def read_file(label: str, text: str) -> Product:
 
 def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     given = (*_NEEDED, "base_clock", "l2_size")
-    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "source", "measured")
+    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "source", "measured", "lanes", "peaks", "modes")
     if not any(char.isalnum() for char in name):
         raise fields.fail("architecture", "a product needs a name with a letter or a digit")
     arch = architecture(fields.text("architecture"))
@@ -98,6 +108,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     if efficiency is None and "dram_efficiency" not in measured:
         raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
     launch, launch_source = _defaults()[""]
+    lanes = fields.table("lanes")
     cited = {
         "dram_efficiency": efficiency_source,
         "launch_us": launch_source,
@@ -107,6 +118,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
             if measured.values
             else {}
         ),
+        **({"lanes": lanes.citation(sources)} if lanes.values else {}),
     }
     return Product(
         name=name,
@@ -124,7 +136,58 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         l2_size=_optional(fields, "l2_kib"),
         l2_bytes_per_cycle=_optional(measured, "l2_bytes_per_cycle"),
         kept_clock=kept,
+        lanes=_lanes(arch.name, lanes),
+        peaks=_peaks(fields.table("peaks"), boost, sources),
     )
+
+
+def _lanes(arch: str, fields: Fields) -> tuple[tuple[str, int], ...]:
+    """Return the lanes of the SM that a product has otherwise than its architecture file says."""
+    sm = rows(arch, "sm").get("")
+    known = [key for key, value in sm.fields.values.items() if type(value) is int and key not in _NOT_LANES] if sm is not None else []
+    fields.only(*known, "source")
+    return tuple((key, fields.whole(key, least=0, most=_MOST)) for key in fields.values if key != "source")
+
+
+def _peaks(fields: Fields, boost: int, sources: Mapping[str, str]) -> tuple[Peak, ...]:
+    if not fields.values:
+        return ()
+    fields.only(*PEAKS, "tensor_mhz", "source")
+    source, tensor = fields.citation(sources), fields.whole("tensor_mhz", boost, most=_MOST)
+    kinds = (kind for kind in PEAKS if kind in fields)
+    return tuple(Peak(kind, _printed(fields, kind), boost if kind in _AT_BOOST else tensor, source) for kind in kinds)
+
+
+def _printed(fields: Fields, kind: str) -> str:
+    text = fields.text(kind)
+    try:
+        if 0 < Decimal(text) <= _MOST:
+            return text
+    except ArithmeticError:
+        pass
+    raise fields.fail(kind, f"must be a number in quotes, as the data sheet prints it, not '{text}'")
+
+
+def _with_modes(product: Product, fields: Fields, sources: Mapping[str, str]) -> Iterator[Product]:
+    """Yield a product, and for each of its power modes one that has fewer SMs or lower clocks: `Jetson Orin NX 16GB, 15W`."""
+    yield product
+    modes = fields.table("modes")
+    for mode in modes.values:
+        table = modes.table(mode)
+        table.only("sms", "boost_mhz", "dram_gb_per_s", "source")
+        figures = ("sms", "boost_clock", "dram_bandwidth")
+        cited = dict.fromkeys((figure for figure in figures if _KEYS.get(figure, figure) in table), table.citation(sources))
+        yield replace(
+            product,
+            name=f"{product.name}, {mode}",
+            aliases=tuple(f"{alias}, {mode}" for alias in product.aliases),
+            sms=table.whole("sms", product.sms, most=product.sms),
+            boost_clock=table.whole("boost_mhz", product.boost_clock, most=product.boost_clock),
+            dram_bandwidth=table.number("dram_gb_per_s", product.dram_bandwidth, least=1, most=product.dram_bandwidth),
+            sources=tuple({**dict(product.sources), **cited}.items()),
+            base_clock=None,
+            peaks=(),
+        )
 
 
 def _optional(fields: Fields, key: str) -> int | None:

@@ -28,23 +28,21 @@ def products() -> tuple[Product, ...]:
 
 
 def find(text: str) -> Product:
-    """Return the product of a name, an alias, or an abbreviation that fits one product only: words of its name, or beginnings of them.
+    """Return the product of a name or an alias; case, punctuation and the words in front of it that tell no product do not matter.
 
-    Raises UsageError `unknown-gpu` or `ambiguous-gpu` with the names that come near.
+    Nothing less is taken for a name: an H20 is no H200. Raises UsageError `unknown-gpu` with the names that come near.
     """
     wanted = _words(text)
     known = {product: [_words(name) for name in (product.name, *product.aliases)] for product in products()}
     for product, names in known.items():
         if wanted and any("".join(words) == "".join(wanted) for words in names):
             return product
-    fitting = [product for product, names in known.items() if wanted and any(_fits(wanted, words) for words in names)]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise UsageError("ambiguous-gpu", f"'{text}' may be {_listed([product.name for product in fitting])}", hint="name one of them")
+    inside = [product.name for product, names in known.items() if any(set(words) <= set(wanted) for words in names)]
+    fitting = [product.name for product, names in known.items() if wanted and any(_fits(wanted, words) for words in names)]
     joined = {"".join(words): product.name for product, names in known.items() for words in names}
-    near = dict.fromkeys(joined[match] for match in get_close_matches("".join(wanted)[:_LONGEST], joined, cutoff=_NEAR))
-    raise UsageError("unknown-gpu", f"unknown GPU '{text}'", hint=f"did you mean {_listed(list(near))}? {_LIST}" if near else _LIST)
+    close = [joined[match] for match in get_close_matches("".join(wanted)[:_LONGEST], joined, cutoff=_NEAR)]
+    near = list(dict.fromkeys([*inside, *fitting, *close]))
+    raise UsageError("unknown-gpu", f"unknown GPU '{text}'", hint=f"did you mean {_listed(near)}? {_LIST}" if near else _LIST)
 
 
 def _listed(names: list[str]) -> str:

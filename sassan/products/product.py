@@ -6,6 +6,19 @@ from math import ceil
 
 
 @dataclass(frozen=True, slots=True)
+class Peak:
+    """A peak rate as a data sheet prints it, without sparsity: of `kind` (`fp16`), in 10^12 operations a second, at `clock` in MHz.
+
+    The digits of `printed` say how far it is rounded; the clock is that of the sheet, where it is not the boost clock of the product.
+    """
+
+    kind: str
+    printed: str
+    clock: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A GPU as it is sold: `sms` SMs of an `architecture` (`sm_86`), with its clocks and its memory; None is a figure without a source.
 
@@ -13,7 +26,8 @@ class Product:
     `l2_bytes_per_cycle` is what the L2 of the whole GPU was measured to deliver in one cycle of the SMs. `dram_efficiency` is the part
     of the peak that the slowest stream over the whole memory reaches. `launch_us` is the time in which a launch executes no instruction,
     in microseconds: from its start to its first instruction, and from its last to its end. `kept_clock` in MHz is the
-    lowest at which runs were recorded, where that is not the boost clock. `sources` has the source of each figure.
+    lowest at which runs were recorded, where that is not the boost clock. `lanes` are those of its SM that differ from the table of the SM
+    (`sassan/arch/`), by their key. `peaks` are the rates of its data sheet. `sources` has the source of each figure.
     """
 
     name: str
@@ -31,6 +45,8 @@ class Product:
     l2_size: int | None = None
     l2_bytes_per_cycle: int | None = None
     kept_clock: int | None = None
+    lanes: tuple[tuple[str, int], ...] = ()
+    peaks: tuple[Peak, ...] = ()
 
     def source(self, figure: str) -> str:
         """Return where a figure (`boost_clock`) comes from."""

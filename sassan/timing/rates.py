@@ -1,6 +1,6 @@
 """What the instructions of one architecture take, from the tables of the machine and of latencies and from what a user says over them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -18,6 +18,14 @@ ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"
 _CLUSTER = "UCGABAR"
+
+
+def slower_products(names: Sequence[str]) -> str:
+    """Return what a bound takes for granted of doubles and matrix products, where the rates of some products are below those of the SM."""
+    listed = ", ".join(names)
+    return f"the GPU is none of those whose doubles or matrix products are slower than others of its SM ({listed}): name it with --gpu"
+
+
 _Facts = tuple[str, Class | None, int, int]
 
 
@@ -95,8 +103,10 @@ class Rates:
         kinds = {kind.name for opcode in opcodes if (kind := self.kind(opcode)) is not None}
         pipes = {pipe.unit for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None and pipe.unsure}
         doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
+        lanes = {pipe.lanes for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None}
+        slower = (slower_products(self.machine.slower),) if self.machine.slower and lanes & {"fp64", TENSOR} else ()
         waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(opcode.startswith(_CLUSTER) for opcode in opcodes) else ()))
-        return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *waits, FETCH)
+        return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *slower, *waits, FETCH)
 
 
 @dataclass(frozen=True, slots=True)

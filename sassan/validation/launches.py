@@ -7,6 +7,7 @@ from math import ceil, prod
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.launches import settings_of
+from sassan.app.options import on_product
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
@@ -221,6 +222,8 @@ def _settings(
     """Return the settings of a launch: its shape, its shared memory, and its arguments if they are known."""
     chosen = settings_of(settings, function, arguments) if arguments is not None else settings
     resources = settings.resources or Resources()
+    if hardware.gpu is not None and hardware.gpu.architecture == function.arch:
+        chosen = on_product(chosen, hardware.gpu)
     shared = arguments.shared if arguments is not None else launch.shared if launch.shared is not None else resources.shared
     return replace(
         chosen,

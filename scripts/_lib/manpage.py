@@ -14,7 +14,7 @@ Command = TyperCommand | TyperGroup
 
 _STATUS = (
     ("0", "done; for analyze: every function has its numbers or lists its gaps"),
-    ("1", "a gate of check failed, or listing --check or diff --fail-on-growth found something"),
+    ("1", "a gate of check failed, or listing --check, gpus --check or diff --fail-on-growth found something"),
     ("2", "usage, or an output that cannot be written"),
     ("3", "an input was refused, or a function named with -f ('*' names all) has gaps that forbid the number asked for"),
     ("4", "an external tool or an extra is missing; the message names the install command"),

@@ -56,11 +56,35 @@ def test_a_file_describes_another_product_and_steers_no_terminal(sassan: Sassan,
     assert "a data sheet" in result.out
 
 
-@pytest.mark.parametrize(("name", "code"), [("RTX 9999", "unknown-gpu"), ("a100", "ambiguous-gpu")])
+@pytest.mark.parametrize(("name", "code"), [("RTX 9999", "unknown-gpu"), ("a100", "unknown-gpu")])
 def test_an_unknown_name_is_an_error_of_use(name: str, code: str, sassan: Sassan):
     result = sassan("gpus", name)
     assert_refused(result, 2)
     assert result.codes == [code]
+
+
+def test_the_rates_of_a_data_sheet_stand_beside_those_that_are_computed(sassan: Sassan):
+    result = sassan("gpus", "A10", "--check")
+    assert (result.status, result.err) == (0, "")
+    lines = [line.split() for line in result.out.splitlines()]
+    assert lines[0] == ["product", "kind", "MHz", "sheet", "computed", "ratio", "verdict"]
+    assert ["A10", "fp16_single", "1695", "125", "125", "0.9998"] in lines
+    assert result.out.endswith("\nrates: 5, off: 0\n")
+
+
+def test_a_rate_that_is_off_is_a_status_of_its_own(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "my.toml"
+    path.write_text(BOARD + 'peaks = { fp32 = "2.6", fp16_single = "10.2", source = "sheet" }\n', "utf-8")
+    result = sassan("gpus", path, "--check", "--json")
+    assert result.status == 1
+    assert [(each["kind"], each["agrees"]) for each in result.document["peaks"]] == [("fp32", True), ("fp16_single", False)]
+    assert sassan("gpus", path, "--check", "--csv").out.splitlines()[2].partition(",")[2].startswith("fp16_single,1000,10.2,5.12,")
+
+
+def test_a_product_of_no_data_sheet_has_nothing_to_compare(sassan: Sassan):
+    result = sassan("gpus", "GTX 1080", "--check")
+    assert_refused(result, 2)
+    assert result.codes == ["no-peaks"]
 
 
 @pytest.mark.parametrize(("text", "code"), [("[", "bad-gpu"), (BOARD + "cores = 3", "bad-gpu"), (None, "cannot-read")])

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "batch": ("batch", SAXPY, "--executor", "serial"),
     "validate": ("validate", "times.csv", SAXPY, "--sms", "40", "--clock", "1000"),
     "gpus": ("gpus", "T4"),
+    "peak rates": ("gpus", "T4", "--check"),
     "measure": ("measure", MEASURED, "--resamples", "1000"),
 }
 """A command for each kind of document that needs no tool; tests of `rank` and `evolve` hold theirs to the schema."""
@@ -86,7 +87,7 @@ def test_a_document_is_what_the_schema_says_and_no_part_of_it_may_be_missing(
 
 MAPS = {"token_targets", "settings", "limits", "terms", "shares", "capacities", "latency", "interval", "numbers", "lists", "summary", "unknown", "spreads"}
 """Keys of maps of names to values, which may get any name."""
-MAPS |= {"about", "gaps", "refused", "parameters", "sources", "total", "shortest", "longest"}
+MAPS |= {"about", "gaps", "lanes", "refused", "parameters", "sources", "total", "shortest", "longest"}
 
 
 def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

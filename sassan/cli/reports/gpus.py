@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sassan.app.documents import Value
+from sassan.app.peaks import PeakCheck
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
@@ -10,7 +11,7 @@ from sassan.cli.reports.analysis import NONE
 from sassan.products import Product
 
 _COLUMNS = (
-    Column("product", widest=24),
+    Column("product", widest=20),
     Column("arch"),
     Column("SMs", number=True),
     Column("base", number=True),
@@ -20,6 +21,15 @@ _COLUMNS = (
     Column("GB/s", number=True),
     Column("MiB", number=True),
     Column("B/clk", number=True),
+)
+_PEAKS = (
+    Column("product", widest=28),
+    Column("kind"),
+    Column("MHz", number=True),
+    Column("sheet", number=True),
+    Column("computed", number=True),
+    Column("ratio", number=True),
+    Column("verdict"),
 )
 _FIGURES = {
     "architecture": ("architecture", ""),
@@ -34,6 +44,7 @@ _FIGURES = {
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
     "kept_clock": ("kept clock", "MHz"),
+    "lanes": ("lanes", "of an SM"),
 }
 """What people call each figure of a product, and its unit."""
 _KIB = 1024
@@ -51,7 +62,9 @@ def _row(product: Product) -> tuple[str, ...]:
     return (product.name, product.architecture, *map(_shown, (*figures, *l2)))
 
 
-def _shown(value: str | float | None) -> str:
+def _shown(value: str | float | tuple[tuple[str, int], ...] | None) -> str:
+    if isinstance(value, tuple):
+        return " ".join(f"{key}={lanes}" for key, lanes in value)
     return NONE if value is None else value if isinstance(value, str) else f"{value:.6g}"
 
 
@@ -64,6 +77,8 @@ def show_figures(product: Product) -> None:
     rows: list[tuple[str, ...]] = []
     for figure, (title, unit) in _FIGURES.items():
         value = getattr(product, figure)
+        if figure == "lanes" and not value:
+            continue
         if value is None:
             rows.append((title, NONE, "", ""))
             continue
@@ -71,6 +86,32 @@ def show_figures(product: Product) -> None:
         rows.append((title, _shown(value), unit, mark))
     table.show(Table((Column("figure"), Column("value", number=True), Column("unit"), Column("source")), tuple(rows)))
     out("\n" + "".join(f"{mark} {safe(source)}\n" for source, mark in marks.items()))
+
+
+def show_peaks(checks: Sequence[PeakCheck]) -> None:
+    """Print a row per rate, how many there are, and how many are off."""
+    table.show(Table(_PEAKS, tuple(_peak(each) for each in checks)))
+    off = sum(not each.agrees for each in checks)
+    out(f"\nrates: {len(checks)}, off: {off}\n")
+
+
+def _peak(each: PeakCheck) -> tuple[str, ...]:
+    computed, ratio = (NONE if value is None else f"{float(value):.4g}" for value in (each.computed, each.ratio))
+    return (each.product, each.peak.kind, str(each.peak.clock), each.peak.printed, computed, ratio, "" if each.agrees else "off")
+
+
+def peak_row(each: PeakCheck) -> Mapping[str, Value]:
+    """Return what the document says of one rate."""
+    return {
+        "product": each.product,
+        "kind": each.peak.kind,
+        "mhz": each.peak.clock,
+        "sheet": each.peak.printed,
+        "computed": float(each.computed) if each.computed is not None else None,
+        "ratio": each.ratio,
+        "agrees": each.agrees,
+        "source": each.peak.source,
+    }
 
 
 def row(product: Product) -> Mapping[str, Value]:
@@ -90,5 +131,6 @@ def row(product: Product) -> Mapping[str, Value]:
         "l2_bytes_per_cycle": product.l2_bytes_per_cycle,
         "launch_us": product.launch_us,
         "kept_mhz": product.kept_clock,
+        "lanes": dict(product.lanes),
         "sources": dict(product.sources),
     }

@@ -103,7 +103,7 @@ def _values(space: Space, genome: Genome) -> Mapping[str, Recorded]:
 def of_cache(space: TuningSpace, given: TunedLaunch) -> Candidates:
     """Return the configurations of a tuner's cache that ran, or that have no time yet; parameters are macros, as for Kernel Tuner.
 
-    Raises UsageError: `no-source`, `unknown-gpu`, `ambiguous-gpu`, `no-block`, `no-grid`, what reading the source raises.
+    Raises UsageError: `no-source`, `unknown-gpu`, `no-block`, `no-grid`, what reading the source raises.
     """
     gpu = given.gpu if given.gpu is not None else _device(space)
     path = Path(given.source) if given.source is not None else _beside(Path(space.path))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from architectures import HEIR, describe
+from sassan.app.options import machine_of_product
 from sassan.errors import InputError, UsageError
 from sassan.products import find, products, read_file
 from sassan.products.files import read
@@ -57,6 +58,16 @@ def test_a_measured_figure_goes_over_the_common_one():
         ('source = "sheet"', 'source = "sheet"\nmeasured = { dram_efficiency = 1.1, source = "sheet" }', "dram_efficiency"),
         ('source = "sheet"', 'source = "sheet"\nmeasured = { launch_us = 1 }', "source"),
         ('source = "sheet"', 'source = "sheet"\nmeasured = 7', "measured"),
+        ('source = "sheet"', 'source = "sheet"\nlanes = { tensor = -1, source = "sheet" }', "tensor"),
+        ('source = "sheet"', 'source = "sheet"\nlanes = { warps = 8, source = "sheet" }', "warps"),
+        ('source = "sheet"', 'source = "sheet"\nlanes = { tensor = 8 }', "source"),
+        ('source = "sheet"', 'source = "sheet"\npeaks = { fp16 = 8, source = "sheet" }', "fp16"),
+        ('source = "sheet"', 'source = "sheet"\npeaks = { fp16 = "many", source = "sheet" }', "fp16"),
+        ('source = "sheet"', 'source = "sheet"\npeaks = { fp16 = "nan", source = "sheet" }', "fp16"),
+        ('source = "sheet"', 'source = "sheet"\npeaks = { fp12 = "1", source = "sheet" }', "fp12"),
+        ('source = "sheet"', 'source = "sheet"\npeaks = { fp16 = "1" }', "source"),
+        ('source = "sheet"', 'source = "sheet"\nmodes = { slow = { sms = 11, source = "sheet" } }', "sms"),
+        ('source = "sheet"', 'source = "sheet"\nmodes = { slow = { boost_mhz = 500 } }', "source"),
         ('[product."Board 7"]', '[product."-"]', "architecture"),
         ('[sources]\nsheet = "a data sheet"', "sources = 3", "sources"),
     ],
@@ -80,6 +91,17 @@ def test_what_is_no_product_file_is_refused(text: str):
 def test_a_file_of_several_products_names_none():
     with pytest.raises(InputError, match="describes 2 products"):
         read_file("my.toml", WHOLE + WHOLE.partition('"a data sheet"')[2].replace("Board 7", "Board 8"))
+
+
+def test_a_product_without_lanes_of_its_own_has_those_of_the_slowest():
+    sm = machine_of_product(read_file("my.toml", WHOLE), "--gpu").sm
+    assert sm.interval("tensor", "HMMA.16816.F32") == 32
+
+
+def test_a_product_has_the_lanes_that_its_file_says():
+    text = WHOLE + 'lanes = { tensor_single = 512, source = "sheet" }\n'
+    sm = machine_of_product(read_file("my.toml", text), "--gpu").sm
+    assert (sm.interval("tensor", "HMMA.16816.F32"), sm.interval("tensor", "HMMA.1688.F32.TF32")) == (16, 16)
 
 
 def test_a_folder_adds_products(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

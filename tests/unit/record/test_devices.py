@@ -18,7 +18,7 @@ def test_the_numbers_are_those_of_the_table_of_sms():
 
 
 def test_every_device_of_the_table_has_rules():
-    for number in (50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 120, 121):
+    for number in (50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121):
         assert len(simulated_device(DeviceChoice(f"sm_{number}"), 86).numbers(1, 1)) == 17
 
 

@@ -8,7 +8,7 @@ import pytest
 from sassan.access.traffic import Moved, Traffic
 from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, fetching, kept, memory_of, memory_time
 from sassan.ir import Instruction
-from sassan.products import find
+from sassan.products import Product, find, products
 from sassan.source import Span
 
 MEMORY = GpuMemory(dram=Fraction(256), l2=Fraction(1024), capacity=4096, atomic=2, launch=100, miss=500)
@@ -83,3 +83,14 @@ def test_the_memory_of_a_product_is_in_cycles_at_its_clock():
     assert slow.dram == 2 * fast.dram == Fraction("389.76")
     assert (slow.launch, fast.launch) == (2000, 4000)
     assert slow.l2 == fast.l2
+
+
+@pytest.mark.parametrize("product", products(), ids=lambda product: product.name)
+def test_l2_is_no_slower_than_the_dram_behind_it(product: Product):
+    memory = memory_of(product)
+    assert memory.l2 >= memory.dram
+
+
+@pytest.mark.parametrize("name", ["H200", "B200"])
+def test_a_stream_is_not_held_to_one_load_of_each_thread(name: str):
+    assert memory_of(find(name)).dram / find(name).dram_bytes_per_cycle == Fraction(4, 5)

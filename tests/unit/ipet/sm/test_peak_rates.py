@@ -114,7 +114,7 @@ def test_a_product_has_no_slots_on_an_sm_without_tensor_cores() -> None:
         ("sm_86", "HMMA.16816.F32", 32),
         ("sm_86", "HMMA.1688.F32.TF32", 32),
         ("sm_86", "DMMA.884", 128),
-        ("sm_89", "QMMA.16832.F16.E4M3.E4M3", 16),
+        ("sm_89", "QMMA.16832.F16.E4M3.E4M3", 32),
         ("sm_89", "QMMA.16832.F32.E4M3.E4M3", 32),
         ("sm_90", "HGMMA.64x256x16.F32", 128),
         ("sm_90", "HGMMA.64x256x8.F32.TF32", 128),
