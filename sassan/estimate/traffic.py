@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from sassan.access.accesses import Access, Pattern
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.observed import Touched
 from sassan.estimate.watch import Key
@@ -27,14 +27,13 @@ from sassan.machine.memory_pipeline import MemoryPipeline
 SCATTERED = 2
 _RANDOM = 3.5
 """Lanes on the fullest of 32 banks where each of 32 falls on any of them, on average."""
-_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1.
 
-    `guessed`: nothing is known of its lanes. `serial`: operations of lanes that L2 does one after the other, for all warps.
+    `guessed`: nothing is known of its lanes. `serial`: cycles for which one unit of L2 works on operations of lanes, for all warps.
     """
 
     cycles: float = 0.0
@@ -84,14 +83,16 @@ def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expecte
     name = access.opcode.partition(".")[0]
     match access.space:
         case Space.SHARED:
-            return Expected(touched.passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared))
+            return Expected(touched.passes * (_pass(access, pipeline)))
         case Space.CONSTANT:
             return Expected(touched.passes * pipeline.constant)
         case Space.LOCAL:
             return _of(access, 1.0, pipeline)
         case _:
-            beyond = touched.sectors if name.startswith("ST") or name in _ATOMICS else touched.fresh
-            return Expected(max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot)
+            beyond = touched.sectors if name.startswith("ST") or name in L2_ATOMICS else touched.fresh
+            return Expected(
+                max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot * _usual(access, pipeline)
+            )
 
 
 def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
@@ -102,7 +103,7 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
             passes = _middle(access.passes)
             if scattered:
                 passes = _RANDOM * (access.ideal or 1)
-            return Expected(passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared), guessed=scattered)
+            return Expected(passes * (_pass(access, pipeline)), guessed=scattered)
         case Space.CONSTANT:
             return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
         case Space.BULK:
@@ -118,11 +119,22 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
     most = LANES if access.sectors is None else access.sectors.most
     sectors = float(min(most, SCATTERED * (access.ideal or 1))) if apart else _middle(access.sectors)
     lines = sectors if apart else _middle(access.lines)
-    store = name.startswith("ST") or name in _ATOMICS
+    store = name.startswith("ST") or name in L2_ATOMICS
     if not store and access.pattern is Pattern.BROADCAST:
         fresh = min(fresh, access.bytes / SECTOR)
     beyond = sectors if store else sectors * fresh
     return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, scattered)
+
+
+def _pass(access: Access, pipeline: MemoryPipeline) -> float:
+    """Return what a pass over the banks of shared memory takes."""
+    return _usual(access, pipeline) if access.opcode.partition(".")[0] == "ATOMS" else pipeline.shared
+
+
+def _usual(access: Access, pipeline: MemoryPipeline) -> float:
+    """Return for how long an atomic operation usually keeps its word; one cycle where no rate is known."""
+    rate = pipeline.atomics.rate(access.opcode)
+    return 1.0 if rate is None else rate.usual
 
 
 def _middle(count: tuple[int, int] | None) -> float:

@@ -40,14 +40,14 @@ def test_scattered_lanes_take_a_line_each_and_half_of_it_from_dram():
 
 def test_an_atomic_operation_fetches_and_writes_and_may_be_alone_at_each_lane():
     found = of_memory("REDG.E.ADD", Pattern.BROADCAST, 1, 1, collisions=32)
-    assert (found.fetched, found.written, found.atomics) == (64, 64, 32)
+    assert (found.fetched, found.written, found.atomics) == (64, 64, 32 * 6)
 
 
 def test_bank_conflicts_keep_the_pipeline():
     conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32), ideal=1)
     assert moved(conflict) == Moved(cycles=63)
     assert moved(Access(0, "LDS.128", Space.SHARED, 16, Pattern.ALIGNED, passes=exactly(4), ideal=4)) == Moved(cycles=4)
-    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=64)
+    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=160)
 
 
 def test_warps_of_a_block_move_what_each_of_them_does():
