@@ -82,7 +82,8 @@ class Access:
     `passes` those over the banks of shared memory, or different addresses of constant memory;
     `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
     most lanes that an atomic operation may bring to one address, of `lanes` that may do one. `base` is the
-    parameter that the address begins with, '' where that is not known. `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    parameter that the address begins with, '' where that is not known. `fresh` are those of `halves`, at most, that no access before
+    it in its straight piece of code touches; None: all of them.
     `distinct` units of L2 work on the operations of an atomic one whenever these wait.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """

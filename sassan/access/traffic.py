@@ -91,7 +91,9 @@ def traffic(accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: t
     """Return what accesses move; `assumptions` are those of their transactions."""
     number = lcm(*(len(access.warps) or 1 for access in accesses))
     warps = tuple(_of_warp(accesses, pipeline, warp) for warp in range(number)) if number > 1 else ()
-    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption), tuple(_unknown(accesses, pipeline)), warps)
+    rates = {access.opcode: pipeline.atomics.rate(access.opcode) for access in accesses if access.opcode.partition(".")[0] in OPCODES}
+    atomic = dict.fromkeys(rate.assumption for rate in rates.values() if rate is not None)
+    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption, *atomic), tuple(_unknown(accesses, pipeline)), warps)
 
 
 def _of_warp(accesses: Iterable[Access], pipeline: MemoryPipeline, warp: int | None = None) -> Mapping[int, Moved]:

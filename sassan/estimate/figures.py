@@ -25,7 +25,8 @@ class Figures:
 
     `dispatch`: until a block follows another one. `release`:
     from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
-    `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that is usual. `cache`: KiB of L1 that shared memory never takes.
+    `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
+    is usual. `cache`: KiB of L1 that shared memory never takes.
     `check`: for which FCHK, the test of a fast division, keeps its unit.
     """
 

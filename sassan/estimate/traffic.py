@@ -8,11 +8,12 @@ Guesses, each as simple as it can be:
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
 * what spills to local memory stays in L1;
-* atomic operations of lanes on one address are combined to one;
+* atomic operations of one instruction wait for each other at the sector that most are at; L2 works on those of other instructions at
+  other sectors at the same time;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -61,6 +62,7 @@ def expected(
     seen: dict[int, list[Touched]] = {}
     for address, _ in sorted(touched):
         seen.setdefault(address, []).append(touched[address, _])
+    alike = _one_unit(touched.values())
     out: dict[int, Expected] = {}
     for address, several in by_address.items():
         known = seen.get(address, [])
@@ -74,16 +76,24 @@ def expected(
             sum(cost.cycles for cost in each),
             sum(cost.sectors for cost in each),
             any(cost.guessed for cost in each),
-            sum(cost.serial for cost in each),
+            sum(cost.serial for cost in each) * alike,
         )
     return out
+
+
+def _one_unit(touched: Iterable[Touched]) -> float:
+    """Return which part of the operations that wait for each other are at one sector: a unit of L2 works on each."""
+    by_place: dict[int, float] = {}
+    for each in touched:
+        by_place[each.place] = by_place.get(each.place, 0.0) + each.hot
+    return max(by_place.values()) / total if (total := sum(by_place.values())) else 1.0
 
 
 def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expected:
     name = access.opcode.partition(".")[0]
     match access.space:
         case Space.SHARED:
-            return Expected(touched.passes * (_pass(access, pipeline)))
+            return Expected(touched.passes * _pass(access, pipeline))
         case Space.CONSTANT:
             return Expected(touched.passes * pipeline.constant)
         case Space.LOCAL:
@@ -103,7 +113,7 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
             passes = _middle(access.passes)
             if scattered:
                 passes = _RANDOM * (access.ideal or 1)
-            return Expected(passes * (_pass(access, pipeline)), guessed=scattered)
+            return Expected(passes * _pass(access, pipeline), guessed=scattered)
         case Space.CONSTANT:
             return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
         case Space.BULK:

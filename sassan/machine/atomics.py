@@ -1,15 +1,17 @@
 """Rates of atomic operations: for how long one keeps its unit, by operation, type, place, and whether it has a result.
 
-A unit of L2 does the operations of one access on a sector in passes: a pass does at most one on each of its words (docs/proofs/gpu-memory.md).
+A unit of L2 does the operations of one access on a sector in passes: a pass does at most one on each of its words
+(docs/proofs/gpu-memory.md).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from sassan.arch import FactRow, Rows, cached, rows
+from sassan.assumptions import published
 from sassan.errors import InputError
 
 _MOST = 1_000_000
@@ -54,7 +56,21 @@ class AtomicRate:
     sector: int
     usual: float
     source: str
+    unsure: bool = False
     scale: int = 1
+
+    @property
+    def assumption(self) -> str:
+        """Return what a bound takes for granted."""
+        system = " that the system sees" if self.scale > 1 else ""
+        if self.place is Place.SHARED:
+            text = f"atomic operations on shared memory ({self.kind}) keep it for {self.word} cycles per pass over the banks"
+        else:
+            text = (
+                f"atomic operations{system} ({self.kind}, {self.place}) keep a unit of L2 for {self.word} cycles on a word, "
+                f"for {self.sector} on different words of a sector"
+            )
+        return text if self.unsure else published(text)
 
     def of_access(self, lanes: int, collisions: int, sectors: int) -> int:
         """Return for how long the operations of one access keep the units of L2, were all done one after the other.
@@ -88,7 +104,7 @@ class Atomics:
         if known is None or "SYS" not in modifiers:
             return known
         times = self.system
-        return AtomicRate(known.kind, known.place, known.word * times, known.sector * times, known.usual, known.source, times)
+        return replace(known, word=known.word * times, sector=known.sector * times, unsure=True, scale=times)
 
 
 @cached
@@ -125,4 +141,4 @@ def _rate(place: Place, kind: str, row: FactRow) -> AtomicRate:
     word = fields.whole("word", most=_MOST)
     # Otherwise an operation that is alone in its pass would be charged less than the next one on its word waits.
     sector = fields.whole("sector", word, least=word, most=_MOST)
-    return AtomicRate(kind, place, word, sector, fields.number("usual", least=0, most=word), row.source)
+    return AtomicRate(kind, place, word, sector, fields.number("usual", least=0, most=word), row.source, fields.flag("unsure"))
