@@ -35,7 +35,7 @@ class Touched:
 
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
-    operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of that sector.
+    operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
     """
 
     drawn: bool
@@ -245,14 +245,14 @@ def _sorted(numbers: npt.NDArray[np.uint32], active: Truth) -> npt.NDArray[np.ui
 
 
 def _hot(some: Executions, inner: Truth, chosen: Sample) -> tuple[float, int]:
-    """Return how many lanes of an execution are at the sector that most are at, and that; 0 where different blocks never meet there."""
+    """Return how many lanes of an execution are at the sector that most are at, and its line; 0 where different blocks never meet there."""
     sectors, active = some.addresses[inner] // SECTOR, some.active[inner]
     if not active.any():
         return 0.0, -1
     numbers, counts = np.unique(sectors[active], return_counts=True)
     there = ((sectors == numbers[counts.argmax()]) & active).any(axis=1)
     blocks = {chosen.number(warp) for warp in some.warps[inner][there].tolist()}
-    return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0, int(numbers[counts.argmax()])
+    return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0, int(numbers[counts.argmax()]) * SECTOR // LINE
 
 
 def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:

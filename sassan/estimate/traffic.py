@@ -8,8 +8,7 @@ Guesses, each as simple as it can be:
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
 * what spills to local memory stays in L1;
-* atomic operations of one instruction wait for each other at the sector that most are at; L2 works on those of other instructions at
-  other sectors at the same time;
+* atomic operations of an instruction wait for each other at the sector that most are at, and for those of others on its line;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
 """
 
@@ -82,7 +81,7 @@ def expected(
 
 
 def _one_unit(touched: Iterable[Touched]) -> float:
-    """Return which part of the operations that wait for each other are at one sector: a unit of L2 works on each."""
+    """Return which part of the atomic operations that wait are on one line: a unit of L2 works on each."""
     by_place: dict[int, float] = {}
     for each in touched:
         by_place[each.place] = by_place.get(each.place, 0.0) + each.hot

@@ -136,7 +136,7 @@ def test_a_kernel_stands_for_each_row(arch: str) -> None:
 
 
 # Others measured so many sums on one word by this product, in ms; the kernels of samples/atomics do 16 by each thread of 256.
-SUMS = "ptheywood/atomicAddBench, readme.md"
+SUMS = "ptheywood/atomicAddBench"
 HISTOGRAMS = "R100001/Programming-Massively-Parallel-Processors, histogram"
 PUBLISHED = [
     ("sm_52", "reducing_single", "GTX TITAN X", 20, 3.62, SUMS),
