@@ -81,8 +81,9 @@ class Access:
     bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
     `passes` those over the banks of shared memory, or different addresses of constant memory;
     `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
-    most lanes that an atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where that is
-    not known. `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
+    most lanes that an atomic operation may bring to one address, of `lanes` that may do one. `base` is the
+    parameter that the address begins with, '' where that is not known. `fresh` are those of `halves`, at most, that no access before
+    it in its straight piece of code touches; None: all of them.
     `distinct` units of L2 work on the operations of an atomic one whenever these wait.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
@@ -99,6 +100,7 @@ class Access:
     passes: Count | None = None
     ideal: int | None = None
     collisions: int | None = None
+    lanes: int = LANES
     base: str = ""
     fresh: int | None = None
     distinct: int = 1
@@ -182,6 +184,7 @@ def _worst(a: Access, b: Access) -> Access:
         passes=_either(a.passes, b.passes),
         ideal=max(a.transactions.most, b.transactions.most) - max(a.waste, b.waste),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
+        lanes=max(a.lanes, b.lanes),
         fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
         warps=_warp_by_warp(a, b),
     )
@@ -206,7 +209,7 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
     if known.lone:
         # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
         access = counted(plain, reference, LaneWord())
-        access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None)
+        access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None, lanes=1)
         return _fresh(access, reference, _Warp((0,), (0,), (0,), 1), known.before)
     if held is None:
         held = LaneWord(rows=tuple(range(LANES)) * len(known.threads))
@@ -251,7 +254,7 @@ def _scattered(access: Access, reference: Reference, count: int) -> Access:
     """Return the most that an access of this size may cost, wherever its lanes go."""
     size = reference.bytes
     collisions = count if reference.atomic else None
-    access = replace(access, pattern=Pattern.SCATTERED, collisions=collisions)
+    access = replace(access, pattern=Pattern.SCATTERED, collisions=collisions, lanes=count)
     match access.space:
         case Space.SHARED:
             return replace(access, passes=Count(1, count), ideal=least_passes([0] * count, size))
@@ -311,7 +314,7 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
         return _scattered(access, reference, len(rows))
     pattern, stride = _pattern(warp.addresses, size) if len(rows) <= 1 else (Pattern.ROWS, None)
     collisions = sum(max(map(row.count, row)) for row in rows) if reference.atomic else None
-    access = replace(access, pattern=pattern, stride=stride, collisions=collisions)
+    access = replace(access, pattern=pattern, stride=stride, collisions=collisions, lanes=len(warp.lanes))
     match access.space:
         case Space.SHARED:
             least = max((over(row, modulus, LINE, size, least_words).least for row in rows), default=0)

@@ -35,8 +35,8 @@ class Reference(NamedTuple):
 
 
 _SPACES = {
-    Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED"),
-    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS"),
+    Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED", "UREDGR"),
+    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS", "REDAS"),
     Space.LOCAL: ("LDL", "STL"),
     Space.CONSTANT: ("LDC",),
     Space.GENERIC: ("LD", "ST", "ATOM"),
@@ -46,9 +46,9 @@ _SPACES = {
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
 _COPY = "LDGSTS"
 """From global to shared memory; the shared address comes first."""
-L2_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+L2_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG", "UREDGR"})
 """Atomic operations that units of L2 do."""
-_ATOMIC = frozenset({*L2_ATOMICS, "ATOMS"})
+_ATOMIC = frozenset({*L2_ATOMICS, "ATOMS", "REDAS"})
 _MATRICES = frozenset({"LDSM", "STSM"})
 _ROW = 16
 """Bytes of a row of a matrix, whose address one lane holds; 8 lanes hold those of a matrix."""

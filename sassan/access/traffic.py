@@ -10,6 +10,7 @@ from sassan.access.accesses import Access
 from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap
+from sassan.machine.atomics import OPCODES
 from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 
 _TEXELS = 8
@@ -23,8 +24,8 @@ class Moved:
     """What one execution of an instruction moves, at most.
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
-    holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
-    the other: those on one address, or on one sector each; a part of them where several units work on them. `apart`: of memory that no
+    holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: cycles for which atomic units of L2 work,
+    were all operations done one after the other; a part of them where several units work on them. `apart`: of memory that no
     argument points to (local memory, textures). `again`: bytes of DRAM beyond these where L2 lost what the warp accessed before in the
     same straight piece of code.
     """
@@ -90,7 +91,9 @@ def traffic(accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: t
     """Return what accesses move; `assumptions` are those of their transactions."""
     number = lcm(*(len(access.warps) or 1 for access in accesses))
     warps = tuple(_of_warp(accesses, pipeline, warp) for warp in range(number)) if number > 1 else ()
-    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption), tuple(_unknown(accesses)), warps)
+    rates = {access.opcode: pipeline.atomics.rate(access.opcode) for access in accesses if access.opcode.partition(".")[0] in OPCODES}
+    atomic = dict.fromkeys(rate.assumption for rate in rates.values() if rate is not None)
+    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption, *atomic), tuple(_unknown(accesses, pipeline)), warps)
 
 
 def _of_warp(accesses: Iterable[Access], pipeline: MemoryPipeline, warp: int | None = None) -> Mapping[int, Moved]:
@@ -117,7 +120,6 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
             sectors = access.sectors.most if access.sectors is not None else LANES
             lines = access.lines.most if access.lines is not None else -(-sectors * SECTOR // LINE)
     atomic = access.opcode.partition(".")[0] in L2_ATOMICS
-    collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
     every = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
     touched = min(every, HALF * _fresh(access))
@@ -127,16 +129,24 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         # An atomic operation reads what it writes.
         fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
         written=touched if writes else 0,
-        atomics=Fraction(max(collisions, sectors) if atomic else 0, access.distinct),
+        atomics=Fraction(_operations(access, sectors, pipeline) if atomic else 0, access.distinct),
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
         again=every - touched,
     )
 
 
+def _operations(access: Access, sectors: int, pipeline: MemoryPipeline) -> int:
+    """Return for how long the operations of an access keep the atomic units of L2; 0 where that is unknown, which is a gap (`_unknown`)."""
+    rate = pipeline.atomics.rate(access.opcode)
+    collisions = LANES if access.collisions is None else access.collisions
+    return rate.of_access(access.lanes, collisions, sectors) if rate is not None else 0
+
+
 def _shared(access: Access, passes: int, pipeline: MemoryPipeline) -> int:
     """Return for how long an access to shared memory keeps the pipeline; passes that bank conflicts add take longer."""
-    if access.opcode.startswith("ATOMS"):
-        return passes * pipeline.shared_atomic
+    if access.opcode.partition(".")[0] in OPCODES:
+        rate = pipeline.atomics.rate(access.opcode)
+        return passes * rate.word if rate is not None else 0
     free = min(passes, access.ideal or 1)
     return free * pipeline.shared + (passes - free) * pipeline.conflict
 
@@ -145,7 +155,9 @@ def _fresh(access: Access) -> int:
     return 2 * LANES * _TEXELS if access.fresh is None else access.fresh
 
 
-def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:
+def _unknown(accesses: Iterable[Access], pipeline: MemoryPipeline) -> Iterable[Gap]:
     for access in accesses:
         if access.space is Space.BULK:
             yield Gap(access.address, "unknown-bytes", f"how many bytes {access.opcode} copies is unknown: its traffic has no bound")
+        elif access.opcode.partition(".")[0] in OPCODES and pipeline.atomics.rate(access.opcode) is None:
+            yield Gap(access.address, "no-rate", f"how many operations of {access.opcode} are done per cycle is unknown")

@@ -24,9 +24,9 @@ class Figures:
     """What `figures.toml` says, in cycles: `l1` and `l2` from the issue of a load until that level answers it, and `dram` more than L2.
 
     `dispatch`: until a block follows another one. `release`:
-    from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues. `atomic`: for which
-    L2 keeps an address for the operation of one lane. `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the
-    part of the launch overhead of a product that is usual. `cache`: KiB of L1 that shared memory never takes.
+    from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
+    `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
+    is usual. `cache`: KiB of L1 that shared memory never takes.
     `check`: for which FCHK, the test of a fast division, keeps its unit.
     """
 
@@ -36,7 +36,6 @@ class Figures:
     dispatch: float
     release: float
     backlog: float
-    atomic: float
     fetch: float
     launch: float
     cache: float

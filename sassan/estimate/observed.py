@@ -35,7 +35,7 @@ class Touched:
 
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
-    operations of atomic instructions of several blocks on the sector that most of them are at.
+    operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
     """
 
     drawn: bool
@@ -45,6 +45,7 @@ class Touched:
     lines: float = 0.0
     passes: float = 0.0
     hot: float = 0.0
+    place: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +221,14 @@ def _of(  # noqa: PLR0913 - what is known of an access
     if kind.space is Space.CONSTANT:
         return Touched(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
+    hot, place = _hot(some, inner, chosen) if kind.atomic else (0.0, -1)
     return Touched(
         drawn=False,
         sectors=sectors * max(1, kind.bytes // SECTOR),
         fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,
         lines=float(distinct(addresses // LINE, active).mean()),
-        hot=_hot(some, inner, chosen) if kind.atomic else 0.0,
+        hot=hot,
+        place=place,
     )
 
 
@@ -241,15 +244,15 @@ def _sorted(numbers: npt.NDArray[np.uint32], active: Truth) -> npt.NDArray[np.ui
     return np.sort(np.where(active, numbers, first[:, None]), axis=1)
 
 
-def _hot(some: Executions, inner: Truth, chosen: Sample) -> float:
-    """Return how many lanes of an execution are at the sector that most are at; 0 where warps of different blocks never meet there."""
+def _hot(some: Executions, inner: Truth, chosen: Sample) -> tuple[float, int]:
+    """Return how many lanes of an execution are at the sector that most are at, and its line; 0 where different blocks never meet there."""
     sectors, active = some.addresses[inner] // SECTOR, some.active[inner]
     if not active.any():
-        return 0.0
+        return 0.0, -1
     numbers, counts = np.unique(sectors[active], return_counts=True)
     there = ((sectors == numbers[counts.argmax()]) & active).any(axis=1)
     blocks = {chosen.number(warp) for warp in some.warps[inner][there].tolist()}
-    return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0
+    return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0, int(numbers[counts.argmax()]) * SECTOR // LINE
 
 
 def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:

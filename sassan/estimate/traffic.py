@@ -8,16 +8,16 @@ Guesses, each as simple as it can be:
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
 * what spills to local memory stays in L1;
-* atomic operations of lanes on one address are combined to one;
+* atomic operations of an instruction wait for each other at the sector that most are at, and for those of others on its line;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from sassan.access.accesses import Access, Pattern
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.observed import Touched
 from sassan.estimate.watch import Key
@@ -27,14 +27,13 @@ from sassan.machine.memory_pipeline import MemoryPipeline
 SCATTERED = 2
 _RANDOM = 3.5
 """Lanes on the fullest of 32 banks where each of 32 falls on any of them, on average."""
-_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1.
 
-    `guessed`: nothing is known of its lanes. `serial`: operations of lanes that L2 does one after the other, for all warps.
+    `guessed`: nothing is known of its lanes. `serial`: cycles for which one unit of L2 works on operations of lanes, for all warps.
     """
 
     cycles: float = 0.0
@@ -62,6 +61,7 @@ def expected(
     seen: dict[int, list[Touched]] = {}
     for address, _ in sorted(touched):
         seen.setdefault(address, []).append(touched[address, _])
+    alike = _one_unit(touched.values())
     out: dict[int, Expected] = {}
     for address, several in by_address.items():
         known = seen.get(address, [])
@@ -75,23 +75,33 @@ def expected(
             sum(cost.cycles for cost in each),
             sum(cost.sectors for cost in each),
             any(cost.guessed for cost in each),
-            sum(cost.serial for cost in each),
+            sum(cost.serial for cost in each) * alike,
         )
     return out
+
+
+def _one_unit(touched: Iterable[Touched]) -> float:
+    """Return which part of the atomic operations that wait are on one line: a unit of L2 works on each."""
+    by_place: dict[int, float] = {}
+    for each in touched:
+        by_place[each.place] = by_place.get(each.place, 0.0) + each.hot
+    return max(by_place.values()) / total if (total := sum(by_place.values())) else 1.0
 
 
 def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expected:
     name = access.opcode.partition(".")[0]
     match access.space:
         case Space.SHARED:
-            return Expected(touched.passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared))
+            return Expected(touched.passes * _pass(access, pipeline))
         case Space.CONSTANT:
             return Expected(touched.passes * pipeline.constant)
         case Space.LOCAL:
             return _of(access, 1.0, pipeline)
         case _:
-            beyond = touched.sectors if name.startswith("ST") or name in _ATOMICS else touched.fresh
-            return Expected(max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot)
+            beyond = touched.sectors if name.startswith("ST") or name in L2_ATOMICS else touched.fresh
+            return Expected(
+                max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot * _usual(access, pipeline)
+            )
 
 
 def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
@@ -102,7 +112,7 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
             passes = _middle(access.passes)
             if scattered:
                 passes = _RANDOM * (access.ideal or 1)
-            return Expected(passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared), guessed=scattered)
+            return Expected(passes * _pass(access, pipeline), guessed=scattered)
         case Space.CONSTANT:
             return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
         case Space.BULK:
@@ -118,11 +128,22 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
     most = LANES if access.sectors is None else access.sectors.most
     sectors = float(min(most, SCATTERED * (access.ideal or 1))) if apart else _middle(access.sectors)
     lines = sectors if apart else _middle(access.lines)
-    store = name.startswith("ST") or name in _ATOMICS
+    store = name.startswith("ST") or name in L2_ATOMICS
     if not store and access.pattern is Pattern.BROADCAST:
         fresh = min(fresh, access.bytes / SECTOR)
     beyond = sectors if store else sectors * fresh
     return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, scattered)
+
+
+def _pass(access: Access, pipeline: MemoryPipeline) -> float:
+    """Return what a pass over the banks of shared memory takes."""
+    return _usual(access, pipeline) if access.opcode.partition(".")[0] == "ATOMS" else pipeline.shared
+
+
+def _usual(access: Access, pipeline: MemoryPipeline) -> float:
+    """Return for how long an atomic operation usually keeps its word; one cycle where no rate is known."""
+    rate = pipeline.atomics.rate(access.opcode)
+    return 1.0 if rate is None else rate.usual
 
 
 def _middle(count: tuple[int, int] | None) -> float:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sassan.arch import cached, rows
 from sassan.errors import InputError
+from sassan.machine.atomics import Atomics, atomics
 
 SECTOR = 32
 """Bytes of a sector, the least that is moved between L1, L2 and DRAM."""
@@ -11,18 +12,19 @@ SECTOR = 32
 
 @dataclass(frozen=True, slots=True)
 class MemoryPipeline:
-    """Cycles per pass over the banks of shared memory, per pass that conflicts add, per pass of atomics, per constant address and line.
+    """Cycles per pass over the banks of shared memory, per pass that conflicts add, per constant address and line.
 
-    `port` is how many bytes an SM receives from L2, or sends there, per cycle. `source` is that of all figures.
+    `port` is how many bytes an SM receives from L2, or sends there, per cycle. `atomics` are the rates of atomic operations.
+    `source` is that of all other figures.
     """
 
     shared: int
     conflict: int
-    shared_atomic: int
     constant: int
     line: int
     port: int
     source: str
+    atomics: Atomics
 
     def of_lines(self, lines: int, sectors: int) -> int:
         """Return for how long an access to global or local memory keeps the pipeline: to look up its lines, or to move its sectors."""
@@ -32,8 +34,8 @@ class MemoryPipeline:
     def assumption(self) -> str:
         """Return what the cycles of accesses rest on."""
         return (
-            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.conflict} that conflicts add, "
-            f"{self.shared_atomic} of an atomic operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes "
+            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.conflict} that conflicts add), "
+            f"{self.constant} per constant address, {self.line} per line, {self.port} bytes "
             "a cycle between L1 and L2; accesses pass its stages in order"
         )
 
@@ -48,6 +50,6 @@ def memory_pipeline(arch: str) -> MemoryPipeline:
     if row is None:
         raise InputError("unknown-sm", f"no architecture file describes the memory pipeline of {arch}")
     fields = row.fields
-    fields.only("shared", "conflict", "shared_atomic", "constant", "line", "port", "source")
-    figures = {name: fields.whole(name) for name in ("shared", "conflict", "shared_atomic", "constant", "line", "port")}
-    return MemoryPipeline(**figures, source=row.source)
+    fields.only("shared", "conflict", "constant", "line", "port", "source")
+    figures = {name: fields.whole(name) for name in ("shared", "conflict", "constant", "line", "port")}
+    return MemoryPipeline(**figures, source=row.source, atomics=atomics(arch))

@@ -20,6 +20,9 @@ from sassan.products import products
 
 _HEAD = "<!-- made by scripts/docs: change the source that it names, not this page -->\n"
 _DATA = Path(files.__file__).parent / "data"
+_PLACES = ("l2", "returning", "reducing", "shared")
+_WORDS = {"double": 8, "wide": 8}
+"""Bytes of an operation, where they are not 4."""
 
 
 def pages() -> Mapping[str, str]:
@@ -127,11 +130,34 @@ def _architectures() -> str:
     named = [(name, key, row) for name, file in described.items() for key, row in file.get("latencies", {}).get("cycles", {}).items()]
     rows = [(f"`{name}`", f"`{key}`", row.get("cycles", "-"), "assumed" if row.get("unsure") else _source(row)) for name, key, row in named]
     lines += _table(("file", "class", "cycles", "source"), rows)
+    lines += ["", *_atomics(described)]
     lines += ["", "## Sources", ""]
     for name, file in described.items():
         if "sources" in file:
             lines += [f"**{name}**", "", *(f"* `{key}`: {_cell(text)}" for key, text in file["sources"].items()), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _atomics(described: Mapping[str, Mapping[str, object]]) -> list[str]:
+    """The rates of atomic operations that each file gives, for the four ways in which the lanes of a warp may lie to each other."""
+    about = (
+        "Cycles for which the operations of a warp keep the atomic units of L2 (`l2`: with and without a result), or the shared memory of "
+        "an SM: where all 32 lanes are on one word, in as few sectors as they need, and in 32 lines. A file goes over what it extends; an "
+        "operation without a row is a gap `no-rate`, and one that the whole system sees takes as many times as long as `system` says. "
+        "`scripts/atomics` prints the rates of each architecture with a kernel that stands for each."
+    )
+    rows: list[tuple[object, ...]] = []
+    for name, file in described.items():
+        table = file.get("atomics", {})
+        assert isinstance(table, dict)
+        for place, kind, row in ((place, kind, row) for place, every in table.items() if place in _PLACES for kind, row in every.items()):
+            word, sector = row["word"], row.get("sector", row["word"])
+            touched = 32 * _WORDS.get(kind, 4) // 32
+            lanes = (32 * word, min(32 * word, touched * sector), 32 * word) if place != "shared" else (32 * word, word, 32 * word)
+            source = f"assumed ({_source(row)})" if row.get("unsure") else _source(row)
+            rows.append((f"`{name}`", f"`{place}`", f"`{kind}`", word, sector, *lanes, f"{row['usual']:g}", source))
+    heads = ("file", "place", "operation", "word", "sector", "32 on one word", "neighbours", "apart", "usual", "source")
+    return ["## Atomic operations", "", about, "", *_table(heads, rows)]
 
 
 def _api() -> str:

@@ -105,13 +105,12 @@ def claim(kernel: Kernel) -> Claim:
         Fraction(SECTOR * gpu.ticks, gpu.piece),
         Fraction(SECTOR * gpu.ticks, gpu.sector),
         kernel.sectors * SECTOR if gpu.caches else 0,
-        gpu.atomic,
         LAUNCH_OVERHEAD,
         miss=0,
     )
     grid = Grid(kernel.blocks, kernel.warps, gpu.sms, min(gpu.places, -(-kernel.blocks // gpu.sms)), buffers=(kernel.sectors * SECTOR,))
     choices = tuple(kernel.choices(warp) for warp in range(kernel.warps))
-    return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, choices, kernel.blocks)
+    return Claim(optima, grid, tuple(tuple(_moved(operation, gpu) for operation in path) for path in paths), memory, choices, kernel.blocks)
 
 
 def _pieces(path: Path) -> Iterator[Path]:
@@ -151,11 +150,11 @@ def _share(gpu: Gpu, operation: Operation, *, pipeline: bool) -> Fraction:
             return Fraction(0)
 
 
-def _moved(operation: Operation) -> Moved:
+def _moved(operation: Operation, gpu: Gpu) -> Moved:
     if not isinstance(operation, Access):
         return Moved()
     sectors = len(operation.sectors)
-    atomics = max((times for _, times in operation.atomics), default=0)
+    atomics = sum(times for _, times in operation.atomics) * operation.operation * gpu.atomic
     moved = sectors * SECTOR
     # What an atomic operation changes is fetched and written back.
     fetched = moved + operation.spare * SECTOR if atomics or not operation.writes else 0
@@ -203,6 +202,7 @@ def kernel(random: Random) -> Kernel:
         sector=random.randint(1, 2 * ticks) * slow["l2"],
         piece=random.randint(1, 3 * ticks) * slow["dram"],
         atomic=random.randint(1, 2) * slow["atomic"],
+        slices=random.randint(1, 3),
         queued=random.random() < 0.5,
         drains=random.random() < 0.5,
         early=random.random() < 0.5,
@@ -270,6 +270,7 @@ def _access(random: Random, focus: str, sectors: int, held: int) -> Access:
         spare=random.randint(0, 2) if kind == "read" else 0,
         writes=kind != "read",
         atomics=tuple((address, random.randint(1, 6)) for address in addresses),
+        operation=random.choice((1, 1, 3)),
     )
 
 

@@ -29,7 +29,8 @@ class Compute:
 class Access:
     """Keeps the two stages of the memory pipeline for `lookup` and `transfer` cycles, then moves its sectors; the rest takes `latency`.
 
-    `spare` are pieces of 32 bytes that DRAM gives beside the sectors; `atomics` how many operations it does on each address.
+    `spare` are pieces of 32 bytes that DRAM gives beside the sectors; `atomics` how many operations it does on each address,
+    each of which keeps the unit of its address for `operation` times as long as the cheapest one.
     """
 
     lookup: int
@@ -39,6 +40,7 @@ class Access:
     spare: int = 0
     writes: bool = False
     atomics: tuple[tuple[int, int], ...] = ()
+    operation: int = 1
 
     @property
     def cycles(self) -> int:
@@ -70,6 +72,7 @@ class Gpu:
     waits for all that its warp issued. `early`: a block leaves its place when its warps have issued all, else when all has ended.
     `caches`: L2 keeps every sector. `overlaps`: an access is in both stages of the memory pipeline at once; `in_order`: its data come back
     through the second stage in the order of accesses, else whenever they are there. `rounded`: latencies hold what is lost to whole cycles.
+    `slices`: how many atomic units L2 has, each for some addresses.
     `most_room`: a block goes to an SM that holds the fewest, else to any with a free place.
     `eager`: what is stored goes to DRAM as soon as that has nothing else to do, else at any time.
     """
@@ -82,6 +85,7 @@ class Gpu:
     sector: int
     piece: int
     atomic: int
+    slices: int = 3
     queued: bool = False
     drains: bool = True
     early: bool = False
@@ -367,7 +371,7 @@ class Launch:
             done()
 
     def _operate(self, warp: _Warp, access: Access, done: Callable[[], None]) -> None:
-        """Let an atomic unit per address do the operations of one access together."""
+        """Let the atomic units of its addresses do the operations of one access together."""
         left = len(access.atomics)
         if not left:
             done()
@@ -379,8 +383,8 @@ class Launch:
                 done()
 
         for address, count in access.atomics:
-            unit = self._atomic_units.setdefault(address, _Server(self))
-            unit.put(count * self._gpu.atomic * self._gpu.ticks, one_done, victim=warp.victim)
+            unit = self._atomic_units.setdefault(address % self._gpu.slices, _Server(self))
+            unit.put(count * access.operation * self._gpu.atomic * self._gpu.ticks, one_done, victim=warp.victim)
 
 
 def _nothing() -> None:

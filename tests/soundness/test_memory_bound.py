@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from budget import part
+from sassan.access.traffic import Moved
 from soundness.memory_launches import LAUNCH_OVERHEAD, Claim, Kernel, Outcome, block_share, claim, hold, outcomes, share
-from soundness.memory_simulator import Access, Barrier, Gpu, Launch, Wait
+from soundness.memory_simulator import Access, Barrier, Gpu, Launch, Operation, Wait
 
 pytestmark = pytest.mark.slow
 
@@ -27,18 +28,40 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 8), 3))
+    return tuple(outcomes(part(4000, 8), 7))
 
 
-def with_memory(dram: int = 1, l2: int = 1, atomic: int = 1) -> Forgetful:
+def with_memory(dram: int = 1, l2: int = 1) -> Forgetful:
     """Return the claim with other bandwidths: so many times that of the hardware, 0 for unlimited."""
 
     def changed(one: Outcome) -> Claim:
         memory = one.claim.memory
-        fast = replace(memory, dram=memory.dram * dram or UNLIMITED, l2=memory.l2 * l2 or UNLIMITED, atomic=memory.atomic * atomic)
+        fast = replace(memory, dram=memory.dram * dram or UNLIMITED, l2=memory.l2 * l2 or UNLIMITED)
         return replace(one.claim, memory=fast)
 
     return changed
+
+
+def with_atomics(cycles: Callable[[Access, Gpu], int]) -> Forgetful:
+    """Return the claim with other times of the atomic operations of an access."""
+
+    def changed(one: Outcome) -> Claim:
+        gpu, paths = one.kernel.gpu, zip(one.claim.moved, one.kernel.paths, strict=True)
+        moved = tuple(tuple(of_access(*each, gpu) for each in zip(some, path, strict=True)) for some, path in paths)
+        return replace(one.claim, moved=moved)
+
+    def of_access(moved: Moved, operation: Operation, gpu: Gpu) -> Moved:
+        return replace(moved, atomics=cycles(operation, gpu)) if isinstance(operation, Access) else moved
+
+    return changed
+
+
+def of_the_cheapest(access: Access, gpu: Gpu) -> int:
+    return sum(times for _, times in access.atomics) * gpu.atomic
+
+
+def of_one_word(access: Access, gpu: Gpu) -> int:
+    return max((times for _, times in access.atomics), default=0) * access.operation * gpu.atomic
 
 
 def without_pipeline(one: Outcome) -> Claim:
@@ -86,7 +109,9 @@ def without_what_is_written_back(one: Outcome) -> Claim:
     [
         pytest.param(with_memory(dram=0), id="DRAM"),
         pytest.param(with_memory(l2=0), id="L2"),
-        pytest.param(with_memory(atomic=0), id="atomics"),
+        pytest.param(with_atomics(lambda _, __: 0), id="atomics"),
+        pytest.param(with_atomics(of_the_cheapest), id="of the cheapest operation"),
+        pytest.param(with_atomics(of_one_word), id="of the word with the most"),
         pytest.param(with_memory(dram=2), id="half-of-DRAM"),
         pytest.param(with_memory(l2=2), id="half-of-L2"),
         without_pipeline,

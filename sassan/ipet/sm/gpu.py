@@ -17,8 +17,6 @@ _L2_PER_SM = 16
 """Bytes per cycle and SM of an L2 without a measurement: the least of those that were (V100: 19, A100: 34)."""
 _HALF = 2
 """Partitions of L2: an A100 keeps a line in both."""
-_ATOMIC = 2
-"""Cycles of an SM for which an atomic operation keeps its address, at most."""
 _KIB = 1024
 _MISS = 1000
 """Cycles of a miss where no publication has the latency of DRAM."""
@@ -44,7 +42,7 @@ class GpuMemory:
     """The memory of a GPU, in cycles of its SMs.
 
     `dram` and `l2` are the bytes per cycle that it moves at least while an access waits for it; `capacity` is how many bytes L2 keeps.
-    `atomic` is how long L2 takes for an operation on one address. `launch` is the time from the start of a launch to its first
+    `launch` is the time from the start of a launch to its first
     instruction and from its last one to the end. `miss` is the latency of DRAM. The SMs,
     L2 and its atomic units do the work of one cycle in `slowdown` cycles. `assumptions` describe the figures.
     """
@@ -52,7 +50,6 @@ class GpuMemory:
     dram: Fraction
     l2: Fraction
     capacity: int
-    atomic: int
     launch: int
     miss: int
     slowdown: Fraction = Fraction(1)
@@ -79,11 +76,10 @@ def memory_of(product: Product) -> GpuMemory:
     figures = (
         f"{product.name}: {product.sms} SMs at {product.boost_clock} MHz, {product.launch_us:g} us per launch; "
         f"DRAM moves {product.dram_efficiency:.0%} of {product.dram_bandwidth:g} GB/s, {float(dram):.0f} bytes a cycle; "
-        f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB, "
-        f"and takes {_ATOMIC} cycles per atomic operation on one address"
+        f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB"
     )
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
-    return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, miss, product.slowdown, (figures, *_kept(product), _COLD))
+    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, product.slowdown, (figures, *_kept(product), _COLD))
 
 
 def _kept(product: Product) -> tuple[str, ...]:
@@ -148,13 +144,13 @@ def access_time(moved: Moved, memory: GpuMemory, *, cached: bool) -> Fraction:
 def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
     if moved.apart:
         return _uncached(moved, memory)
-    return (moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic) * memory.slowdown
+    return (moved.sectors * SECTOR / memory.l2 + moved.atomics) * memory.slowdown
 
 
 def _uncached(moved: Moved, memory: GpuMemory) -> Fraction:
     # One access passes L2 and DRAM together; two accesses, or what an atomic operation fetches and what it writes, may be apart.
     first, then = (moved.fetched, moved.written) if moved.fetched else (moved.written, 0)
-    l2, atomic = (cycles * memory.slowdown for cycles in (moved.sectors * SECTOR / memory.l2, moved.atomics * memory.atomic))
+    l2, atomic = (cycles * memory.slowdown for cycles in (moved.sectors * SECTOR / memory.l2, Fraction(moved.atomics)))
     return max(l2, first / memory.dram) + then / memory.dram + atomic
 
 

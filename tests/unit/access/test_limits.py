@@ -42,8 +42,8 @@ def test_so_many_passes_are_made_over_the_banks():
 
 
 def test_units_that_work_at_a_time_share_the_operations():
-    assert moved(COUNTER, Limit()).atomics == 32
-    assert moved(COUNTER, Limit(distinct=64)).atomics == Fraction(1, 2)
+    assert moved(COUNTER, Limit()).atomics == 32 * 6
+    assert moved(COUNTER, Limit(distinct=64)).atomics == 32 * Fraction(6, 64)
     assert moved(COUNTER, Limit(distinct=64)).written == moved(COUNTER, Limit()).written
 
 

@@ -37,6 +37,8 @@ LOADS = {"LD", "LDG", "LDS", "LDL"}
         ("REDG.E.ADD.BF16_V2.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 4)),
         ("REDG.E.ADD.F16x8.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 16)),
         ("REDG.E.ADD.F32x2.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 8)),
+        ("UREDGR.E.ADD.STRONG.GPU [UR4], UR6", (Space.GLOBAL, 4)),
+        ("REDAS.ADD.64 [R2.64], R4", (Space.SHARED, 8)),
         ("ATOMS.POPC.INC.32 RZ, [R2+URZ]", (Space.SHARED, 4)),
         ("ATOM.E.EXCH R0, [R2], R4", (Space.GENERIC, 4)),
         ("TEX R0, R0, 0x0, 0x0, 2D, 0xf", (Space.TEXTURE, 0)),
@@ -46,7 +48,7 @@ LOADS = {"LD", "LDG", "LDS", "LDL"}
 def test_one_access(text: str, expected: tuple[Space, int]):
     (reference,) = references(instruction(text))
     assert (reference.space, reference.bytes) == expected
-    assert reference.atomic == text.startswith(("ATOM", "RED"))
+    assert reference.atomic == text.startswith(("ATOM", "RED", "UREDGR"))
     assert reference.lanes == 32
 
 

@@ -40,14 +40,14 @@ def test_scattered_lanes_take_a_line_each_and_half_of_it_from_dram():
 
 def test_an_atomic_operation_fetches_and_writes_and_may_be_alone_at_each_lane():
     found = of_memory("REDG.E.ADD", Pattern.BROADCAST, 1, 1, collisions=32)
-    assert (found.fetched, found.written, found.atomics) == (64, 64, 32)
+    assert (found.fetched, found.written, found.atomics) == (64, 64, 32 * 6)
 
 
 def test_bank_conflicts_keep_the_pipeline():
     conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32), ideal=1)
     assert moved(conflict) == Moved(cycles=63)
     assert moved(Access(0, "LDS.128", Space.SHARED, 16, Pattern.ALIGNED, passes=exactly(4), ideal=4)) == Moved(cycles=4)
-    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=64)
+    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=160)
 
 
 def test_warps_of_a_block_move_what_each_of_them_does():
@@ -79,6 +79,33 @@ def test_local_memory_and_textures_are_behind_no_argument():
 def test_a_copy_in_bulk_is_a_gap():
     (gap,) = traffic([Access(0x40, "UBLKCP", Space.BULK, 0, Pattern.UNKNOWN)], PIPELINE).gaps
     assert (gap.address, gap.code) == (0x40, "unknown-bytes")
+
+
+@pytest.mark.parametrize(
+    ("opcode", "space"),
+    [
+        ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU", Space.GLOBAL),
+        ("ATOMG.E.CAS.128.STRONG.GPU", Space.GLOBAL),
+        ("ATOMS.ADD.F32", Space.SHARED),
+        ("REDAS.ADD", Space.SHARED),
+        ("SURED.D.BA.2D.ADD.STRONG.SYS.TRAP", Space.TEXTURE),
+    ],
+)
+def test_an_atomic_operation_without_a_rate_is_a_gap(opcode: str, space: Space):
+    (gap,) = traffic([Access(0x40, opcode, space, 4, Pattern.UNKNOWN)], PIPELINE).gaps
+    assert (gap.address, gap.code) == (0x40, "no-rate")
+
+
+def test_operations_of_neighbours_take_a_pass_per_sector_and_those_of_one_thread_one_operation():
+    double = "RED.E.ADD.F64.RN.STRONG.GPU"
+    assert of_memory(double, Pattern.ALIGNED, 8, 2, collisions=1).atomics == 8 * 12
+    assert of_memory(double, Pattern.BROADCAST, 1, 1, collisions=32).atomics == 32 * 8
+    assert of_memory(double, Pattern.BROADCAST, 1, 1, collisions=1, lanes=1).atomics == 8
+
+
+def test_the_rate_of_an_atomic_operation_is_an_assumption():
+    found = traffic([Access(0, "RED.E.ADD.F64.RN", Space.GLOBAL, 8, Pattern.BROADCAST, collisions=32)], PIPELINE).assumptions
+    assert "atomic operations (double, reducing) keep a unit of L2 for 8 cycles on a word, for 12 on different words of a sector" in found
 
 
 @pytest.mark.parametrize("run", [True, False], ids=["a run of sectors", "any sectors"])

@@ -11,7 +11,7 @@ from sassan.ir import Instruction
 from sassan.products import Product, find, products
 from sassan.source import Span
 
-MEMORY = GpuMemory(dram=Fraction(256), l2=Fraction(1024), capacity=4096, atomic=2, launch=100, miss=500)
+MEMORY = GpuMemory(dram=Fraction(256), l2=Fraction(1024), capacity=4096, launch=100, miss=500)
 LOAD = Moved(cycles=2, sectors=64, fetched=4096)
 
 
@@ -32,8 +32,8 @@ def test_accesses_that_are_apart_add_up():
     assert taken(LOAD, slow_in_l2) == (16 + 10, 2 + 10)
 
 
-def test_an_atomic_operation_takes_dram_twice_and_its_unit_for_each_lane():
-    assert taken(Moved(sectors=1, fetched=64, written=64, atomics=32)) == (Fraction(1, 4) + Fraction(1, 4) + 64, Fraction(1, 32) + 64)
+def test_an_atomic_operation_takes_dram_twice_and_its_unit_as_long_as_its_rate_says():
+    assert taken(Moved(sectors=1, fetched=64, written=64, atomics=64)) == (Fraction(1, 4) + Fraction(1, 4) + 64, Fraction(1, 32) + 64)
 
 
 def test_l2_keeps_pieces_of_code_where_those_of_all_warps_fit():
