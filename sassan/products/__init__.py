@@ -1,7 +1,7 @@
 """GPUs as they are sold: SMs, clocks, memory, each figure with its source (`data/`)."""
 
-from sassan.products.files import FORMAT, read_file
+from sassan.products.files import FORMAT, block_cycles, read_file
 from sassan.products.lookup import find, products
 from sassan.products.product import Product
 
-__all__ = ["FORMAT", "Product", "find", "products", "read_file"]
+__all__ = ["FORMAT", "Product", "block_cycles", "find", "products", "read_file"]

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from budget import part
+from sassan.access.traffic import Moved
 from soundness.memory_launches import LAUNCH_OVERHEAD, Claim, Kernel, Outcome, block_share, claim, hold, outcomes, share
 from soundness.memory_simulator import Access, Barrier, Gpu, Launch, Wait
 
@@ -81,6 +82,17 @@ def without_what_is_written_back(one: Outcome) -> Claim:
     return replace(one.claim, moved=tuple(tuple(replace(each, written=0) for each in path) for path in one.claim.moved))
 
 
+def without_what_is_filled(one: Outcome) -> Claim:
+    def forgotten(each: Moved) -> Moved:
+        return replace(each, fetched=0) if each.written and not each.atomics else each
+
+    return replace(one.claim, moved=tuple(tuple(map(forgotten, path)) for path in one.claim.moved))
+
+
+def without_dispatch(one: Outcome) -> Claim:
+    return replace(one.claim, memory=replace(one.claim.memory, dispatch=Fraction(0)))
+
+
 @pytest.mark.parametrize(
     "forgetful",
     [
@@ -98,6 +110,8 @@ def without_what_is_written_back(one: Outcome) -> Claim:
         with_relays_of_one_warp,
         without_launch,
         without_what_is_written_back,
+        without_what_is_filled,
+        without_dispatch,
     ],
 )
 def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None:

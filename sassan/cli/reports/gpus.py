@@ -33,6 +33,7 @@ _FIGURES = {
     "l2_size": ("L2 size", "KiB"),
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
+    "block_cycles": ("dispatch of a block on an SM", "cycles"),
     "kept_clock": ("kept clock", "MHz"),
 }
 """What people call each figure of a product, and its unit."""
@@ -89,6 +90,7 @@ def row(product: Product) -> Mapping[str, Value]:
         "l2_kib": product.l2_size,
         "l2_bytes_per_cycle": product.l2_bytes_per_cycle,
         "launch_us": product.launch_us,
+        "block_cycles": product.block_cycles,
         "kept_mhz": product.kept_clock,
         "sources": dict(product.sources),
     }
