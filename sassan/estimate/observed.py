@@ -316,7 +316,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     stores = [
         (key, kinds[key][1])
         for key in watch.seen
-        if kinds[key][1].space in _CACHED and kinds[key][0].startswith(_STORES) and key not in drawn
+        if kinds[key][1].space in _CACHED and kinds[key][0].startswith("ST") and key not in drawn
     ]
     grain = min((kind.bytes for _, kind in stores), default=WORD)
     for key, kind in stores:

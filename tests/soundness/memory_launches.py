@@ -208,7 +208,7 @@ def kernel(random: Random) -> Kernel:
         drains=random.random() < 0.5,
         early=random.random() < 0.5,
         caches=random.random() < 0.4,
-        dispatch=random.choice((0, 0, 1, 4, 20)),
+        dispatch=random.choice((0, 0, 0, 0, 2, 20)),
     )
     barriers = focus == "barriers" or random.random() < 0.5
     longest = random.choice((1, 4, 8))
