@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sassan.access.lone import lone
 from sassan.access.opcodes import Reference, Space, references
-from sassan.access.reuse import Earlier, earlier, fresh
+from sassan.access.reuse import Beside, beside, fresh, partial
 from sassan.access.transactions import (
     HALF,
     LANES,
@@ -46,6 +46,10 @@ _NEAR = "the addresses of one access lie within 4 GiB: lanes that agree on the l
 _KEPT = (
     "L2 keeps what a straight piece of code accesses until that is done, where the pieces of all warps on the GPU fit it: of several "
     "accesses of one, DRAM moves each half line once"
+)
+_FILLED = (
+    "a sector of 32 bytes of which a store, or those of a straight piece of code together, write every byte is not fetched; any other is "
+    "fetched, filled and written back"
 )
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
@@ -84,6 +88,8 @@ class Access:
     most lanes that an atomic operation may bring to one address, of `lanes` that may do one. `base` is the
     parameter that the address begins with, '' where that is not known. `fresh` are those of `halves`, at most, that no access before
     it in its straight piece of code touches; None: all of them.
+    Of a store, `partial` are those, at most, in which it leaves a sector stored in part; `filled` those that it is the first to touch of
+    its piece and in which all stores of that do, where L2 keeps them until then. None: all of them.
     `distinct` units of L2 work on the operations of an atomic one whenever these wait.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.
     """
@@ -103,6 +109,8 @@ class Access:
     lanes: int = LANES
     base: str = ""
     fresh: int | None = None
+    partial: int | None = None
+    filled: int | None = None
     distinct: int = 1
     warps: tuple["Access", ...] = ()
 
@@ -135,7 +143,8 @@ def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTH
         if access.distinct > 1
     )
     kept = (_KEPT,) if any(access.fresh is not None for access in counted) else ()
-    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept, *spread)
+    filled = (_FILLED,) if any(access.filled is not None for access in counted) else ()
+    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept, *filled, *spread)
 
 
 def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
@@ -146,9 +155,9 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     worst: dict[tuple[int, int], Access] = {}
     single = lone(values)
     for index, node in enumerate(values.cfg.nodes):
-        before = earlier(node.instructions, values.facts)
+        pieces = beside(node.instructions, values.facts)
         for instruction, point in values.executing(index, _accesses_memory):
-            known = _Known(before.get(instruction.address, ()), values.threads, lone=(index, instruction.address) in single)
+            known = _Known(pieces.get(instruction.address), values.threads, lone=(index, instruction.address) in single)
             for reference in references(instruction):
                 access = _access(instruction, reference, point, known, alignments)
                 key = (instruction.address, reference.place)
@@ -157,12 +166,12 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
 
 
 class _Known(NamedTuple):
-    """Of an instruction: the accesses before it in its straight piece of code, how many threads the warps of a table have.
+    """Of an instruction: the accesses beside it in its straight piece of code, how many threads the warps of a table have.
 
     `lone`: one thread at most executes it at a time.
     """
 
-    before: Earlier
+    piece: Beside | None
     threads: Sequence[int]
     lone: bool
 
@@ -183,9 +192,11 @@ def _worst(a: Access, b: Access) -> Access:
         halves=_either(a.halves, b.halves),
         passes=_either(a.passes, b.passes),
         ideal=max(a.transactions.most, b.transactions.most) - max(a.waste, b.waste),
-        collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
+        collisions=_most(a.collisions, b.collisions),
         lanes=max(a.lanes, b.lanes),
-        fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
+        fresh=_most(a.fresh, b.fresh),
+        partial=_most(a.partial, b.partial),
+        filled=_most(a.filled, b.filled),
         warps=_warp_by_warp(a, b),
     )
 
@@ -195,6 +206,10 @@ def _warp_by_warp(a: Access, b: Access) -> tuple[Access, ...]:
         return ()
     of_a, of_b = a.warps or (a,), b.warps or (b,)
     return tuple(_worst(of_a[index % len(of_a)], of_b[index % len(of_b)]) for index in range(lcm(len(of_a), len(of_b))))
+
+
+def _most(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else max(a, b)
 
 
 def _either(a: Count | None, b: Count | None) -> Count | None:
@@ -210,21 +225,28 @@ def _access(instruction: Instruction, reference: Reference, point: Point, known:
         # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
         access = counted(plain, reference, LaneWord())
         access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None, lanes=1)
-        return _fresh(access, reference, _Warp((0,), (0,), (0,), 1), known.before)
+        return _beside(access, reference, _Warp((0,), (0,), (0,), 1), known.piece)
     if held is None:
         held = LaneWord(rows=tuple(range(LANES)) * len(known.threads))
     alignment = alignments.get(held.base, ALIGNMENT)
-    warps = _warps(reference, held, alignment, known.threads, point.lanes)
+    warps = _warps(reference, held, alignment, known.threads, point.lanes, point.present)
     plain = replace(plain, base=held.base)
-    made = {warp: _fresh(_of_warp(plain, reference, warp), reference, warp, known.before) for warp in sorted(set(warps))}
+    made = {warp: _beside(_of_warp(plain, reference, warp), reference, warp, known.piece) for warp in sorted(set(warps))}
     # A warp of which no thread executes it does not count, unless none does.
     access = reduce(_worst, [each for warp, each in made.items() if warp.lanes] or made.values())
     return replace(access, warps=tuple(made[warp] for warp in warps)) if len(made) > 1 else access
 
 
-def _fresh(access: Access, reference: Reference, warp: "_Warp", before: Earlier) -> Access:
-    """Return an access with what none of those before it touches."""
-    return replace(access, fresh=fresh(warp.among(0, LANES), warp.modulus, reference, before)) if before else access
+def _beside(access: Access, reference: Reference, warp: "_Warp", piece: Beside | None) -> Access:
+    """Return an access with what none of those before it touches, and what is stored in part."""
+    rows = warp.among(0, LANES)
+    if piece is not None and piece.before:
+        access = replace(access, fresh=fresh(rows, warp.modulus, reference, piece.before))
+    if piece is None or not piece.stores:
+        return access
+    sure = warp.present(0, LANES)
+    alone = partial(sure, warp.modulus, reference.bytes)
+    return replace(access, partial=alone, filled=partial(sure, warp.modulus, reference.bytes, piece) if piece.varied else alone)
 
 
 def _address(operand: object, point: Point) -> LaneWord | None:
@@ -273,8 +295,13 @@ def counted(access: Access, reference: Reference, word: LaneWord, alignment: int
     return reduce(_worst, [_of_warp(access, reference, warp) for warp in sorted(set(_warps(reference, word, alignment)))])
 
 
-def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,), executing: int = -1) -> list["_Warp"]:
-    """Return the addresses of each warp of a table, of which the warps have so many threads; `executing` are its lanes as a set of bits."""
+def _warps(  # noqa: PLR0913, PLR0917 - what is known of the lanes
+    reference: Reference, word: LaneWord, alignment: int, threads: Sequence[int] = (LANES,), executing: int = -1, sure: int = -1
+) -> list["_Warp"]:
+    """Return the addresses of each warp of a table, of which the warps have so many threads.
+
+    `executing` are its lanes as a set of bits, `sure` those that execute it whenever one does.
+    """
     modulus = min(word.modulus, alignment) if word.base else word.modulus
     table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
@@ -286,17 +313,19 @@ def _warps(reference: Reference, word: LaneWord, alignment: int, threads: Sequen
     for first in range(0, len(table), LANES):
         count = min(reference.lanes, threads[first // LANES % len(threads)])
         lanes = tuple(lane for lane in range(count) if executing >> first + lane & 1)
-        out.append(_Warp(tuple(places[first + lane] for lane in lanes), tuple(rows[first + lane] for lane in lanes), lanes, modulus))
+        sure_of = tuple(lane for lane in lanes if sure >> first + lane & 1)
+        out.append(_Warp(tuple(places[first + lane] for lane in lanes), tuple(rows[first + lane] for lane in lanes), lanes, modulus, sure_of))
     return out
 
 
 class _Warp(NamedTuple):
-    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus."""
+    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus; `sure` are those that take part."""
 
     addresses: tuple[int, ...]
     rows: tuple[int, ...]
     lanes: tuple[int, ...]
     modulus: int
+    sure: tuple[int, ...] = ()
 
     def among(self, first: int, count: int) -> list[list[int]]:
         """Return the addresses of the rows among some lanes that follow each other."""
@@ -304,6 +333,14 @@ class _Warp(NamedTuple):
         for address, row, lane in zip(self.addresses, self.rows, self.lanes, strict=True):
             if first <= lane < first + count:
                 by_row.setdefault(row, []).append(address)
+        return list(by_row.values())
+
+    def present(self, first: int, count: int) -> list[list[tuple[int, bool]]]:
+        """Return the addresses of the rows likewise, each with whether its lane surely takes part."""
+        by_row: dict[int, list[tuple[int, bool]]] = {}
+        for address, row, lane in zip(self.addresses, self.rows, self.lanes, strict=True):
+            if first <= lane < first + count:
+                by_row.setdefault(row, []).append((address, lane in self.sure))
         return list(by_row.values())
 
 
@@ -322,7 +359,7 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
         case Space.CONSTANT:
             return replace(access, passes=_sum(over(row, modulus, 1, 1, distinct) for row in rows), ideal=1)
         case Space.LOCAL:
-            return _local(access, rows, size)
+            return _local(access, rows, size, whole=warp.sure == tuple(range(LANES)))
         case _:
             lines = _sum(over(row, modulus, LINE, size, _lines) for row in rows)
             halves = _sum(over(row, modulus, HALF, size, _halves) for row in rows)
@@ -360,10 +397,15 @@ def _most_passes(reference: Reference, warp: _Warp) -> int:
     return sum(over(row, warp.modulus, LINE, reference.bytes, count).most for part in parts for row in part)
 
 
-def _local(access: Access, rows: Sequence[Sequence[int]], size: int) -> Access:
-    """Return the sectors of local memory, where the words of all lanes at one address lie next to each other: 4 sectors a word."""
+def _local(access: Access, rows: Sequence[Sequence[int]], size: int, *, whole: bool) -> Access:
+    """Return the sectors of local memory, where the words of all lanes at one address lie next to each other: 4 sectors a word.
+
+    `whole`: all lanes surely take part.
+    """
     width = max(size, WORD)
     places = sum(len(set(row)) for row in rows)
+    if whole and places == 1 and size >= WORD:
+        access = replace(access, partial=0, filled=0)
     # A lane that is alone at its address touches one sector for each word.
     return replace(access, sectors=Count(width, width if places == 1 else min(places * width, LANES * width // WORD)), ideal=width)
 

@@ -61,11 +61,17 @@ def _limited(access: Access, limit: Limit) -> Access:
         sectors=_at_most(access.sectors, limit.sectors),
         lines=_at_most(access.lines, limit.sectors),
         halves=_at_most(access.halves, limit.sectors),
-        fresh=access.fresh if access.fresh is None or limit.sectors is None else min(access.fresh, limit.sectors),
+        fresh=_no_more(access.fresh, limit.sectors),
+        partial=_no_more(access.partial, limit.sectors),
+        filled=_no_more(access.filled, limit.sectors),
         passes=_at_most(access.passes, limit.passes),
         distinct=limit.distinct or access.distinct,
         warps=tuple(_limited(warp, limit) for warp in access.warps),
     )
+
+
+def _no_more(number: int | None, most: int | None) -> int | None:
+    return number if number is None or most is None else min(number, most)
 
 
 def _at_most(count: Count | None, most: int | None) -> Count | None:

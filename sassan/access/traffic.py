@@ -26,8 +26,8 @@ class Moved:
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
     holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: cycles for which atomic units of L2 work,
     were all operations done one after the other; a part of them where several units work on them. `apart`: of memory that no
-    argument points to (local memory, textures). `again`: bytes of DRAM beyond these where L2 lost what the warp accessed before in the
-    same straight piece of code.
+    argument points to (local memory, textures). `again` and `rewritten`: bytes that are fetched and written beyond these where L2 lost
+    what the warp accessed before in the same straight piece of code.
     """
 
     cycles: int = 0
@@ -37,13 +37,17 @@ class Moved:
     atomics: Fraction | int = 0
     apart: bool = False
     again: int = 0
+    rewritten: int = 0
 
     @property
     def lost(self) -> "Moved":
         """What is moved where L2 lost what the warp accessed before."""
-        if self.written and not self.fetched:
-            return replace(self, written=self.written + self.again, again=0)
-        return replace(self, fetched=self.fetched + self.again, again=0)
+        return replace(self, fetched=self.fetched + self.again, written=self.written + self.rewritten, again=0, rewritten=0)
+
+    @property
+    def held(self) -> int:
+        """Return the bytes that L2 has to keep of it: what is fetched and what is written are the same ones."""
+        return max(self.fetched, self.written)
 
     def __add__(self, other: "Moved") -> "Moved":
         """What both move."""
@@ -55,6 +59,7 @@ class Moved:
             self.atomics + other.atomics,
             self.apart or other.apart,
             self.again + other.again,
+            self.rewritten + other.rewritten,
         )
 
 
@@ -123,15 +128,21 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     writes = access.opcode.startswith(_WRITES)
     every = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
     touched = min(every, HALF * _fresh(access))
+    if atomic or not writes or access.opcode.startswith("SU"):
+        # An atomic operation reads what it writes.
+        fetched, once = touched, every
+    else:
+        # So does a store of parts of sectors.
+        fetched, once = (every if halves is None else min(every, HALF * halves) for halves in (access.filled, access.partial))
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
-        # An atomic operation reads what it writes.
-        fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
+        fetched=fetched,
         written=touched if writes else 0,
         atomics=Fraction(_operations(access, sectors, pipeline) if atomic else 0, access.distinct),
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
-        again=every - touched,
+        again=max(0, once - fetched),
+        rewritten=every - touched if writes else 0,
     )
 
 

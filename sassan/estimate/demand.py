@@ -57,11 +57,14 @@ class Memory:
         """Return which part of the buffers L2 does not keep, 0 where they are not known."""
         return max(0.0, 1 - self.gpu.capacity / self.allocated) if self.allocated else 0.0
 
-    def missed(self, requested: float, footprint: tuple[float, float]) -> float:
-        """Return which part of the bytes that a launch requests of L2 DRAM gives or takes; `footprint`: bytes that it reads, and writes."""
+    def missed(self, requested: float, footprint: tuple[float, float], filled: float = 0.0) -> float:
+        """Return which part of the bytes that a launch requests of L2 DRAM gives or takes.
+
+        `footprint`: bytes that it reads, and writes; `filled`: those of sectors that it stores in part, where L2 fetches them.
+        """
         most = float("inf") if self.allocated is None else self.allocated
         fits = min(sum(footprint), most) <= self.gpu.capacity
-        return 0.0 if not requested or fits else min(1.0, sum(footprint) / requested)
+        return 0.0 if not requested or fits else min(1.0, sum(footprint) / requested) + filled / requested
 
     def assumptions(self, share: Share) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
@@ -166,7 +169,7 @@ class _Rows:
         row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
         if moved.sectors:
             missed = min(1.0, moved.sectors)
-            row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + share.missed * figures.dram))
+            row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + min(1.0, share.missed) * figures.dram))
         row[Column.ASSUMED] |= moved.guessed
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from sassan.checked import Format
+from sassan.checked import Fields, Format
 from sassan.timing.latencies import Latencies
 from sassan.timing.rates import Rates, Tables
 
@@ -44,10 +44,14 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """The rates of an architecture with usual latencies, and the figures of all of them."""
+    """The rates of an architecture with usual latencies, and the figures of all of them.
+
+    `fills`: the part of the sectors stored in part that its L2 fetches.
+    """
 
     rates: Rates
     figures: Figures
+    fills: float = 0.0
 
 
 @cache
@@ -56,10 +60,25 @@ def calibrated() -> Figures:
 
     Raises InputError `bad-table`.
     """
-    table = _FORMAT.toml(FILE.name, FILE.read_text("utf-8")).table("figures")
+    table = _file().table("figures")
     names = [each.name for each in fields(Figures)]
     table.only(*names)
     return Figures(**{name: table.table(name).number("value", least=0, most=1e6) for name in names})
+
+
+@cache
+def _file() -> Fields:
+    return _FORMAT.toml(FILE.name, FILE.read_text("utf-8"))
+
+
+@cache
+def fills(arch: str) -> float:
+    """Return which part of the sectors that are stored in part an architecture fetches, as far as that was measured.
+
+    Raises InputError `bad-table`.
+    """
+    table = _file().table("fills")
+    return table.table(arch).number("value", least=0, most=1) if arch in table else 0.0
 
 
 def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
@@ -72,4 +91,4 @@ def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     over = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
     latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **over}
     machine = tables.rates(arch).machine
-    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known)
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch))

@@ -80,8 +80,8 @@ class Kernel:
         """Return the lines of code of a path: none is in a cache of an SM when a launch begins."""
         return len({each.address // LINE for node in set(walked.nodes) for each in self.cfg.nodes[node].code})
 
-    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: Memory, warps: int) -> float:
-        """Return which part of what warps request of L2 comes from DRAM.
+    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: Memory, warps: int, fills: float) -> float:
+        """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
         Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
         """
@@ -108,7 +108,8 @@ class Kernel:
         # At random addresses, L2 holds what fits it of the buffers.
         scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
         touched = min(reads + fetched * warps, most) + scattered * warps, min(writes, most)
-        return memory.missed(requested * warps, touched)
+        filled = fills * self.observed.parts * touched[1] if self.observed is not None else 0.0
+        return memory.missed(requested * warps, touched, filled)
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> Estimate:
@@ -117,14 +118,15 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch), kernel.touched)
     memory = Memory(memory_of(gpu), grid.allocated)
-    share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, grid.blocks * grid.block_warps))
+    warps = grid.blocks * grid.block_warps
+    share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
     run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), policy=policy)
     work = Work(program, tuple(demands.pools), usual.rates.machine.schedulers)
     warps = on_sm.blocks * grid.block_warps
-    # What is simulated may end before its stores have left the queues.
-    cycles = max(simulated, *work.shares(walked, warps).values())
+    # What is simulated may end before its stores have left the queues; and an SM gets its blocks one after the other.
+    cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
     balance = grid.blocks / (gpu.sms * on_sm.blocks)

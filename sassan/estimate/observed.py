@@ -21,6 +21,7 @@ from sassan.simt.values import LANES, Rows
 from sassan.warpcfg.graph import WarpCfg
 
 _CACHED = (Space.GLOBAL, Space.GENERIC)
+_STORES = ("ST", "RED")
 _WHOLE = 2
 """Visits of the head of a loop, of which one iteration is over."""
 _TRACED = 200_000
@@ -52,12 +53,13 @@ class Touched:
 class Observed:
     """`executions` of each node by a warp; `touched` by access; `footprint`: bytes that all blocks read, and write.
 
-    The footprint leaves out accesses at drawn addresses.
+    The footprint leaves out accesses at drawn addresses. `parts`: of the sectors that a block writes, those that it leaves stored in part.
     """
 
     executions: tuple[float, ...]
     touched: Mapping[Key, Touched]
     footprint: tuple[float, float]
+    parts: float = 0.0
 
 
 def executions(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> tuple[float, ...]:
@@ -305,9 +307,33 @@ def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn
     """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
-    reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]
-    writes = [key for key in some if kinds[key][0].startswith(("ST", "RED", "ATOM"))]
+    reads = [key for key in some if not kinds[key][0].startswith(_STORES)]
+    writes = [key for key in some if kinds[key][0].startswith((*_STORES, "ATOM"))]
     return _grown(watch, chosen, blocks, block_warps, reads), _grown(watch, chosen, blocks, block_warps, writes)
+
+
+def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
+    """Return which part of the sectors that blocks write is not written as a whole by one of them; those at drawn addresses are omitted."""
+    per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
+    stores = [
+        (key, kinds[key][1])
+        for key in watch.seen
+        if kinds[key][1].space in _CACHED and kinds[key][0].startswith("ST") and key not in drawn
+    ]
+    grain = min((kind.bytes for _, kind in stores), default=WORD)
+    for key, kind in stores:
+        some = _joined(watch.seen[key])
+        numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
+        for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
+            first = some.addresses[numbers == number][some.active[numbers == number]] // grain
+            per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
+    whole = every = 0
+    for several in per_block.values():
+        _, counts = np.unique(np.unique(np.concatenate(several)) // (SECTOR // grain), return_counts=True)
+        every += len(counts)
+        whole += int((counts == SECTOR // grain).sum())
+    return 1 - whole / every if every else 0.0
 
 
 def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Sequence[Key]) -> float:
@@ -358,4 +384,5 @@ def observed(
     touches = touched(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
-    return Observed(executions(watch, done, chosen, worst), touches, footprint(watch, chosen, blocks, block_warps, drawn))
+    bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
+    return Observed(executions(watch, done, chosen, worst), touches, bytes_of_all, parts(watch, chosen, drawn))

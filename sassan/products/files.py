@@ -27,7 +27,7 @@ _KEYS: Mapping[str, str] = {
     "kept_clock": "kept_mhz",
 }
 """How a file calls a figure, where that is not its name: with its unit."""
-_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "kept_clock")
+_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "block_cycles", "kept_clock")
 PEAKS = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "fp16_single", "fp8", "fp8_single", "int8", "int4", "fp4")
 """Kinds of peak rates: `fp64` and `fp32` of the lanes, the others of tensor cores; `_single`: with sums of single precision."""
 VECTOR = ("fp64", "fp32")
@@ -107,11 +107,12 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     efficiency, efficiency_source = _defaults().get(dram, (None, ""))
     if efficiency is None and "dram_efficiency" not in measured:
         raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
-    launch, launch_source = _defaults()[""]
+    (launch, launch_source), (block, block_source) = _launch()
     lanes = fields.table("lanes")
     cited = {
         "dram_efficiency": efficiency_source,
         "launch_us": launch_source,
+        "block_cycles": block_source,
         **dict.fromkeys((figure for figure in given if _KEYS.get(figure, figure) in fields), fields.citation(sources)),
         **(
             dict.fromkeys((figure for figure in _MEASURED if _KEYS.get(figure, figure) in measured), measured.citation(sources))
@@ -131,6 +132,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         dram_bandwidth=fields.number("dram_gb_per_s", least=1, most=_MOST),
         dram_efficiency=measured.number("dram_efficiency", efficiency, least=0.01, most=1),
         launch_us=measured.number("launch_us", launch, least=0, most=_MOST),
+        block_cycles=measured.number("block_cycles", block, least=0, most=_MOST),
         sources=tuple(cited.items()),
         base_clock=base,
         l2_size=_optional(fields, "l2_kib"),
@@ -200,14 +202,29 @@ def _sources(file: Fields) -> Mapping[str, str]:
 
 
 @cache
-def _defaults() -> Mapping[str, tuple[float, str]]:
-    """Return the efficiency of each kind of DRAM, and under '' the microseconds of a launch, each with its source."""
+def _common() -> Fields:
     file = FORMAT.toml(_COMMON, (_SHIPPED / _COMMON).read_text("utf-8"))
     file.only("sources", "launch", "dram")
-    sources, launch, kinds = _sources(file), file.table("launch"), file.table("dram")
-    out = {"": (launch.number("us", least=0, most=_MOST), launch.citation(sources))}
-    for kind in kinds.values:
-        fields = kinds.table(kind)
-        fields.only("efficiency", "source")
-        out[kind] = fields.number("efficiency", least=0.01, most=1), fields.citation(sources)
-    return out
+    return file
+
+
+@cache
+def _launch() -> tuple[tuple[float, str], tuple[float, str]]:
+    """Return the microseconds of a launch, and the cycles in which an SM gets a block, each with its source."""
+    sources, launch = _sources(_common()), _common().table("launch")
+    blocks = launch.table("blocks")
+    overhead = launch.number("us", least=0, most=_MOST), launch.citation(sources)
+    return overhead, (blocks.number("cycles", least=0, most=_MOST), blocks.citation(sources))
+
+
+def block_cycles() -> float:
+    """Return the cycles in which an SM gets a block, where nothing is known of a product."""
+    return _launch()[1][0]
+
+
+@cache
+def _defaults() -> Mapping[str, tuple[float, str]]:
+    """Return the efficiency of each kind of DRAM, with its source."""
+    sources, kinds = _sources(_common()), _common().table("dram")
+    tables = {kind: kinds.table(kind) for kind in kinds.values}
+    return {kind: (fields.number("efficiency", least=0.01, most=1), fields.citation(sources)) for kind, fields in tables.items()}

@@ -25,9 +25,10 @@ class Product:
     Units: `base_clock` and `boost_clock` in MHz; `dram_size` in GB and `dram_bandwidth` in GB/s (10^9 bytes), the peak; `l2_size` in KiB;
     `l2_bytes_per_cycle` is what the L2 of the whole GPU was measured to deliver in one cycle of the SMs. `dram_efficiency` is the part
     of the peak that the slowest stream over the whole memory reaches. `launch_us` is the time in which a launch executes no instruction,
-    in microseconds: from its start to its first instruction, and from its last to its end. `kept_clock` in MHz is the
-    lowest at which runs were recorded, where that is not the boost clock. `lanes` are those of its SM that differ from the table of the SM
-    (`sassan/arch/`), by their key. `peaks` are the rates of its data sheet. `sources` has the source of each figure.
+    in microseconds: from its start to its first instruction, and from its last to its end. `block_cycles` are those of an SM in which it
+    surely gets a block, while blocks wait and it has a place. `kept_clock` in MHz is the lowest at which runs were recorded, where that
+    is not the boost clock. `lanes` are those of its SM that differ from the table of the SM (`sassan/arch/`), by their key. `peaks` are the
+    rates of its data sheet. `sources` has the source of each figure.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Product:
     dram_bandwidth: float
     dram_efficiency: float
     launch_us: float
+    block_cycles: float
     sources: tuple[tuple[str, str], ...]
     base_clock: int | None = None
     l2_size: int | None = None

@@ -11,7 +11,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
-from sassan.values.arrivals import arrivals, lanes_of_blocks, steps
+from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
 from sassan.values.environment import Environment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
@@ -43,6 +43,8 @@ class WordFlow:
     """The words that have lanes at the end of each block."""
     lanes: Mapping[int, int]
     """The lanes whose threads may come to each block, as a set of bits, of those of a table; where none is, no thread comes."""
+    taken: Mapping[Step, int]
+    """The lanes that may take each step between blocks; all bits where that is not known."""
 
     def effects(self) -> LaneEffects:
         """Return what each instruction does to agreement; at the start of a block, what threads bring with different lanes is lost."""
@@ -134,8 +136,9 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
             break
         met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}
     states = {start: _with(state, wide.get(start)) for start, state in states.items()}
-    coming = lanes_of_blocks(steps(blocks, facts, following, ends), following, starts[entry], environment.lanes)
-    return WordFlow(states, before, blocks, evaluator, seen, laned, coming)
+    taken = steps(blocks, facts, following, ends)
+    coming = lanes_of_blocks(taken, following, starts[entry], environment.lanes)
+    return WordFlow(states, before, blocks, evaluator, seen, laned, coming, taken)
 
 
 def _warp_wide(

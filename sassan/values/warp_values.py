@@ -11,6 +11,7 @@ from sassan.machine.launch import Launch
 from sassan.values.environment import threads_of_warps
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
+from sassan.values.present import present
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -21,7 +22,7 @@ class WarpValues:
     """What is known of registers at every instruction of a graph.
 
     `agreed` are the registers on which the active threads agree up to lanes at the start of each node; `node.agreement` of the graph are
-    those on which they agree altogether. `threads` are how many each warp of a table has.
+    those on which they agree altogether. `threads` are how many each warp of a table has. `present` are the lanes that are active at each visit of a node.
     """
 
     cfg: WarpCfg
@@ -30,6 +31,7 @@ class WarpValues:
     effects: LaneEffects
     facts: dict[int, Facts]
     threads: tuple[int, ...]
+    present: tuple[int, ...]
 
     def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
         """Yield the instructions of a node, each with what is known before it; a point is to be read before the next one is taken."""
@@ -37,7 +39,7 @@ class WarpValues:
         for instruction in self.cfg.nodes[index].instructions:
             facts = self.facts[instruction.address]
             threads.agreed &= ~facts.forgets
-            yield instruction, Point(threads.words, threads.agreed, lanes)
+            yield instruction, Point(threads.words, threads.agreed, lanes, self.present[index])
             threads.execute(instruction, facts)
 
     def executing(self, index: int, wanted: Callable[[Instruction], bool]) -> Iterator[tuple[Instruction, "Point"]]:
@@ -57,7 +59,8 @@ class WarpValues:
                 guard = _literal(instruction)
                 known = threads if guard is None else some[guard]
                 among = lanes if guard is None else lanes & threads.lanes(*guard)
-                yield instruction, Point(known.words, known.agreed & ~facts.forgets, among)
+                sure = self.present[index] if guard is None else self.present[index] & threads.surely(*guard)
+                yield instruction, Point(known.words, known.agreed & ~facts.forgets, among, sure)
             threads.execute(instruction, facts)
             for guard, those in some.items():
                 if facts.writes >> guard[0] & 1:
@@ -106,6 +109,11 @@ class _Threads:
             return -int(bool(word.offset) == value)
         return sum(1 << lane for lane, each in enumerate(word.words) if bool(each) == value)
 
+    def surely(self, name: int, value: bool) -> int:
+        """Return the lanes in which a predicate has a value whenever it has that in any active one, as a set of bits."""
+        known = self.words.held.get(name, LaneWord()).known
+        return self.lanes(name, value) if known else -(self.agreed >> name & 1)
+
     def execute(self, instruction: Instruction, facts: Facts) -> None:
         """Write what an instruction does; `facts` say what it forgets."""
         self.words.forget_lanes(facts.forgets)
@@ -118,12 +126,13 @@ class _Threads:
 class Point:
     """What is known before an instruction: words by register, and those on which the active threads agree up to lanes.
 
-    `lanes` are those whose threads may execute it, as a set of bits, of those of a table.
+    `lanes` are those whose threads may execute it, as a set of bits, of those of a table; `present` those that do whenever one does.
     """
 
     words: Words
     agreed: int
     lanes: int
+    present: int
 
     def word(self, name: int) -> LaneWord | None:
         """Return the word of a register (its bit number), None where threads may differ in more than its lanes."""
@@ -162,13 +171,15 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
         if plain is not None and end.address in {external.address for external in cfg.externals}:
             laned[end.address] = plain._replace(forgets=laned[end.address].forgets)
     again = explore(lambda instruction: laned.get(instruction.address) or facts_of(instruction))
+    after = {**known, **laned}
     return WarpValues(
         replace(again, nodes=tuple(_altogether(node, flow, laned) for node in again.nodes)),
         tuple(node.agreement for node in again.nodes),
         flow,
         effects,
-        {**known, **laned},
+        after,
         threads_of_warps(launch.block) if launch.block is not None else (LANES,),
+        present(again, after, flow.lanes, flow.taken),
     )
 
 

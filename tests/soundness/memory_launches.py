@@ -14,7 +14,7 @@ from random import Random
 
 from sassan.access.traffic import Moved
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms
-from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, demand, dispatched, memory_time
 from sassan.ipet.sm.residency import Grid
 from sassan.ir import Instruction
 from sassan.source import Span
@@ -74,7 +74,7 @@ class Claim:
         taken = demand(code, dict(enumerate(chain(*self.moved))), self.memory)
         uncached, cached = (self._block(each) for each in (taken.uncached, taken.cached))
         time = memory_time(uncached, cached, self.blocks, self.memory, self.grid.allocated)
-        return replace(grid_terms(self.optima, self.grid), memory=time, launch=Fraction(self.memory.launch))
+        return replace(grid_terms(self.optima, self.grid), memory=time, launch=self.memory.launch + dispatched(self.grid.blocks, self.memory))
 
     @property
     def bound(self) -> int:
@@ -107,6 +107,7 @@ def claim(kernel: Kernel) -> Claim:
         kernel.sectors * SECTOR if gpu.caches else 0,
         LAUNCH_OVERHEAD,
         miss=0,
+        dispatch=Fraction(gpu.dispatch),
     )
     grid = Grid(kernel.blocks, kernel.warps, gpu.sms, min(gpu.places, -(-kernel.blocks // gpu.sms)), buffers=(kernel.sectors * SECTOR,))
     choices = tuple(kernel.choices(warp) for warp in range(kernel.warps))
@@ -156,8 +157,8 @@ def _moved(operation: Operation, gpu: Gpu) -> Moved:
     sectors = len(operation.sectors)
     atomics = sum(times for _, times in operation.atomics) * operation.operation * gpu.atomic
     moved = sectors * SECTOR
-    # What an atomic operation changes is fetched and written back.
-    fetched = moved + operation.spare * SECTOR if atomics or not operation.writes else 0
+    # What an atomic operation changes is fetched and written back; so is a sector of which a part is stored.
+    fetched = moved + operation.spare * SECTOR if atomics or not operation.writes else len(operation.parts) * SECTOR
     return Moved(operation.cycles, sectors, fetched, moved if operation.writes else 0, atomics)
 
 
@@ -207,6 +208,7 @@ def kernel(random: Random) -> Kernel:
         drains=random.random() < 0.5,
         early=random.random() < 0.5,
         caches=random.random() < 0.4,
+        dispatch=random.choice((0, 0, 0, 0, 2, 20)),
     )
     barriers = focus == "barriers" or random.random() < 0.5
     longest = random.choice((1, 4, 8))
@@ -262,15 +264,17 @@ def _access(random: Random, focus: str, sectors: int, held: int) -> Access:
     lookup = random.randint(1, 4)
     kind = "atomic" if focus == "atomic" else random.choice(("read", "read", "write", "atomic"))
     addresses = random.sample(range(3), random.randint(1, 2)) if kind == "atomic" else ()
+    touched = tuple(random.sample(range(sectors), size))
     return Access(
         lookup,
         random.randint(1, 4),
-        tuple(random.sample(range(sectors), size)),
+        touched,
         held + random.choice((2, 5, 20)),
         spare=random.randint(0, 2) if kind == "read" else 0,
         writes=kind != "read",
         atomics=tuple((address, random.randint(1, 6)) for address in addresses),
         operation=random.choice((1, 1, 3)),
+        parts=touched[: random.randint(0, size)] if kind == "write" else (),
     )
 
 

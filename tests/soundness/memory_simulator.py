@@ -30,7 +30,8 @@ class Access:
     """Keeps the two stages of the memory pipeline for `lookup` and `transfer` cycles, then moves its sectors; the rest takes `latency`.
 
     `spare` are pieces of 32 bytes that DRAM gives beside the sectors; `atomics` how many operations it does on each address,
-    each of which keeps the unit of its address for `operation` times as long as the cheapest one.
+    each of which keeps the unit of its address for `operation` times as long as the cheapest one; `parts` are those of the sectors that
+    it stores in part.
     """
 
     lookup: int
@@ -41,6 +42,7 @@ class Access:
     writes: bool = False
     atomics: tuple[tuple[int, int], ...] = ()
     operation: int = 1
+    parts: tuple[int, ...] = ()
 
     @property
     def cycles(self) -> int:
@@ -74,7 +76,8 @@ class Gpu:
     through the second stage in the order of accesses, else whenever they are there. `rounded`: latencies hold what is lost to whole cycles.
     `slices`: how many atomic units L2 has, each for some addresses.
     `most_room`: a block goes to an SM that holds the fewest, else to any with a free place.
-    `eager`: what is stored goes to DRAM as soon as that has nothing else to do, else at any time.
+    `eager`: what is stored goes to DRAM as soon as that has nothing else to do, else at any time. `dispatch`: cycles from one block to the
+    next that is given to any SM.
     """
 
     sms: int
@@ -95,6 +98,7 @@ class Gpu:
     rounded: bool = True
     eager: bool = True
     most_room: bool = True
+    dispatch: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -174,6 +178,7 @@ class Launch:
             block.warps = [_Warp(path, block, block.number == victim) for path in every]
         self._open = Counter[int]()
         self._last = 0
+        self._may_dispatch = 0
 
     def after(self, ticks: int, event: Callable[[], None]) -> None:
         """Let something happen in so many ticks."""
@@ -210,13 +215,21 @@ class Launch:
     def _dispatch(self) -> None:
         for sm in self._sms:
             sm.blocks = [block for block in sm.blocks if not self._over(block)]
-        while self._waiting:
+        while self._waiting and self._may_dispatch <= self.now:
             free = [sm for sm in self._sms if len(sm.blocks) < self._gpu.places]
             if not free:
                 return
             fewest = min(len(sm.blocks) for sm in free)
             with_room = [sm for sm in free if len(sm.blocks) == fewest or not self._gpu.most_room]
-            self._random.choice(with_room).blocks.append(self._waiting.pop(0))
+            # A block that is given out takes its time, then it is there.
+            chosen, block = self._random.choice(with_room), self._waiting.pop(0)
+            ticks = self._gpu.dispatch * self._gpu.ticks
+            for warp in block.warps:
+                warp.may_issue = self.now + ticks
+            chosen.blocks.append(block)
+            if ticks:
+                self._may_dispatch = self.now + ticks
+                self.after(ticks, _nothing)
 
     def _over(self, block: _Block) -> bool:
         for warp in block.warps:
@@ -337,7 +350,7 @@ class Launch:
 
     def _look_up(self, warp: _Warp, access: Access, sector: int, done: Callable[[], None]) -> None:
         """Bring a sector into L2, where it is read and not there; some time later, DRAM takes what is written."""
-        reads = not access.writes or bool(access.atomics)
+        reads = not access.writes or bool(access.atomics) or sector in access.parts
         if access.writes and not (self._gpu.caches and sector in self._dirty):
             self._dirty.add(sector)
             late = 0 if self._gpu.eager else self._random.randint(0, 40 * self._gpu.ticks)

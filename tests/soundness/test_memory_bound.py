@@ -28,7 +28,7 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 8), 7))
+    return (*outcomes(part(4000, 8), 4), *outcomes(part(4000, 8), 7))
 
 
 def with_memory(dram: int = 1, l2: int = 1) -> Forgetful:
@@ -104,6 +104,17 @@ def without_what_is_written_back(one: Outcome) -> Claim:
     return replace(one.claim, moved=tuple(tuple(replace(each, written=0) for each in path) for path in one.claim.moved))
 
 
+def without_what_is_filled(one: Outcome) -> Claim:
+    def forgotten(each: Moved) -> Moved:
+        return replace(each, fetched=0) if each.written and not each.atomics else each
+
+    return replace(one.claim, moved=tuple(tuple(map(forgotten, path)) for path in one.claim.moved))
+
+
+def without_dispatch(one: Outcome) -> Claim:
+    return replace(one.claim, memory=replace(one.claim.memory, dispatch=Fraction(0)))
+
+
 @pytest.mark.parametrize(
     "forgetful",
     [
@@ -123,6 +134,8 @@ def without_what_is_written_back(one: Outcome) -> Claim:
         with_relays_of_one_warp,
         without_launch,
         without_what_is_written_back,
+        without_what_is_filled,
+        without_dispatch,
     ],
 )
 def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None:

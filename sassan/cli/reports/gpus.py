@@ -43,6 +43,7 @@ _FIGURES = {
     "l2_size": ("L2 size", "KiB"),
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
+    "block_cycles": ("dispatch of a block on an SM", "cycles"),
     "kept_clock": ("kept clock", "MHz"),
     "lanes": ("lanes", "of an SM"),
 }
@@ -130,6 +131,7 @@ def row(product: Product) -> Mapping[str, Value]:
         "l2_kib": product.l2_size,
         "l2_bytes_per_cycle": product.l2_bytes_per_cycle,
         "launch_us": product.launch_us,
+        "block_cycles": product.block_cycles,
         "kept_mhz": product.kept_clock,
         "lanes": dict(product.lanes),
         "sources": dict(product.sources),

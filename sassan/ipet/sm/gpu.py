@@ -42,9 +42,9 @@ class GpuMemory:
     """The memory of a GPU, in cycles of its SMs.
 
     `dram` and `l2` are the bytes per cycle that it moves at least while an access waits for it; `capacity` is how many bytes L2 keeps.
-    `launch` is the time from the start of a launch to its first
-    instruction and from its last one to the end. `miss` is the latency of DRAM. The SMs,
-    L2 and its atomic units do the work of one cycle in `slowdown` cycles. `assumptions` describe the figures.
+    `launch` is the time from the start of a launch to its first instruction and from its last one to the end; `dispatch` how long it takes
+    at most to give a block to any SM. `miss` is the latency of DRAM. The SMs, L2 and its atomic units do the work of one cycle in
+    `slowdown` cycles. `assumptions` describe the figures.
     """
 
     dram: Fraction
@@ -53,6 +53,7 @@ class GpuMemory:
     launch: int
     miss: int
     slowdown: Fraction = Fraction(1)
+    dispatch: Fraction = Fraction(0)
     assumptions: tuple[str, ...] = ()
 
 
@@ -79,7 +80,9 @@ def memory_of(product: Product) -> GpuMemory:
         f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB"
     )
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
-    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, product.slowdown, (figures, *_kept(product), _COLD))
+    dispatch = Fraction(str(product.block_cycles)) / product.sms
+    assumptions = (figures, *_kept(product), f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles", _COLD)
+    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, product.slowdown, dispatch, assumptions)
 
 
 def _kept(product: Product) -> tuple[str, ...]:
@@ -106,6 +109,11 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
     return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
 
 
+def dispatched(blocks: int, memory: GpuMemory) -> Fraction:
+    """Return for how long the GPU gives out the blocks of a grid."""
+    return blocks * memory.dispatch * memory.slowdown
+
+
 def fetching(code: Sequence[Instruction]) -> tuple[str, ...]:
     """Return what is taken for granted of fetching code that the instruction cache of an SM does not keep; nothing where it keeps all."""
     size = LINE * len({instruction.address // LINE for instruction in code})
@@ -124,7 +132,7 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
     out = dict(moved)
     for node in nodes:
         piece = [at for at in dict.fromkeys(instruction.address for instruction in node) if at in moved]
-        if sum(moved[at].fetched + moved[at].written for at in piece) * warps > memory.capacity:
+        if sum(moved[at].held for at in piece) * warps > memory.capacity:
             out |= {at: moved[at].lost for at in piece}
     return out
 

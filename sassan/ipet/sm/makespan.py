@@ -11,7 +11,7 @@ from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, fetching, kept, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, fetching, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
@@ -162,7 +162,7 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     time = memory_time(uncached, cached, grid.blocks, memory, grid.allocated)
     cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.buffers)
     chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
-    return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown)
+    return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown + dispatched(grid.blocks, memory))
 
 
 def _unproven(kernel: Kernel) -> Gap:

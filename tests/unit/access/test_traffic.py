@@ -30,8 +30,18 @@ def test_a_load_of_a_line_moves_it_once():
     assert of_memory("LDG.E", Pattern.ALIGNED, 4, 1) == Moved(cycles=2, sectors=4, fetched=128)
 
 
-def test_a_store_fetches_nothing():
-    assert of_memory("STG.E", Pattern.ALIGNED, 4, 1) == Moved(cycles=2, sectors=4, written=128)
+def test_a_store_of_whole_sectors_fetches_nothing():
+    assert of_memory("STG.E", Pattern.ALIGNED, 4, 1, partial=0, filled=0) == Moved(cycles=2, sectors=4, written=128)
+
+
+def test_a_store_of_parts_of_sectors_fetches_their_half_lines():
+    assert of_memory("STG.E", Pattern.STRIDED, 32, 8, halves=exactly(16), partial=16, filled=16).fetched == 1024
+    assert of_memory("STG.E", Pattern.MISALIGNED, 5, 2, halves=exactly(3), partial=2, filled=1).fetched == 64
+    assert of_memory("STG.E", Pattern.MISALIGNED, 5, 2, halves=exactly(3), partial=2, filled=1).lost.fetched == 128
+
+
+def test_a_store_of_which_nothing_is_known_fetches_all_that_it_touches():
+    assert of_memory("STG.E", Pattern.SCATTERED, 32, 32).fetched == 32 * 64
 
 
 def test_scattered_lanes_take_a_line_each_and_half_of_it_from_dram():
@@ -64,7 +74,8 @@ def test_dram_moves_what_no_access_before_moved():
 
 
 def test_dram_moves_all_again_where_l2_lost_it():
-    load, store = (of_memory(opcode, Pattern.STRIDED, 12, 3, halves=exactly(7), fresh=1) for opcode in ("LDG.E", "STG.E"))
+    known = {"halves": exactly(7), "fresh": 1, "partial": 0, "filled": 0}
+    load, store = (of_memory(opcode, Pattern.STRIDED, 12, 3, **known) for opcode in ("LDG.E", "STG.E"))
     assert (load.lost.fetched, load.lost.written) == (7 * 64, 0)
     assert (store.lost.fetched, store.lost.written) == (0, 7 * 64)
     assert load.lost.lost == load.lost
