@@ -30,9 +30,10 @@ from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, LaunchValidation, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from sassan.ipet.sm.gpu import GpuMemory
     from sassan.products import Product
 
 _MODEL = "control"
@@ -144,8 +145,8 @@ def _ratios(task: silicon_programs.Task, without: str | None) -> Iterable[tuple[
     return [(_key(one), one.ratio) for one in made if one.ratio is not None]
 
 
-def _faster_atomics(memory_of):  # noqa: ANN001, ANN202 - of the function that it stands for
-    def faster(product: Product):  # noqa: ANN202
+def _faster_atomics(memory_of: Callable[[Product], GpuMemory]) -> Callable[[Product], GpuMemory]:
+    def faster(product: Product) -> GpuMemory:
         return replace(memory_of(product), atomic=1)
 
     return faster
