@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
@@ -45,7 +45,7 @@ _REFUSED = 3
 class Choice:
     """A figure or rule of the bound, chosen with recorded programs: its value before, the one in use, and which programs showed it.
 
-    The value in use is at most `factor` times as much of a bound as the one before.
+    The value in use is at most `factor` times as much of a bound as the one before. `memory` has it where it is a figure of `GpuMemory`.
     """
 
     name: str
@@ -53,12 +53,13 @@ class Choice:
     used: str
     shown_by: str
     factor: float
+    memory: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 CHOICES = (
     Choice("clock", "boost clock", "base clock", "maxFlops: loops of arithmetic at 84.6 % of the peak at boost clock", 1710 / 1440),
     Choice("pieces", "L2 keeps what a piece of code accesses", "only where those of all warps fit", "two refuted bounds", 16),
-    Choice("atomics", "1 cycle per operation on one address", "the cycles in use", "no program is named", 2),
+    Choice("atomics", "1 cycle per operation on one address", "the cycles in use", "no program is named", 2, {"atomic": 1}),
 )
 """The launch overhead of the RTX 3080 (1.77 us for 2) was lowered with an empty kernel: without it all bounds are higher."""
 
@@ -138,18 +139,19 @@ def _ratios(task: silicon_programs.Task, without: str | None) -> Iterable[tuple[
             gpu, clock = replace(gpu, kept_clock=None), gpu.boost_clock
         elif without == "pieces":
             patches.enter_context(patch.object(makespan, "kept", lambda _nodes, moved, _memory, _warps: dict(moved)))
-        elif without == "atomics":
-            patches.enter_context(patch.object(sm_level, "memory_of", _faster_atomics(sm_level.memory_of)))
+        elif without is not None:
+            figures = next(choice.memory for choice in CHOICES if choice.name == without)
+            patches.enter_context(patch.object(sm_level, "memory_of", _with(figures, sm_level.memory_of)))
         hardware = Hardware(gpu=gpu, clock_hz=clock * 1e6)
         made = list(validate(task.rows, functions, settings, hardware, recordings.read(task.launches)))
     return [(_key(one), one.ratio) for one in made if one.ratio is not None]
 
 
-def _faster_atomics(memory_of: Callable[[Product], GpuMemory]) -> Callable[[Product], GpuMemory]:
-    def faster(product: Product) -> GpuMemory:
-        return replace(memory_of(product), atomic=1)
+def _with(figures: Mapping[str, int], memory_of: Callable[[Product], GpuMemory]) -> Callable[[Product], GpuMemory]:
+    def changed(product: Product) -> GpuMemory:
+        return replace(memory_of(product), **figures)
 
-    return faster
+    return changed
 
 
 def _key(one: LaunchValidation) -> tuple[str, str, str]:
