@@ -78,8 +78,16 @@ def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds:
         yield from several
 
 
-def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float, *, boost: bool = False) -> list[Task]:
-    """Compile and record all programs; the arguments are those of `rows`."""
+def tasks(  # noqa: PLR0913 - what to run, and how
+    folder: Path,
+    cost_models: tuple[str, ...],
+    work: Path | None,
+    seconds: float,
+    *,
+    boost: bool = False,
+    only: frozenset[str] = frozenset(),
+) -> list[Task]:
+    """Compile and record all programs, or those named; the other arguments are those of `rows`."""
     table_path = folder / "measured.csv"
     if not table_path.is_file():
         return []
@@ -90,7 +98,8 @@ def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds
     assert isinstance(table, recorded.Recording)
     measured: dict[str, list[RecordedLaunch]] = defaultdict(list)
     for launch in table.launches:
-        measured[launch.program].append(launch)
+        if not only or launch.program in only:
+            measured[launch.program].append(launch)
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     out: list[Task] = []
     for program, made in build(folder, measured, scratch, _ARCH, find_clang()).items():

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan.ipet.sm.hardware import hardware
+from sassan.products import find
 
 SAXPY = SAMPLES / "sm_61" / "saxpy.nvdisasm.sass"
 SUM = SAMPLES / "sm_61" / "reduce_shared.nvdisasm.sass"
@@ -96,3 +98,10 @@ def test_a_launch_that_is_impossible_is_a_usage_error(arguments: tuple[str, ...]
     assert_refused(result, 2)
     assert result.codes == [code]
     assert words in result.err
+
+
+def test_a_bound_for_a_gpu_says_what_it_takes_for_granted_of_silicon(sassan: Sassan):
+    saxpy = SAMPLES / "sm_90" / "saxpy.cuobjdump.sass"
+    grid = one(sassan, saxpy, "--block-dim", "256", "--grid", "4", *TOLD, "--gpu", "H100 PCIe", "--model", "control")["grid"]
+    kinds = dict(zip(grid["assumptions"], grid["assumption_kinds"], strict=True))
+    assert {kinds[text] for text in hardware(find("H100 PCIe"))} == {"assumed"}

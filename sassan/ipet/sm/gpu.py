@@ -7,7 +7,8 @@ from math import ceil
 
 from sassan.access.traffic import Moved, Traffic
 from sassan.access.transactions import LINE
-from sassan.ir import Instruction
+from sassan.ipet.sm.hardware import hardware
+from sassan.ir import Constant, Instruction
 from sassan.machine.memory_pipeline import SECTOR
 from sassan.products import Product
 from sassan.timing.latencies import Latencies
@@ -20,13 +21,18 @@ _HALF = 2
 _KIB = 1024
 _MISS = 1000
 """Cycles of a miss where no publication has the latency of DRAM."""
+_WALK = 1029
+"""Cycles of the first access to a page: on a V100 it misses the TLBs and all caches (Jia et al. 2018), the most published of any GPU."""
+_CONSTANT_LINE = 64
+"""Bytes of a line of the constant cache (Jia et al. 2018: on Maxwell to Volta)."""
 _FIRST = 4
 """Lines of code that are missed one after the other, until those that follow are prefetched."""
 _PREFETCHED = 32
 """Cycles between two lines of code that are prefetched."""
 _COLD = (
-    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first (or "
-    f"the pages of the buffers, where those are fewer) miss all caches once, one after the other; "
+    f"cold start: the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names, and what each "
+    f"memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least, for the TLBs miss, "
+    f"too) miss all caches once, one after the other; "
     f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
 _CODE = 32 * _KIB
@@ -56,6 +62,11 @@ class GpuMemory:
     dispatch: Fraction = Fraction(0)
     assumptions: tuple[str, ...] = ()
 
+    @property
+    def walk(self) -> int:
+        """The cycles of the first access to a page."""
+        return max(self.miss, _WALK)
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -81,7 +92,8 @@ def memory_of(product: Product) -> GpuMemory:
     )
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
     dispatch = Fraction(str(product.block_cycles)) / product.sms
-    assumptions = (figures, *_kept(product), f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles", _COLD)
+    blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
+    assumptions = (figures, *_kept(product), blocks, _COLD, *hardware(product))
     return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, product.slowdown, dispatch, assumptions)
 
 
@@ -95,7 +107,7 @@ def _kept(product: Product) -> tuple[str, ...]:
 
 
 def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory, buffers: Sequence[int] | None = None) -> int:
-    """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, the parameters, pages of accesses.
+    """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, of constants, pages of accesses.
 
     `buffers` are the bytes of those that the accesses touch, None where unknown.
     """
@@ -106,7 +118,14 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
     if buffers is not None:
         # A buffer begins anywhere in a page; what no argument points to is in none of them.
         pages = min(pages, sum(-(-size // _PAGE) + 1 for size in buffers) + sum(moved.apart for moved in accesses))
-    return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
+    return memory.miss * (first + _constant_lines(code)) + memory.walk * pages + _PREFETCHED * (lines - first)
+
+
+def _constant_lines(code: Sequence[Instruction]) -> int:
+    """Return how many lines of constants the code names; one for parameters in any case, one for each that a register indexes."""
+    named = [operand for instruction in code for operand in instruction.operands if isinstance(operand, Constant)]
+    indexed = sum(bool(operand.base) for operand in named)
+    return max(1, indexed + len({(operand.bank, operand.offset // _CONSTANT_LINE) for operand in named if not operand.base}))
 
 
 def dispatched(blocks: int, memory: GpuMemory) -> Fraction:

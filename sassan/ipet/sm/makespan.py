@@ -31,7 +31,7 @@ _UNLIMITED = (
 )
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
-    "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
+    "one access, none that is only stored, "
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"

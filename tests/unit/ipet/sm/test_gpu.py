@@ -7,7 +7,7 @@ import pytest
 
 from sassan.access.traffic import Moved, Traffic
 from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, fetching, kept, memory_of, memory_time
-from sassan.ir import Instruction
+from sassan.ir import Constant, Instruction, Register
 from sassan.products import Product, find, products
 from sassan.source import Span
 
@@ -75,7 +75,15 @@ def test_where_sms_may_run_slower_than_at_boost_clock_l2_and_atomic_units_do_too
 def test_a_cold_start_misses_no_more_pages_than_the_buffers_have(buffers: tuple[int, ...] | None, pages: int):
     code = [Instruction(16 * place, 16 * place + 16, "LDG.E", (), None, Span(1, 1, 1)) for place in range(3)]
     traffic = Traffic({instruction.address: LOAD for instruction in code})
-    assert cold_start(code, traffic, MEMORY, buffers) == MEMORY.miss * (1 + 1 + pages)
+    assert cold_start(code, traffic, MEMORY, buffers) == MEMORY.miss * (1 + 1) + 1029 * pages
+
+
+def test_a_cold_start_misses_each_line_of_constants_that_the_code_names():
+    words = [Constant(0, (), 0x160), Constant(0, (), 0x17C), Constant(0, (), 0x180), Constant(3, (), 0x160)]
+    code = [Instruction(16 * place, 16 * place + 16, "MOV", (word,), None, Span(1, 1, 1)) for place, word in enumerate(words)]
+    indexed = replace(code[0], operands=(Constant(3, (Register("R", 4),), 0x160),))
+    assert cold_start(code, Traffic({}), MEMORY) == MEMORY.miss * (1 + 3)
+    assert cold_start([*code, indexed], Traffic({}), MEMORY) == MEMORY.miss * (1 + 4)
 
 
 def test_the_memory_of_a_product_is_in_cycles_at_its_clock():
