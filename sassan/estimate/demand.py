@@ -105,7 +105,6 @@ class Demands:
             np.array(visits.turns, np.int64),
         )
 
-
     def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
         """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""
         before: dict[int, set[int]] = {}

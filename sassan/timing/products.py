@@ -26,7 +26,10 @@ def lateness(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], steps: Sequence[Seque
     `blocks` are the instructions of each node of the graph, `steps` what may run behind it. Those that do not wait are left out.
     """
     products = {
-        instruction.address: rates.lasting(instruction) for node in cfg.nodes for instruction in node.code if _is_product(instruction, rates)
+        instruction.address: rates.lasting(instruction)
+        for node in cfg.nodes
+        for instruction in node.code
+        if _is_product(instruction, rates)
     }
     if not products:
         return {}

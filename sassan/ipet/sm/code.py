@@ -61,9 +61,7 @@ def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool) -> Lines:
 def _fitting_loops(cfg: WarpCfg, capacity: int) -> list[frozenset[int]]:
     """The outermost loops that a cache keeps; not those that another side of a divergence may interrupt with other code."""
     apart = interleaved_blocks(cfg)
-    fitting = [
-        frozenset(loop.nodes) for loop in cfg.loops if apart.isdisjoint(loop.nodes) and LINE * lines_of(cfg, loop.nodes) <= capacity
-    ]
+    fitting = [frozenset(loop.nodes) for loop in cfg.loops if apart.isdisjoint(loop.nodes) and LINE * lines_of(cfg, loop.nodes) <= capacity]
     return [loop for loop in fitting if not any(loop < other for other in fitting)]
 
 
