@@ -31,7 +31,7 @@ def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, war
     """Check an instruction in a world for each lane of some warps; return whether the machine computes any of its results, and does not draw all."""
     arch = around.function.arch
     if random.random() < _GUARDED:
-        one = replace(one, guard=Guard("P", 1, random.random() < 0.5))  # noqa: PLR2004  # one of two
+        one = replace(one, guard=Guard("P", 1, random.random() < 0.5))  # one of two
     facts = load(arch).facts(one)
     assert facts is not None, one.text
     worlds = Worlds(random, warps * LANES)

@@ -17,7 +17,7 @@ from sassan.errors import UsageError
 
 FOLDER = "SASSAN_ARCHITECTURES"
 """The environment variable that names a folder of further architecture files."""
-SECTIONS = ("code", "sm", "units", "memory", "atomics", "allocation", "parameters", "latencies", "hazards", "distances")
+SECTIONS = ("code", "sm", "units", "memory", "atomics", "fetch", "allocation", "parameters", "latencies", "hazards", "distances")
 FORMAT = Format("bad-table", "docs/reference/files.md describes architecture files")
 _SHIPPED = Path(__file__).parent / "data"
 _SM = "sm_"

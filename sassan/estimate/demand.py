@@ -18,6 +18,7 @@ from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
 from sassan.isa.control import decode
 from sassan.machine.pipes import PARTITION
+from sassan.timing.control import block_ops
 from sassan.timing.control_ops import Op, Ops
 from sassan.warpcfg.graph import WarpCfg
 
@@ -105,6 +106,7 @@ class Demands:
         row = _Rows(self).of
         rows = [row(each) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
+        self._wait_for_products(rows, starts.tolist())
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
@@ -118,6 +120,20 @@ class Demands:
             np.array([round(share * (LAST_WORD + 1)) for share in shares], np.int64),
             np.array(visits.turns, np.int64),
         )
+
+    def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
+        """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""
+        before: dict[int, set[int]] = {}
+        for edge in self.cfg.edges:
+            if edge.dst is not None:
+                before.setdefault(edge.dst, set()).add(starts[edge.src + 1] - 1)
+        longer: dict[int, int] = {}
+        for node, block in enumerate(block_ops(self.cfg, self.usual.rates)):
+            for place, op in enumerate(block):
+                for row in {starts[node] + place - 1} if place else before.get(node, set()):
+                    longer[row] = max(longer.get(row, 0), op.late)
+        for row, cycles in longer.items():
+            rows[row][Column.STALL] += cycles
 
 
 class _Rows:

@@ -4,7 +4,8 @@ Of two instructions of a warp, the second issues as soon as
 
     the stall of the first has passed since its issue,
     every barrier that it waits for is clear: the latest end of all instructions that set it,
-    its unit takes an instruction: ceil(32 / lanes) after the last one of the warp on it.
+    its unit takes an instruction: ceil(32 / lanes) after the last one of the warp on it,
+    the results of matrix products that it reads or overwrites are there (`products`): a stall count is no wait for them.
 
 A block costs the longest time from where the warp may enter it to where it may enter the next, whatever ran before. What may be open at
 its entry comes over the edges of the graph (`control_residuals`). Since Volta a block that runs while another side of a divergence is
@@ -13,7 +14,7 @@ What is open when the warp ends is charged once, to the first block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from sassan.arch import described
@@ -24,7 +25,8 @@ from sassan.isa.control import BARRIERS, decode
 from sassan.timing.control_ops import Op, Ops
 from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
 from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
-from sassan.timing.rates import Tables, code_of, not_machine_code
+from sassan.timing.products import lateness
+from sassan.timing.rates import Rates, Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
 SCHEDULED = "instructions issue in order, as soon as their control codes and the intervals of their units allow"
@@ -57,9 +59,7 @@ class Control:
         assumptions = (SCHEDULED, *((INTERLEAVED,) if interleaving else ()), *rates.assumptions(code), *reading)
         if gaps := (*_uncoded(code), *rates.gaps(code)):
             return BlockCosts(nothing, assumptions, tuple(sorted(gaps)))
-        op = Ops(rates, together=together).of
-        ops = {instruction.address: op(instruction) for instruction in code}
-        blocks = [tuple(ops[instruction.address] for instruction in node.code) for node in cfg.nodes]
+        blocks = block_ops(cfg, rates)
         block_times = times(cfg, blocks, interleaving)
         costs, ahead = _costs(cfg, block_times)
         cuts = [barriers_of(node.code) if index not in interleaving and not cfg.gaps else () for index, node in enumerate(cfg.nodes)]
@@ -69,6 +69,21 @@ class Control:
                 node_pieces[0] += block_times.rest * (index == cfg.entry)
                 node_pieces[-1] += ahead[index]
         return BlockCosts(costs, assumptions, pieces=tuple(map(tuple, pieces)))
+
+
+def block_ops(cfg: WarpCfg, rates: Rates) -> list[tuple[Op, ...]]:
+    """Return the instructions of each block as the scheduler sees them, each of which has a control code and a time."""
+    together = described(cfg.function.arch).control_words
+    op = Ops(rates, together=together).of
+    ops = {instruction.address: op(instruction) for instruction in code_of(cfg)}
+    blocks = [tuple(ops[instruction.address] for instruction in node.code) for node in cfg.nodes]
+    steps = _steps(cfg, frozenset() if together else interleaved_blocks(cfg))
+    late = lateness(cfg, blocks, steps, rates)
+    return [tuple(_later(op, late.get((index, place), 0)) for place, op in enumerate(block)) for index, block in enumerate(blocks)]
+
+
+def _later(op: Op, cycles: int) -> Op:
+    return replace(op, late=cycles) if cycles else op
 
 
 def _read_barrier(instruction: Instruction) -> bool:
@@ -174,7 +189,7 @@ def in_order(block: Sequence[Op], entered: Residual, others: Residual = NOTHING)
     """
     clear, free, end, now, last = list(entered.barriers), dict(entered.units), entered.all, 0, 0
     for op in block:
-        issue = max(now, free.get(op.unit, 0), end if op.drains else 0)
+        issue = max(now + op.late, free.get(op.unit, 0), end if op.drains else 0)
         if op.waits:
             issue = max((issue, *_waited(op, clear)))
         if others is not NOTHING:

@@ -20,7 +20,7 @@ class Op:
     block barriers). `waits` and `sets` hold barriers: it issues when the first are clear (bits), and each of the second is clear after so
     many cycles at most. `clears` are those of `waits` that are zero then: DEPBAR may leave a remainder. `drains`: it issues when every
     earlier instruction has ended. Its `unit` takes the next instruction of the warp after `interval`. `ends` bounds its own end: it has
-    ended, and its unit is free.
+    ended, and its unit is free. `late`: for how long it may wait for a matrix product, from when the one before it lets it issue.
     """
 
     least: int
@@ -32,6 +32,7 @@ class Op:
     ends: int
     unit: str
     interval: int
+    late: int = 0
 
 
 def _covers_result(instruction: Instruction) -> bool:

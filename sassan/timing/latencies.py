@@ -12,7 +12,7 @@ from sassan.isa.tables import unit
 
 READ = "read"
 """The name for how long an instruction takes to read its operands, from when its unit takes it; without a value, as long as it lasts."""
-_CLASS, _CYCLES = "class.", "cycles."
+_CLASS, _CYCLES, _OPCODE = "class.", "cycles.", "opcode."
 _MOST = 10**9
 
 
@@ -33,8 +33,7 @@ class Class:
 
     def names(self, opcode: str) -> bool:
         """Say whether a pattern of the class fits an opcode with its modifiers."""
-        base = opcode.partition(".")[0]
-        return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
+        return _named(opcode, self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,29 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class OpcodeFigure:
+    """A figure of its own for opcodes of a class: of a matrix product by its shape and types."""
+
+    name: str
+    patterns: tuple[str, ...]
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class LatencyTable:
-    """The latencies of one architecture: classes in the order in which they are tried, and the figures of those that have one."""
+    """The latencies of one architecture: classes in the order in which they are tried, and the figures of those that have one.
+
+    `opcodes` go before the figure of the class, in their order.
+    """
 
     classes: tuple[Class, ...]
     figures: Mapping[str, Figure]
+    opcodes: tuple[OpcodeFigure, ...] = ()
+
+
+def _named(opcode: str, patterns: Iterable[str]) -> bool:
+    base = opcode.partition(".")[0]
+    return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in patterns)
 
 
 class Latencies:
@@ -85,6 +102,17 @@ class Latencies:
         figure = self.figure(name)
         return None if figure is None else figure.cycles
 
+    def own(self, kind: Class, opcode: str) -> OpcodeFigure | None:
+        """Return the figure that an opcode has beside that of its class; None where it has none, or the class was given another."""
+        if kind.name in self._overrides:
+            return None
+        return next((each for each in self._table.opcodes if _named(opcode, each.patterns)), None)
+
+    def cycles_of(self, kind: Class, opcode: str) -> int | None:
+        """Return the latency of an opcode of a class, None where it is unknown."""
+        own = self.own(kind, opcode)
+        return self.cycles(kind.name) if own is None else own.figure.cycles
+
     def reading(self, kind: Class) -> int | None:
         """Return how long an instruction of a class takes to read its operands, at most."""
         cycles, reading = self.cycles(kind.name), self.cycles(READ)
@@ -105,12 +133,17 @@ class Latencies:
         kind = Kind.ASSUMED if unsure or READ in self._overrides else Kind.PUBLISHED
         return (Assumption(f"operands are read within {cycles} cycles of when the unit takes the instruction ({how})", kind),)
 
-    def assumptions(self, used: Iterable[str]) -> tuple[str, ...]:
-        """Return what a bound that uses these classes takes for granted."""
-        names = sorted({*used} - {READ})
-        values = ", ".join(f"{name} {self.cycles(name)}" for name in names if self.cycles(name) is not None)
+    def assumptions(self, opcodes: Iterable[str]) -> tuple[str, ...]:
+        """Return what a bound over these opcodes takes for granted."""
+        classed = [(kind, self.own(kind, opcode)) for opcode in opcodes if (kind := self.of(opcode)) is not None]
+        owned = sorted({(own.name, own.figure.cycles) for _, own in classed if own is not None})
+        names = sorted({kind.name for kind, own in classed if own is None})
+        known = [(name, cycles) for name in names if (cycles := self.cycles(name)) is not None]
+        values = ", ".join(f"{name} {cycles}" for name, cycles in (*known, *owned))
+        names = sorted({kind.name for kind, _ in classed})
         defaults = [name for name in names if name not in self._overrides]
-        doubts = [name for name in defaults if (figure := self.figure(name)) is not None and figure.unsure]
+        unsure = {kind.name for kind, own in classed if own is None}
+        doubts = [name for name in defaults if name in unsure and (figure := self.figure(name)) is not None and figure.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
         if defaults:
             caution = "published latencies are averages or minima, no bounds; set worst ones with --latency NAME=N"
@@ -165,12 +198,15 @@ def load(arch: str) -> LatencyTable:
     tables = rows(arch, "latencies")
     classes = tuple(_class(path.removeprefix(_CLASS), row) for path, row in tables.items() if path.startswith(_CLASS))
     figures = {path.removeprefix(_CYCLES): _figure(row) for path, row in tables.items() if path.startswith(_CYCLES)}
+    opcodes = tuple(_opcode(path.removeprefix(_OPCODE), row) for path, row in tables.items() if path.startswith(_OPCODE))
     known_classes = {kind.name for kind in classes}
     for path, row in tables.items():
         kind, _, name = path.partition(".")
+        if kind == "opcode":
+            continue
         if kind not in ("class", "cycles") or name not in {*known_classes, READ}:
             raise row.fields.fail("cycles", f"must be of a class: {', '.join(sorted(known_classes))}")
-    return LatencyTable(classes, figures)
+    return LatencyTable(classes, figures, opcodes)
 
 
 def _class(name: str, row: FactRow) -> Class:
@@ -180,6 +216,11 @@ def _class(name: str, row: FactRow) -> Class:
     if not patterns and not units:
         raise fields.fail("names", "must name opcodes, or 'units' their functional units")
     return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"), fields.flag("keeps"))
+
+
+def _opcode(name: str, row: FactRow) -> OpcodeFigure:
+    row.fields.only("names", "cycles", "unsure", "source")
+    return OpcodeFigure(name, row.fields.texts("names"), Figure(row.fields.whole("cycles"), row.fields.flag("unsure"), row.source))
 
 
 def _figure(row: FactRow) -> Figure:

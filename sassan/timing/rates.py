@@ -45,8 +45,8 @@ class Rates:
         if known is None:
             name = unit(self.machine.arch, opcode)
             kind, interval = self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
-            cycles = (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
-            # One figure holds for matrix products of every shape: a large one has not ended before its unit takes the next.
+            cycles = (self.latencies.cycles_of(kind, opcode) or 0) if kind is not None else 0
+            # A product has not ended before its unit takes the next one.
             known = self._known[opcode] = name, kind, interval, max(cycles, interval) if cycles and name == TENSOR else cycles
         return known
 
@@ -106,7 +106,7 @@ class Rates:
         lanes = {pipe.lanes for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None}
         slower = (slower_products(self.machine.slower),) if self.machine.slower and lanes & {"fp64", TENSOR} else ()
         waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(opcode.startswith(_CLUSTER) for opcode in opcodes) else ()))
-        return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *slower, *waits, FETCH)
+        return (*self.latencies.assumptions(opcodes), *self.machine.inherited("units"), *doubts, *slower, *waits, FETCH)
 
 
 @dataclass(frozen=True, slots=True)

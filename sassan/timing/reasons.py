@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS
-from sassan.timing.control import Control
-from sassan.timing.control_ops import Op, op_of
+from sassan.timing.control import Control, block_ops
+from sassan.timing.control_ops import Op
 from sassan.timing.control_residuals import interleaved_blocks
 from sassan.timing.model import CostModel
-from sassan.timing.rates import Rates, code_of
+from sassan.timing.rates import Rates
 from sassan.timing.table import Table
 from sassan.timing.unit import Unit
 from sassan.warpcfg.graph import WarpCfg
@@ -26,6 +26,7 @@ NEXT = "what the next block waits for"
 END = "end of all that was issued"
 TURNS = "turns of other sides, or "
 MEASURED = "measured"
+PRODUCTS = "waiting for tensor"
 _BARRIER = "barrier"
 
 
@@ -71,16 +72,16 @@ def _controlled(cfg: WarpCfg, rates: Rates) -> tuple[list[list[Part]], list[str]
     """Return the parts of each block on its own in the model `control`, and what the rest of its cost is called."""
     together = described(cfg.function.arch).control_words
     interleaved = frozenset[int]() if together else interleaved_blocks(cfg)
-    timed = [
-        _Timed(instruction, op_of(instruction, rates, together=together), _waiting(instruction, rates)) for instruction in code_of(cfg)
+    blocks = [
+        [_Timed(instruction, op, _waiting(instruction, rates)) for instruction, op in zip(node.code, ops, strict=True)]
+        for node, ops in zip(cfg.nodes, block_ops(cfg, rates), strict=True)
     ]
+    timed = [each for block in blocks for each in block]
     setters = [
         max(((cycles, each.own) for each in timed for to, cycles in each.op.sets if to == barrier), default=(0, ""))
         for barrier in range(BARRIERS)
     ]
     ends = max(((each.op.ends, each.own) for each in timed), default=(0, ""))
-    of_address = {each.instruction.address: each for each in timed}
-    blocks = [[of_address[instruction.address] for instruction in node.code] for node in cfg.nodes]
     beyond = [TURNS * (index in interleaved) + _begun_earlier(block, setters, ends) for index, block in enumerate(blocks)]
     beyond[cfg.entry] = END
     return [list(_in_order(block)) for block in blocks], beyond
@@ -121,7 +122,7 @@ def _in_order(block: Sequence[_Timed]) -> Iterator[Part]:
     for each in block:
         op, reason, address = each.op, each.own, each.instruction.address
         causes = [clear[barrier] for barrier in range(BARRIERS) if op.waits >> barrier & 1]
-        causes += [(free.get(op.unit, 0), f"unit {op.unit} busy")]
+        causes += [(free.get(op.unit, 0), f"unit {op.unit} busy"), (now + op.late, PRODUCTS)]
         if op.drains:
             causes.append((end[0], AT_BARRIERS if reason == AT_BARRIERS else end[1]))
         issue, cause = max(((now, ""), *causes), key=lambda pair: pair[0])

@@ -9,6 +9,7 @@ from sassan.access.traffic import Moved, Traffic
 from sassan.access.transactions import LINE
 from sassan.ipet.sm.hardware import hardware
 from sassan.ir import Constant, Instruction
+from sassan.machine.code_caches import code_caches
 from sassan.machine.memory_pipeline import SECTOR
 from sassan.products import Product
 from sassan.timing.latencies import Latencies
@@ -27,16 +28,6 @@ _CONSTANT_LINE = 64
 """Bytes of a line of the constant cache (Jia et al. 2018: on Maxwell to Volta)."""
 _FIRST = 4
 """Lines of code that are missed one after the other, until those that follow are prefetched."""
-_PREFETCHED = 32
-"""Cycles between two lines of code that are prefetched."""
-_COLD = (
-    f"cold start: the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names, and what each "
-    f"memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least, for the TLBs miss, "
-    f"too) miss all caches once, one after the other; "
-    f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
-)
-_CODE = 32 * _KIB
-"""Bytes of code that every SM is taken to keep: assumed, no publication says it of all."""
 _PAGE = 2 * _KIB * _KIB
 """Bytes of a page of device memory."""
 _GRAIN = 64
@@ -49,8 +40,8 @@ class GpuMemory:
 
     `dram` and `l2` are the bytes per cycle that it moves at least while an access waits for it; `capacity` is how many bytes L2 keeps.
     `launch` is the time from the start of a launch to its first instruction and from its last one to the end; `dispatch` how long it takes
-    at most to give a block to any SM. `miss` is the latency of DRAM. The SMs, L2 and its atomic units do the work of one cycle in
-    `slowdown` cycles. `assumptions` describe the figures.
+    at most to give a block to any SM. `miss` is the latency of DRAM, `line` the time between two lines of code that are prefetched from
+    there. The SMs, L2 and its atomic units do the work of one cycle in `slowdown` cycles. `assumptions` describe the figures.
     """
 
     dram: Fraction
@@ -58,6 +49,7 @@ class GpuMemory:
     capacity: int
     launch: int
     miss: int
+    line: int = 68
     slowdown: Fraction = Fraction(1)
     dispatch: Fraction = Fraction(0)
     assumptions: tuple[str, ...] = ()
@@ -93,8 +85,17 @@ def memory_of(product: Product) -> GpuMemory:
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
     dispatch = Fraction(str(product.block_cycles)) / product.sms
     blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
-    assumptions = (figures, *_kept(product), blocks, _COLD, *hardware(product))
-    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, product.slowdown, dispatch, assumptions)
+    line = code_caches(product.architecture).following(miss)
+    assumptions = (figures, *_kept(product), blocks, _cold(line), *hardware(product))
+    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, assumptions)
+
+
+def _cold(line: int) -> str:
+    return (
+        f"cold start: the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names, and what each "
+        f"memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least, for the TLBs miss, "
+        f"too) miss all caches once, one after the other; further lines of code are prefetched, one in {line} cycles"
+    )
 
 
 def _kept(product: Product) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
     if buffers is not None:
         # A buffer begins anywhere in a page; what no argument points to is in none of them.
         pages = min(pages, sum(-(-size // _PAGE) + 1 for size in buffers) + sum(moved.apart for moved in accesses))
-    return memory.miss * (first + _constant_lines(code)) + memory.walk * pages + _PREFETCHED * (lines - first)
+    return memory.miss * (first + _constant_lines(code)) + memory.walk * pages + memory.line * (lines - first)
 
 
 def _constant_lines(code: Sequence[Instruction]) -> int:
@@ -131,15 +132,6 @@ def _constant_lines(code: Sequence[Instruction]) -> int:
 def dispatched(blocks: int, memory: GpuMemory) -> Fraction:
     """Return for how long the GPU gives out the blocks of a grid."""
     return blocks * memory.dispatch * memory.slowdown
-
-
-def fetching(code: Sequence[Instruction]) -> tuple[str, ...]:
-    """Return what is taken for granted of fetching code that the instruction cache of an SM does not keep; nothing where it keeps all."""
-    size = LINE * len({instruction.address // LINE for instruction in code})
-    if size <= _CODE:
-        return ()
-    amounts = f"{-(-size // _KIB)} KiB of code, of which an SM keeps {_CODE // _KIB}"
-    return (f"{amounts}: behind its first execution an instruction is there when it may issue",)
 
 
 def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, warps: int) -> dict[int, Moved]:
@@ -156,10 +148,19 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
     return out
 
 
-def demand(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory) -> Demand:
-    """Return what the nodes of a graph take, given as the instructions of each; `moved` by the address of an instruction."""
+def demand(
+    nodes: Sequence[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, code: Sequence[int] | None = None
+) -> Demand:
+    """Return what the nodes of a graph take, given as the instructions of each; `moved` by the address of an instruction.
+
+    `code`: the bytes of code that each requests of L2.
+    """
     of_nodes = [[moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]
-    uncached, cached = ([sum((time(each, memory) for each in node), Fraction(0)) for node in of_nodes] for time in (_uncached, _cached))
+    fetched = [Fraction(size) / memory.l2 * memory.slowdown for size in code or (0,) * len(nodes)]
+    uncached, cached = (
+        [sum((time(each, memory) for each in node), begun) for node, begun in zip(of_nodes, fetched, strict=True)]
+        for time in (_uncached, _cached)
+    )
     return Demand(_rounded(uncached), _rounded(cached))
 
 

@@ -11,7 +11,8 @@ from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, fetching, kept, memory_time
+from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
@@ -34,6 +35,8 @@ _SERVED = (
     "one access, none that is only stored, "
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
+_WITHOUT_FETCHES = (Unit().name, "measured")
+"""Cost models that count instructions, or whose times were measured with all fetches."""
 _HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
@@ -73,28 +76,43 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
 
     Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth.
     """
-    shares = _shares(kernel, machine)
-    whole = path_optima(kernel.problem, shares, machine, kernel.barriers)
+    code = _fetched(kernel, machine, residents.warps)
+    shares = _shares(kernel, machine, code)
+    whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH)
-    grid, terms = _grid(kernel, machine, whole, residents.grid)
+    grid, terms = _grid(kernel, machine, whole, code, residents.grid)
     return Makespan(
         residents,
         bound,
         _worst_path(kernel, worst, shares, residents, bound.value),
-        _partition(kernel, residents, machine) if partition else None,
+        _partition(kernel, residents, machine, code) if partition else None,
         grid,
         terms,
     )
 
 
-def _shares(kernel: Kernel, machine: Multiprocessor, *, partition: bool = False) -> tuple[Share, ...]:
+def _fetched(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fetched:
+    """What code takes that `warps` warps on an SM fetch again."""
+    cfg = kernel.problem.cfg
+    if kernel.problem.cost_name in _WITHOUT_FETCHES:
+        return nothing_fetched(cfg)
+    return fetched(cfg, machine.arch, alone=warps == 1)
+
+
+def _with(code: Fetched, whole: PathOptima) -> PathOptima:
+    return replace(whole, assumptions=(*whole.assumptions, *code.assumptions)) if code else whole
+
+
+def _shares(kernel: Kernel, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Share, ...]:
     """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
     if kernel.problem.cost_name == Unit().name:
         return tuple(of_letters(machine, counts, partition=partition) for counts in kernel.letters)
-    return tuple(of_code(machine, node.code, kernel.problem.traffic.cycles, partition=partition) for node in kernel.problem.cfg.nodes)
+    busy = kernel.problem.traffic.cycles
+    nodes = zip(kernel.problem.cfg.nodes, code.shares, strict=True)
+    return tuple(of_code(machine, node.code, busy, partition=partition) + lines for node, lines in nodes)
 
 
-def _block_share(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fraction | None:
+def _block_share(kernel: Kernel, machine: Multiprocessor, code: Fetched, warps: int) -> Fraction | None:
     """The largest shares of all warps of a block, None where all warps are alike or nothing is proven."""
     problem = kernel.problem
     if not problem.traffic.warps:
@@ -104,21 +122,32 @@ def _block_share(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fractio
         alike[tuple(cycles_of(moved).items())] += count
     return block_maximum(
         problem,
-        (([of_code(machine, node.code, dict(busy)).scheduler_stall for node in problem.cfg.nodes], count) for busy, count in alike.items()),
+        ((_stalls(problem, machine, code, dict(busy)), count) for busy, count in alike.items()),
     )
 
 
-def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) -> Bound:
-    optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, partition=True), machine, kernel.barriers, partition=True)
-    return optima_of_part.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
+def _stalls(problem: Problem, machine: Multiprocessor, code: Fetched, busy: Mapping[int, int]) -> list[Fraction]:
+    nodes = zip(problem.cfg.nodes, code.shares, strict=True)
+    return [(of_code(machine, node.code, busy) + lines).scheduler_stall for node, lines in nodes]
 
 
-def _grid(kernel: Kernel, machine: Multiprocessor, whole: PathOptima, grid: Grid | None) -> tuple[Bound | None, Terms | None]:
+def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
+    optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, code, partition=True), machine, kernel.barriers, partition=True)
+    return _with(code, optima_of_part).bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
+
+
+def _grid(
+    kernel: Kernel, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None
+) -> tuple[Bound | None, Terms | None]:
     if grid is None:
         return None, None
+    if code and grid.places * grid.block_warps == 1:
+        # One warp is on an SM, however many it could hold.
+        code = _fetched(kernel, machine, 1)
+        whole = _with(code, path_optima(kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers))
     memory, terms = grid.memory, None
     if whole.optima is not None:
-        terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, grid.block_warps)), grid)
+        terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps)), grid)
     gaps = list(whole.gaps)
     if grid.occupancy is not None and grid.occupancy.demand.clustered:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
@@ -127,9 +156,9 @@ def _grid(kernel: Kernel, machine: Multiprocessor, whole: PathOptima, grid: Grid
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED, *fetching(code_of(kernel.problem.cfg)), *_touched(grid, memory))
+        moved = (*memory.assumptions, _SERVED, *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
-        terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
+        terms = _with_memory(kernel, terms, code, grid, memory) if terms is not None else None
         if terms is None and not gaps:
             gaps.append(_unproven(kernel))
     if gaps:
@@ -147,12 +176,12 @@ def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
     return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
 
-def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:
+def _with_memory(kernel: Kernel, terms: Terms, fetched_again: Fetched, grid: Grid, memory: GpuMemory) -> Terms | None:
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
     code = [node.code for node in problem.cfg.nodes]
     taken = [
-        (demand(code, kept(code, moved, memory, grid.resident), memory), count)
+        (demand(code, kept(code, moved, memory, grid.resident), memory, fetched_again.bytes), count)
         for moved, count in problem.traffic.of_block(grid.block_warps)
     ]
     uncached = block_maximum(problem, ((each.uncached, count) for each, count in taken))

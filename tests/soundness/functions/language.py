@@ -169,7 +169,7 @@ def _table(a: int, b: int, c: int, table: int) -> int:
     return reduce(or_, words, 0)
 
 
-def _extended(relation: str, a: int, b: int, low: int, is_signed: bool) -> int:  # noqa: PLR0913, PLR0917  # the arguments of the language
+def _extended(relation: str, a: int, b: int, low: int, is_signed: bool) -> int:  # the arguments of the language
     if is_signed:
         a, b = signed(a), signed(b)
     if relation == "NE":

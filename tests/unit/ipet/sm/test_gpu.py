@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.access.traffic import Moved, Traffic
-from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, fetching, kept, memory_of, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, kept, memory_of, memory_time
 from sassan.ir import Constant, Instruction, Register
 from sassan.products import Product, find, products
 from sassan.source import Span
@@ -48,10 +48,10 @@ def test_l2_keeps_pieces_of_code_where_those_of_all_warps_fit():
     assert [(each.fetched + each.written, each.again) for each in lost.values()] == [(2048, 0), (2048, 0), (256, 0)]
 
 
-@pytest.mark.parametrize(("instructions", "said"), [(2048, 0), (2049, 1)])
-def test_code_that_an_sm_does_not_keep_is_said_to_be_fetched_in_time(instructions: int, said: int):
-    code = [Instruction(16 * place, 16 * place + 16, "FFMA", (), None, Span(1, 1, 1)) for place in range(instructions)]
-    assert len(fetching(code)) == said
+def test_code_that_is_fetched_again_passes_l2():
+    code = [Instruction(0, 16, "FFMA", (), None, Span(1, 1, 1))]
+    found = demand([code, code], {}, MEMORY, (0, 2048))
+    assert found.uncached == found.cached == (0, 2)
 
 
 def test_no_buffer_holds_local_memory():
