@@ -1,7 +1,7 @@
 """The rows of the simulation: what each instruction of a graph takes on an SM, and of the memory behind it."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
