@@ -27,6 +27,7 @@ from sassan.ipet.sm import makespan
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
+from sassan.validation import launches as validated
 from sassan.validation.launches import Hardware, LaunchValidation, validate
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def _ratios(task: silicon_programs.Task, without: str | None) -> Iterable[tuple[
     functions = {None: read_program(task.executable).functions}
     settings = Settings(costs=models.model(_MODEL, Tables()))
     with ExitStack() as patches:
+        patches.enter_context(patch.object(validated, "estimated", lambda *_arguments: None))  # bounds only
         if without == "clock":
             gpu, clock = replace(gpu, kept_clock=None), gpu.boost_clock
         elif without == "pieces":

@@ -23,9 +23,9 @@ _KIB = 1024
 _MISS = 1000
 """Cycles of a miss where no publication has the latency of DRAM."""
 _WALK = 1029
-"""Cycles of the first access to a page: on a V100 it misses the TLBs and all caches (Jia et al. 2018), the most published of any GPU."""
+"""Cycles of the first access to a page: on a V100 it misses the TLBs and all caches (Jia et al. 2018; quoted, not looked up again)."""
 _CONSTANT_LINE = 64
-"""Bytes of a line of the constant cache (Jia et al. 2018: on Maxwell to Volta)."""
+"""Bytes of a line of the constant cache (Jia et al. 2018: on Maxwell to Volta; quoted, not looked up again)."""
 _FIRST = 4
 """Lines of code that are missed one after the other, until those that follow are prefetched."""
 _PAGE = 2 * _KIB * _KIB
