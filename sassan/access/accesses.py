@@ -311,7 +311,9 @@ def _warps(  # noqa: PLR0913, PLR0917 - what is known of the lanes
         count = min(reference.lanes, threads[first // LANES % len(threads)])
         lanes = tuple(lane for lane in range(count) if executing >> first + lane & 1)
         sure_of = tuple(lane for lane in lanes if sure >> first + lane & 1)
-        out.append(_Warp(tuple(places[first + lane] for lane in lanes), tuple(rows[first + lane] for lane in lanes), lanes, modulus, sure_of))
+        out.append(
+            _Warp(tuple(places[first + lane] for lane in lanes), tuple(rows[first + lane] for lane in lanes), lanes, modulus, sure_of)
+        )
     return out
 
 

@@ -77,9 +77,7 @@ def beside(instructions: Sequence[Instruction], facts: Mapping[int, Facts]) -> d
         pieces = {key: piece for key, piece in pieces.items() if not piece.registers & known.writes}
     for piece in every:
         for address, (offset, stores, loads) in piece.stored.items():
-            out[address] = Beside(
-                _from(offset, piece.stores[:stores]), _from(offset, piece.stores), _from(offset, piece.loads[:loads])
-            )
+            out[address] = Beside(_from(offset, piece.stores[:stores]), _from(offset, piece.stores), _from(offset, piece.loads[:loads]))
     return out
 
 

@@ -314,9 +314,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     stores = [
-        (key, kinds[key][1])
-        for key in watch.seen
-        if kinds[key][1].space in _CACHED and kinds[key][0].startswith("ST") and key not in drawn
+        (key, kinds[key][1]) for key in watch.seen if kinds[key][1].space in _CACHED and kinds[key][0].startswith("ST") and key not in drawn
     ]
     grain = min((kind.bytes for _, kind in stores), default=WORD)
     for key, kind in stores:

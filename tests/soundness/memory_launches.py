@@ -74,7 +74,9 @@ class Claim:
         taken = demand(code, dict(enumerate(chain(*self.moved))), self.memory)
         uncached, cached = (self._block(each) for each in (taken.uncached, taken.cached))
         time = memory_time(uncached, cached, self.blocks, self.memory, self.grid.allocated)
-        return replace(grid_terms(self.optima, self.grid), memory=time, launch=self.memory.launch + dispatched(self.grid.blocks, self.memory))
+        return replace(
+            grid_terms(self.optima, self.grid), memory=time, launch=self.memory.launch + dispatched(self.grid.blocks, self.memory)
+        )
 
     @property
     def bound(self) -> int:

@@ -84,7 +84,12 @@ def memory_of(product: Product) -> GpuMemory:
     )
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
     dispatch = Fraction(str(product.block_cycles)) / product.sms
-    assumptions = (figures, *_kept(product), f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles", _COLD)
+    assumptions = (
+        figures,
+        *_kept(product),
+        f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles",
+        _COLD,
+    )
     return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, miss, product.slowdown, dispatch, assumptions)
 
 
