@@ -318,7 +318,7 @@ def _warps(  # noqa: PLR0913, PLR0917 - what is known of the lanes
 
 
 class _Warp(NamedTuple):
-    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus; `sure` are those that take part."""
+    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus; `sure` take part."""
 
     addresses: tuple[int, ...]
     rows: tuple[int, ...]
