@@ -33,7 +33,7 @@ _FIGURES = {
     "l2_size": ("L2 size", "KiB"),
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
-    "block_cycles": ("block dispatch", "cycles"),
+    "block_cycles": ("block dispatch", "clk"),
     "kept_clock": ("kept clock", "MHz"),
 }
 """What people call each figure of a product, and its unit."""
