@@ -31,6 +31,10 @@ _COLD = (
     f"the pages of the buffers, where those are fewer) miss all caches once, one after the other; "
     f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
+_FILLED = (
+    "a sector of 32 bytes of which a store, or those of a straight piece of code together, write every byte is not fetched; any other is "
+    "fetched, filled and written back"
+)
 _CODE = 32 * _KIB
 """Bytes of code that every SM is taken to keep: assumed, no publication says it of all."""
 _PAGE = 2 * _KIB * _KIB
@@ -120,6 +124,11 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory,
 def dispatched(blocks: int, memory: GpuMemory) -> Fraction:
     """Return for how long the GPU gives out the blocks of a grid."""
     return blocks * memory.dispatch * memory.slowdown
+
+
+def filling(traffic: Traffic) -> tuple[str, ...]:
+    """Return what is taken for granted of stores, nothing where there are none."""
+    return (_FILLED,) if any(moved.written and not moved.atomics for moved in traffic.moved.values()) else ()
 
 
 def fetching(code: Sequence[Instruction]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, fetching, kept, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, fetching, filling, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
@@ -127,7 +127,8 @@ def _grid(kernel: Kernel, machine: Multiprocessor, whole: PathOptima, grid: Grid
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED, *fetching(code_of(kernel.problem.cfg)), *_touched(grid, memory))
+        code = fetching(code_of(kernel.problem.cfg))
+        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *code, *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
         if terms is None and not gaps:
