@@ -47,10 +47,6 @@ _KEPT = (
     "L2 keeps what a straight piece of code accesses until that is done, where the pieces of all warps on the GPU fit it: of several "
     "accesses of one, DRAM moves each half line once"
 )
-_FILLED = (
-    "a sector of 32 bytes of which a store, or those of a straight piece of code together, write every byte is not fetched; any other is "
-    "fetched, filled and written back"
-)
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1
@@ -143,8 +139,7 @@ def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTH
         if access.distinct > 1
     )
     kept = (_KEPT,) if any(access.fresh is not None for access in counted) else ()
-    filled = (_FILLED,) if any(access.filled is not None for access in counted) else ()
-    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept, *filled, *spread)
+    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept, *spread)
 
 
 def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
@@ -321,7 +316,7 @@ def _warps(  # noqa: PLR0913, PLR0917 - what is known of the lanes
 
 
 class _Warp(NamedTuple):
-    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus; `sure` are those that take part."""
+    """The addresses of the lanes of a warp: each row of lanes may be moved by any multiple of a modulus; `sure` take part."""
 
     addresses: tuple[int, ...]
     rows: tuple[int, ...]

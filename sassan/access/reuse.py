@@ -23,7 +23,10 @@ Places = tuple[tuple[int, int], ...]
 
 
 class Beside(NamedTuple):
-    """The accesses of a piece beside one: `before` are those of its kind before it; of a store, `stores` are all, `loads` those before it."""
+    """The accesses of a piece beside one: `before` are those of its kind before it.
+
+    Of a store, `stores` are all of the piece, `loads` those before it.
+    """
 
     before: Places = ()
     stores: Places = ()

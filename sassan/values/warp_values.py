@@ -22,7 +22,8 @@ class WarpValues:
     """What is known of registers at every instruction of a graph.
 
     `agreed` are the registers on which the active threads agree up to lanes at the start of each node; `node.agreement` of the graph are
-    those on which they agree altogether. `threads` are how many each warp of a table has. `present` are the lanes that are active at each visit of a node.
+    those on which they agree altogether. `threads` are how many each warp of a table has. `present` are the lanes that are active at
+    each visit of a node.
     """
 
     cfg: WarpCfg

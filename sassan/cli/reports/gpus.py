@@ -43,7 +43,7 @@ _FIGURES = {
     "l2_size": ("L2 size", "KiB"),
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
-    "block_cycles": ("dispatch of a block on an SM", "cycles"),
+    "block_cycles": ("block dispatch", "clk"),
     "kept_clock": ("kept clock", "MHz"),
     "lanes": ("lanes", "of an SM"),
 }

@@ -28,6 +28,10 @@ _CONSTANT_LINE = 64
 """Bytes of a line of the constant cache (Jia et al. 2018: on Maxwell to Volta; quoted, not looked up again)."""
 _FIRST = 4
 """Lines of code that are missed one after the other, until those that follow are prefetched."""
+_FILLED = (
+    "a sector of 32 bytes of which a store, or those of a straight piece of code together, write every byte is not fetched; any other is "
+    "fetched, filled and written back"
+)
 _PAGE = 2 * _KIB * _KIB
 """Bytes of a page of device memory."""
 _GRAIN = 64
@@ -132,6 +136,11 @@ def _constant_lines(code: Sequence[Instruction]) -> int:
 def dispatched(blocks: int, memory: GpuMemory) -> Fraction:
     """Return for how long the GPU gives out the blocks of a grid."""
     return blocks * memory.dispatch * memory.slowdown
+
+
+def filling(traffic: Traffic) -> tuple[str, ...]:
+    """Return what is taken for granted of stores, nothing where there are none."""
+    return (_FILLED,) if any(moved.written and not moved.atomics for moved in traffic.moved.values()) else ()
 
 
 def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, warps: int) -> dict[int, Moved]:

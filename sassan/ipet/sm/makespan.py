@@ -12,7 +12,7 @@ from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
 from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, kept, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, filling, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
@@ -156,7 +156,7 @@ def _grid(
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED, *_touched(grid, memory))
+        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, code, grid, memory) if terms is not None else None
         if terms is None and not gaps:

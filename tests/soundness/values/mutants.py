@@ -13,8 +13,8 @@ from types import ModuleType
 
 LANES, WORDS, ENVIRONMENT = "sassan.domains.lanes", "sassan.values.words", "sassan.values.environment"
 PATTERNS, EVALUATE = "sassan.values.patterns", "sassan.values.evaluate"
-ARRIVALS, FLOW, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.warp_values"
-MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, VALUES)
+ARRIVALS, FLOW, PRESENT, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.present", "sassan.values.warp_values"
+MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, PRESENT, VALUES)
 """In the order in which they use each other."""
 
 
@@ -148,5 +148,10 @@ MUTANTS = (
         "two words for one lane", PROGRAMS, ARRIVALS, "by_lane.setdefault(lane, value) != value", "by_lane.setdefault(lane, value) < 0"
     ),
     WrongLine("lanes of the other value of a guard", "met", VALUES, "if bool(each) == value)", "if bool(each) != value)"),
+    WrongLine("threads that wait are active", PROGRAMS, PRESENT, "0 if cfg.waiting_points[index] else", "0 if False else"),
+    WrongLine("threads that have ended are active", PROGRAMS, PRESENT, "if src in ends and", "if False and"),
+    WrongLine("all lanes on a known side", PROGRAMS, PRESENT, "return lanes & some", "return lanes"),
+    WrongLine("all lanes on an unknown side", PROGRAMS, PRESENT, "and edge.kind in _TOGETHER else 0", "else 0"),
+    WrongLine("a guard of no agreement", PROGRAMS, VALUES, "else -(self.agreed >> name & 1)", "else -1"),
     WrongLine("words that are not known", PROGRAMS, ARRIVALS, "if all(each.known for _, each in words) else", "if True else"),
 )

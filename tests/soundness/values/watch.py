@@ -1,6 +1,6 @@
 """What is looked at while warps of a launch run: at every instruction, the words of registers and what lanes share of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -38,7 +38,7 @@ class Shared:
 class Claims:
     """What is said before an instruction: the words of R registers, `rows` (R) of the machine, what lanes share, and which there are.
 
-    `lanes` (W, 32) are those whose threads may execute it, for W warps in turn.
+    `lanes` (W, 32) are those whose threads may execute it, `present` those that do whenever one does, for W warps in turn.
     """
 
     registers: tuple[int, ...]
@@ -51,6 +51,7 @@ class Claims:
     highs: np.ndarray
     shared: tuple[Shared, ...]
     lanes: np.ndarray
+    present: np.ndarray
     guard: tuple[int, bool] | None = None
     """The row of a predicate, and what it is in the threads of which this is said; None: in all."""
 
@@ -87,14 +88,14 @@ class WordWatch:
             for number, (instruction, point) in enumerate(self.values.along(index)):
                 # What a node begins with in agreement is agreed on altogether.
                 whole = {each: UNKNOWN for each in slots if not number and node.agreement >> each & 1}
-                yield (node.context, instruction.address), _claims(point, slots, whole, len(self.values.threads))
+                yield (node.context, instruction.address), _claims(point, slots, whole, self.values.threads)
             for instruction, point in self.values.executing(index, _guarded):
                 guard = instruction.guard
                 assert guard is not None
                 row = slots[bit(guard.file, guard.index).bit_length() - 1]
                 yield (
                     (node.context, instruction.address),
-                    replace(_claims(point, slots, {}, len(self.values.threads)), guard=(row, not guard.negated)),
+                    replace(_claims(point, slots, {}, self.values.threads), guard=(row, not guard.negated)),
                 )
 
     def enter(self, session: Session, block: int, rows: np.ndarray) -> None:
@@ -103,7 +104,7 @@ class WordWatch:
             if place not in self._claims:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
             for claims in self._claims.get(place, ()):
-                if claims.registers or claims.shared or place in self._lone or not claims.lanes.all():
+                if claims.registers or claims.shared or place in self._lone or not claims.lanes.all() or claims.present.any():
                     self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
@@ -111,10 +112,7 @@ class WordWatch:
         if claims.guard is not None:
             row, value = claims.guard
             active = active & ((session.warps.registers[row, rows] != 0) == value)
-        absent = active & ~claims.lanes[self.numbers[rows] % len(claims.lanes)]
-        for row in np.flatnonzero(absent.any(axis=1)).tolist()[:1]:
-            what = f"lane {int(absent[row].argmax())} executes {place[1]:04x}"
-            self.problems.setdefault(("coming", place, 0), ("coming", int(rows[row]), what))
+        self._look_at_lanes(place, claims, rows, active)
         if place in self._lone and (claims.guard is not None or place not in self._guarded):
             for row in np.flatnonzero(active.sum(axis=1) > 1).tolist()[:1]:
                 self.problems.setdefault(("lone", place, 0), ("lone", int(rows[row]), f"several threads at {place[1]:04x}"))
@@ -137,6 +135,16 @@ class WordWatch:
             checked += len(shared.registers)
         self.checked += int(np.count_nonzero(active)) * checked
 
+    def _look_at_lanes(self, place: Place, claims: Claims, rows: np.ndarray, active: np.ndarray) -> None:
+        absent = active & ~claims.lanes[self.numbers[rows] % len(claims.lanes)]
+        for row in np.flatnonzero(absent.any(axis=1)).tolist()[:1]:
+            what = f"lane {int(absent[row].argmax())} executes {place[1]:04x}"
+            self.problems.setdefault(("coming", place, 0), ("coming", int(rows[row]), what))
+        missing = claims.present[self.numbers[rows] % len(claims.present)] & ~active & active.any(axis=1)[:, None]
+        for row in np.flatnonzero(missing.any(axis=1)).tolist()[:1]:
+            what = f"lane {int(missing[row].argmax())} does not execute {place[1]:04x}, others do"
+            self.problems.setdefault(("missing", place, 0), ("missing", int(rows[row]), what))
+
     def _note(  # noqa: PLR0913, PLR0917  # the parts of a problem
         self,
         kind: str,
@@ -157,8 +165,8 @@ def _guarded(instruction: Instruction) -> bool:
     return instruction.guard is not None and instruction.guard.index is not None
 
 
-def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord], warps: int) -> Claims:
-    """Return what is said of registers at a point, for so many warps in turn; on those of `whole` threads agree altogether."""
+def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord], threads: Sequence[int]) -> Claims:
+    """Return what is said at a point, for warps of so many threads in turn; on the registers of `whole` threads agree altogether."""
     held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
     # On predicates threads agree altogether.
     agreed = {each: UNKNOWN if each in PREDICATES else held.get(each, UNKNOWN) for each in slots if point.agreed >> each & 1}
@@ -173,8 +181,15 @@ def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord
         np.array([word.low for word in words], dtype=np.uint32),
         np.array([word.high for word in words], dtype=np.uint32),
         tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
-        np.array([point.lanes >> lane & 1 for lane in range(warps * LANES)], dtype=np.bool_).reshape(warps, LANES),
+        _lanes(point.lanes, [LANES] * len(threads)),
+        _lanes(point.present, threads),
     )
+
+
+def _lanes(some: int, threads: Sequence[int]) -> np.ndarray:
+    """Return a set of lanes of warps of so many threads each as (W, 32)."""
+    kept = [lane < count and bool(some >> (warp * LANES + lane) & 1) for warp, count in enumerate(threads) for lane in range(LANES)]
+    return np.array(kept, dtype=np.bool_).reshape(len(threads), LANES)
 
 
 def _tables(tables: list[tuple[int, ...] | None]) -> np.ndarray:
