@@ -57,7 +57,7 @@ def test_bank_conflicts_keep_the_pipeline():
     conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32), ideal=1)
     assert moved(conflict) == Moved(cycles=63)
     assert moved(Access(0, "LDS.128", Space.SHARED, 16, Pattern.ALIGNED, passes=exactly(4), ideal=4)) == Moved(cycles=4)
-    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=160)
+    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=192)
 
 
 def test_warps_of_a_block_move_what_each_of_them_does():

@@ -148,11 +148,15 @@ PUBLISHED = [
     ("sm_70", "reducing_double", "TITAN V", 20, 2.78, SUMS),
     ("sm_80", "reducing_single", "A100-SXM4-80GB", 20, 2.61, SUMS),
     ("sm_80", "reducing_double", "A100-SXM4-80GB", 20, 2.61, SUMS),
+    ("sm_75", "reducing_integer", "RTX 2060", 26, 37.8, HISTOGRAMS),
+    ("sm_75", "shared_integer", "RTX 2060", 26, 3.69, HISTOGRAMS),
+    ("sm_86", "shared_integer", "RTX 3070 Ti", 26, 0.9, HISTOGRAMS),
     ("sm_86", "reducing_integer", "RTX 3080", 26, 36.2, HISTOGRAMS),
     ("sm_86", "reducing_integer", "RTX 3070 Ti", 26, 36.5, HISTOGRAMS),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", PUBLISHED, ids=[f"{kernel} {gpu}" for _, kernel, gpu, *_ in PUBLISHED])
 def test_a_bound_is_above_what_was_published(run: tuple[str, str, str, int, float, str]) -> None:
     arch, kernel, gpu, power, ms, source = run
