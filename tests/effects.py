@@ -92,7 +92,7 @@ def _source(random: Random, case: Case) -> str:
     number = (
         f"{random.choice(('', '-'))}{random.choice((0, 1, 3, random.randrange(34), 0xFF, 0x7FFFF, 0xFFFFB, random.getrandbits(31))):#x}"
     )
-    if "permute" in case.effect.functions and random.random() < 0.5:  # noqa: PLR2004  # one of two
+    if "permute" in case.effect.functions and random.random() < 0.5:  # one of two
         number = f"{selector(random):#x}"
     return constant if "constant" in case.effect.functions else random.choice((number, _register(random), _register(random), constant))
 
@@ -100,7 +100,7 @@ def _source(random: Random, case: Case) -> str:
 def _register(random: Random) -> str:
     """Return a register as instructions write it: plain, or with what may stand before and behind it."""
     name = random.choice((*REGISTERS, *REGISTERS, "RZ", "RZ", "UR4"))
-    if random.random() < 0.1:  # noqa: PLR2004  # rare
+    if random.random() < 0.1:  # rare
         return f"|{name}|"
     return random.choice(("", "", "", "-", "~")) + name + random.choice(("", "", "", "", ".H1", ".reuse"))
 
@@ -108,6 +108,6 @@ def _register(random: Random) -> str:
 def selector(random: Random) -> int:
     """Return which bytes a permutation takes: runs of bytes of one word, signs of bytes, and others."""
     codes = [random.choice((0, 4, random.randrange(16)))]
-    while len(codes) < 4:  # noqa: PLR2004  # bytes of a word
+    while len(codes) < 4:  # bytes of a word
         codes.append(random.choice(((codes[-1] + 1) % 16, (codes[-1] + 1) % 16, codes[-1], codes[-1] | 8, random.randrange(16))))
     return sum(code << 4 * place for place, code in enumerate(codes))

@@ -14,11 +14,10 @@ from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions
-from sassan.ipet.loop_bounds.values import Known, State, Value, constant
-from sassan.ir import Immediate, PtxAddress, Variable
+from sassan.ipet.loop_bounds.values import Known, State, Value
+from sassan.ir import Immediate, Variable
 from sassan.isa.ptx_table import table
 from sassan.machine.launch import Launch
-from sassan.machine.parameters import Setting
 from worlds import WORDS, Bools, Numbers, Worlds
 
 _OPCODES = {
