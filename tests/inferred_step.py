@@ -28,7 +28,7 @@ _GUARDED = 0.1
 
 
 def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, warps: int = 2) -> bool:
-    """Check an instruction in a world for each lane of some warps; return whether the machine computes any of its results, and does not draw all."""
+    """Check an instruction in a world for each lane of some warps; return whether the machine computes a result, and does not draw all."""
     arch = around.function.arch
     if random.random() < _GUARDED:
         one = replace(one, guard=Guard("P", 1, random.random() < 0.5))  # one of two

@@ -1,7 +1,7 @@
 """Abstract states that are drawn, worlds that they allow, and whether a state allows what was computed in these worlds.
 
-A world gives every unknown word (`Symbol`) and every condition a value. So a result that is said to be a multiple of an unknown word is held
-to that word, not to a range alone: a range of every word says nothing, the identity of a word does.
+A world gives every unknown word (`Symbol`) and every condition a value. So a result that is said to be a multiple of an unknown word is
+held to that word, not to a range alone: a range of every word says nothing, the identity of a word does.
 """
 
 from collections.abc import Iterable

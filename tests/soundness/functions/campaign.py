@@ -105,7 +105,7 @@ def _ptx(opcode: str, random: Random) -> tuple[int, str]:
 
 
 def hold_function(name: str, tuples: int, seed: int, *, first: bool = False) -> Held:
-    """Return what at least so many tuples of operands of a function show, or as many as some draws have; `first`: until the first finding."""
+    """Return what so many tuples of operands of a function show, at least, or some draws; `first`: until the first finding."""
     random, check, held = Random(f"functions {seed} {name}"), check_of(name), Held(name)
     started = time.perf_counter()
     while held.tuples < tuples and held.draws < MOST_DRAWS * (1 + tuples // WORLDS):

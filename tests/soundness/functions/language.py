@@ -66,6 +66,15 @@ def _carry(*operands: tuple[int, bool]) -> int:
     return int(sum((word ^ LAST) + 1 if minus else word for word, minus in operands) > LAST)
 
 
+def _first(word: int, *_: object) -> int:
+    return word
+
+
+def _last(*words: int) -> int:
+    """Return what another thread, or what is not followed, has drawn."""
+    return words[-1]
+
+
 def _half(word: int, upper: bool) -> int:
     return word >> 16 if upper else word & 0xFFFF
 
@@ -197,7 +206,7 @@ CASES: Mapping[str, Case] = {
     "extract": Case("wf", _extract),
     "extract_signed": Case("wf", _extract_signed),
     "carry": Case("+", _carry),
-    "whole": Case("o", lambda word, upper: word),
+    "whole": Case("o", _first),
     "half": Case("o", _half),
     "borrowed": Case("rtt", _borrowed),
     "extended": Case("rwwts", _extended),
@@ -205,9 +214,9 @@ CASES: Mapping[str, Case] = {
     "float_product": Case("ww.", _float_product),
     "integer_of": Case("wsI.", _integer_of),
     "reciprocal": Case("w.", _reciprocal),
-    "lane": Case("w?", lambda word, other: other),
-    "maybe": Case("w.", lambda word, other: other),
-    "uncertain": Case("u.", lambda why, other: other),
+    "lane": Case("w?", _last),
+    "maybe": Case("w.", _last),
+    "uncertain": Case("u.", _last),
     "special": Case("x", lambda word: word),
     "constant": Case("k", _of_bank),
     "operand": Case("O", _operand),
@@ -237,58 +246,8 @@ class Draw:
         self.arguments: list[object] = []
         self.numbers: list[Sequence[Any]] = []
         for kind in CASES[name].kinds:
-            self._argument(kind)
+            _ARGUMENTS[kind](self)
         self.expected = [CASES[name].reference(*numbers) for numbers in zip(*self.numbers, strict=True)]
-
-    def _argument(self, kind: str) -> None:
-        random, worlds = self.random, self.worlds
-        match kind:
-            case "w":
-                self._known(*worlds.word())
-            case "t":
-                self._known(*worlds.truth())
-            case "n":
-                self._known(*(worlds.word() if random.random() < 0.1 else self._few()))
-            case "b":
-                self._known(*(worlds.word() if random.random() < 0.1 else worlds.constant(selector(random))))
-            case "s":
-                self._fixed(random.random() < 0.5)
-            case "r":
-                self._fixed(random.choice(RELATIONS))
-            case "8":
-                self._fixed(random.choice((0xC0, 0xFC, 0x3C, 0xF8, 0xEA, 0x0F, *[random.randrange(256)] * 6)))
-            case "f":
-                self._fixed(random.choice((random.randrange(34) << 8 | random.randrange(34), random.randrange(1, 32) << 8)))
-            case "u":
-                self._fixed("what is not followed")
-            case "R":
-                self._fixed(random.choice(("RN", "RP")))
-            case "I":
-                self._fixed(random.choice(tuple(_ROUND)))
-            case "." | "?":
-                # What the machine may do either way: no argument.
-                self.numbers.append(worlds.dice.integers(0, 2 if kind == "." else 1 << 32, size=WORLDS).tolist())
-            case "+":
-                for register in range(2, 2 + random.randrange(2, 4)):
-                    self._summand(register)
-            case "o":
-                self._part()
-            case "O":
-                how = self.random.choice(("", "-", "~", "|", "H1"))
-                modifiers = (how,) if how == "H1" else ()
-                self.arguments.append(Register("R", 2, how == "-", how == "|", how == "~", modifiers))
-                self.numbers += [self._held(2).tolist(), [how] * WORLDS]
-            case "P":
-                self.registers[256], numbers = self.worlds.truth()
-                minus = self.random.random() < 0.5
-                self.arguments.append(Register("P", 0, minus))
-                self.numbers.append([number ^ minus for number in numbers.tolist()])
-            case "x":
-                self._special()
-            case "k":
-                self._bank()
-            case _:
-                raise AssertionError(kind)
 
     def _known(self, known: Known, numbers: Numbers) -> None:
         self.arguments.append(known)
@@ -300,12 +259,47 @@ class Draw:
 
     def _few(self) -> tuple[Known, Numbers]:
         """Return a number of places."""
-        if self.random.random() < 0.6:
-            return self.worlds.constant(self.random.choice((0, 1, 1, 16, 31, 32, self.random.randrange(66))))
-        symbol = self.worlds.symbol()
-        words = self.worlds.facts[symbol] = ranges.span(*sorted(self.random.randrange(40) for _ in range(2)))
-        self.worlds.share(symbol, self.worlds.members(words))
-        return Value(symbol, 1, ranges.const(0)), self.worlds.symbols[symbol]
+        random, worlds = self.random, self.worlds
+        how = random.random()
+        if how < 0.1:
+            return worlds.word()
+        if how < 0.6:
+            return worlds.constant(random.choice((0, 1, 1, 16, 31, 32, random.randrange(66))))
+        symbol = worlds.symbol()
+        words = worlds.facts[symbol] = ranges.span(*sorted(random.randrange(40) for _ in range(2)))
+        worlds.share(symbol, worlds.members(words))
+        return Value(symbol, 1, ranges.const(0)), worlds.symbols[symbol]
+
+    def _bytes(self) -> tuple[Known, Numbers]:
+        """Return what selects bytes."""
+        return self.worlds.word() if self.random.random() < 0.1 else self.worlds.constant(selector(self.random))
+
+    def _either(self, count: int) -> None:
+        """Draw what the machine may do one way or the other: no argument."""
+        self.numbers.append(self.worlds.dice.integers(0, count, size=WORLDS).tolist())
+
+    def _summands(self) -> None:
+        for register in range(2, 2 + self.random.randrange(2, 4)):
+            self._summand(register)
+
+    def _operand(self) -> None:
+        how = self.random.choice(("", "-", "~", "|", "H1"))
+        modifiers = (how,) if how == "H1" else ()
+        self.arguments.append(Register("R", 2, how == "-", how == "|", how == "~", modifiers))
+        self.numbers += [self._held(2).tolist(), [how] * WORLDS]
+
+    def _predicate(self) -> None:
+        self.registers[256], numbers = self.worlds.truth()
+        minus = self.random.random() < 0.5
+        self.arguments.append(Register("P", 0, minus))
+        self.numbers.append([number ^ minus for number in numbers.tolist()])
+
+    def _table(self) -> None:
+        self._fixed(self.random.choice((*_TABLES, *[self.random.randrange(256)] * len(_TABLES))))
+
+    def _field(self) -> None:
+        random = self.random
+        self._fixed(random.choice((random.randrange(34) << 8 | random.randrange(34), random.randrange(1, 32) << 8)))
 
     def _held(self, register: int) -> Numbers:
         known, numbers = self.worlds.word()
@@ -371,6 +365,31 @@ class Draw:
         world = int(np.argmax(wrong))
         operands = [each[world] for each in self.numbers]
         return f"{name}{tuple(operands)} is {int(numbers[world]):#x}, not {known}; operands {self.arguments}"
+
+
+_TABLES = (0xC0, 0xFC, 0x3C, 0xF8, 0xEA, 0x0F)
+_ARGUMENTS: Mapping[str, Callable[[Draw], None]] = {
+    "w": lambda draw: draw._known(*draw.worlds.word()),
+    "t": lambda draw: draw._known(*draw.worlds.truth()),
+    "n": lambda draw: draw._known(*draw._few()),
+    "b": lambda draw: draw._known(*draw._bytes()),
+    "s": lambda draw: draw._fixed(draw.random.random() < 0.5),
+    "r": lambda draw: draw._fixed(draw.random.choice(RELATIONS)),
+    "R": lambda draw: draw._fixed(draw.random.choice(("RN", "RP"))),
+    "I": lambda draw: draw._fixed(draw.random.choice(tuple(_ROUND))),
+    "u": lambda draw: draw._fixed("what is not followed"),
+    "8": Draw._table,
+    "f": Draw._field,
+    ".": lambda draw: draw._either(2),
+    "?": lambda draw: draw._either(1 << 32),
+    "+": Draw._summands,
+    "o": Draw._part,
+    "O": Draw._operand,
+    "P": Draw._predicate,
+    "x": Draw._special,
+    "k": Draw._bank,
+}
+"""How each kind of argument is drawn: a word, a predicate, places, a selector of bytes, and what the instruction fixes."""
 
 
 def check(random: Random, name: str, functions: Mapping[str, Callable[..., Known]] = READ) -> tuple[int, str]:

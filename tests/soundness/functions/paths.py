@@ -63,7 +63,8 @@ def _sides(worlds: Worlds, modules: Modules) -> tuple[list[State], dict[int, Num
     late, contents = [], {name: np.zeros(WORLDS, dtype=np.int64) for name in (*_REGISTERS, 256)}
     truths = [_condition(worlds) for _ in range(worlds.random.randrange(1, 3))]
     written = [_registers(worlds) for _ in range(1 << len(truths))]
-    for index, (registers, words) in enumerate(written):
+    for index, (drawn, words_drawn) in enumerate(written):
+        registers, words = drawn, words_drawn
         own, here = [worlds.state({})], np.ones(WORLDS, dtype=np.bool_)
         for place, (truth, numbers) in enumerate(truths):
             wanted = bool(index >> place & 1)

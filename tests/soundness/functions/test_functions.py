@@ -1,4 +1,4 @@
-"""A share of `scripts/soundness --functions`: every transfer function of loop inference against numbers, and wrong ones that are noticed."""
+"""A share of `scripts/soundness --functions`: every transfer function of loop inference against numbers; wrong ones are noticed."""
 
 from inspect import getmembers, isfunction
 

@@ -55,6 +55,22 @@ head:
     EXIT
 """
 
+OF_TWO_WORDS = """
+    LDG.E R0, [R2]
+    LDG.E R1, [R2+0x100]
+    PRMT R5, R0, 0x7610, R1
+    {less}
+    ISETP.GE.U32.AND P0, PT, R4, 0x32, PT
+    @P0 EXIT
+    MOV R6, 0x4a00
+head:
+    IADD3 R6, R6, 0x1, RZ
+    ISETP.GE.U32.AND P0, PT, R6, R5, PT
+    @!P0 BRA head
+    EXIT
+"""
+LESS = {"sm_61": "IADD32I R4, R0, -0x4b00", **dict.fromkeys(("sm_80", "sm_90", "sm_120"), "IADD3 R4, R0, -0x4b00, RZ")}
+
 
 @pytest.mark.parametrize("arch", BYTES)
 def test_a_byte_that_counts_to_a_hundred(arch):
@@ -72,3 +88,9 @@ def test_sixteen_bits_that_are_halved(arch):
 def test_the_place_of_the_highest_one_bounds_a_loop(word):
     (loop,) = loops(ONES, "sm_80", x160=word)
     assert loop.bound == word.bit_length() - 1
+
+
+@pytest.mark.parametrize(("arch", "less"), LESS.items())
+def test_a_word_with_a_half_of_another_one_is_not_within_the_guard_of_its_own(arch: str, less: str):
+    (loop,) = loops(OF_TWO_WORDS.format(less=less), arch)
+    assert loop.bound is None
