@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sassan.access.opcodes import Space, space
+from sassan.access.transactions import LINE
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
@@ -17,6 +18,7 @@ from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
 from sassan.isa.control import decode
+from sassan.machine.code_caches import code_caches
 from sassan.machine.pipes import PARTITION
 from sassan.timing.control import block_ops
 from sassan.timing.control_ops import Op, Ops
@@ -107,6 +109,7 @@ class Demands:
         rows = [row(each) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
         self._wait_for_products(rows, starts.tolist())
+        self._wait_for_code(rows)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
@@ -120,6 +123,14 @@ class Demands:
             np.array([round(share * (LAST_WORD + 1)) for share in shares], np.int64),
             np.array(visits.turns, np.int64),
         )
+
+    def _wait_for_code(self, rows: Sequence[list[int]]) -> None:
+        """Lengthen the stall behind each line of code by the fetch of the next one, where an SM does not keep the code."""
+        code = [each.address // LINE for node in self.cfg.nodes for each in node.code]
+        if LINE * len(set(code)) <= code_caches(self.usual.rates.machine.arch).outer:
+            return
+        for row, (line, following) in zip(rows, itertools.pairwise([*code, -1]), strict=True):
+            row[Column.STALL] += round(self.usual.figures.fetch) * (line != following)
 
     def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
         """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""

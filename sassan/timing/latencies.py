@@ -102,7 +102,7 @@ class Latencies:
         figure = self.figure(name)
         return None if figure is None else figure.cycles
 
-    def own(self, kind: Class, opcode: str) -> OpcodeFigure | None:
+    def opcode_figure(self, kind: Class, opcode: str) -> OpcodeFigure | None:
         """Return the figure that an opcode has beside that of its class; None where it has none, or the class was given another."""
         if kind.name in self._overrides:
             return None
@@ -110,8 +110,8 @@ class Latencies:
 
     def cycles_of(self, kind: Class, opcode: str) -> int | None:
         """Return the latency of an opcode of a class, None where it is unknown."""
-        own = self.own(kind, opcode)
-        return self.cycles(kind.name) if own is None else own.figure.cycles
+        special = self.opcode_figure(kind, opcode)
+        return self.cycles(kind.name) if special is None else special.figure.cycles
 
     def reading(self, kind: Class) -> int | None:
         """Return how long an instruction of a class takes to read its operands, at most."""
@@ -135,14 +135,14 @@ class Latencies:
 
     def assumptions(self, opcodes: Iterable[str]) -> tuple[str, ...]:
         """Return what a bound over these opcodes takes for granted."""
-        classed = [(kind, self.own(kind, opcode)) for opcode in opcodes if (kind := self.of(opcode)) is not None]
-        owned = sorted({(own.name, own.figure.cycles) for _, own in classed if own is not None})
-        names = sorted({kind.name for kind, own in classed if own is None})
+        classed = [(kind, self.opcode_figure(kind, opcode)) for opcode in opcodes if (kind := self.of(opcode)) is not None]
+        singled = sorted({(special.name, special.figure.cycles) for _, special in classed if special is not None})
+        names = sorted({kind.name for kind, special in classed if special is None})
         known = [(name, cycles) for name in names if (cycles := self.cycles(name)) is not None]
-        values = ", ".join(f"{name} {cycles}" for name, cycles in (*known, *owned))
+        values = ", ".join(f"{name} {cycles}" for name, cycles in (*known, *singled))
         names = sorted({kind.name for kind, _ in classed})
         defaults = [name for name in names if name not in self._overrides]
-        unsure = {kind.name for kind, own in classed if own is None}
+        unsure = {kind.name for kind, special in classed if special is None}
         doubts = [name for name in defaults if name in unsure and (figure := self.figure(name)) is not None and figure.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
         if defaults:

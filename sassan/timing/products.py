@@ -23,7 +23,7 @@ _Open = dict[int, int]
 def lateness(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], steps: Sequence[Sequence[int]], rates: Rates) -> Mapping[tuple[int, int], int]:
     """Return for how long instructions, by block and place in it, wait for products beyond when the one before lets them issue.
 
-    `blocks` are the instructions of each node of the graph, `steps` what may run behind it. Those that do not wait are left out.
+    `blocks` are the instructions of each node of the graph, `steps` what may run behind it. Those that do not wait are omitted.
     """
     products = {
         instruction.address: rates.lasting(instruction)

@@ -81,15 +81,15 @@ class Fetched:
 def fetched(cfg: WarpCfg, arch: str, *, alone: bool) -> Fetched:
     """What the code of a graph takes of an SM beyond its first execution; `alone`: one warp is on the SM."""
     caches = code_caches(arch)
-    found = lost(cfg, caches, alone=alone)
+    lines = lost(cfg, caches, alone=alone)
     far = caches.miss + (Latencies(arch, {}).cycles(_L2) or 0)
     following = caches.following(far)
     shares = [
         Share(Fraction(close * caches.miss + (beyond - after) * far + after * following), *[Fraction((close + beyond) * caches.port)] * 2)
-        for close, beyond, after in zip(found.near, found.far, found.ahead, strict=True)
+        for close, beyond, after in zip(lines.near, lines.far, lines.ahead, strict=True)
     ]
     assumptions = (caches.assumption,) if LINE * lines_of(cfg) > caches.inner else ()
-    return Fetched(tuple(shares), tuple(LINE * lines for lines in found.far), assumptions)
+    return Fetched(tuple(shares), tuple(LINE * beyond for beyond in lines.far), assumptions)
 
 
 def nothing_fetched(cfg: WarpCfg) -> Fetched:
