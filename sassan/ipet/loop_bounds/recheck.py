@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 
 from sassan.arch import described
-from sassan.errors import SassanError, SelfCheckError
+from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.decoder import TableDecoder
-from sassan.ipet.loop_bounds.infer import Inferred
+from sassan.ipet.loop_bounds.infer import Inferred, Refutation
 from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
@@ -76,24 +76,37 @@ def back_edge_counts(
     return tuple(tuple(int(count) for count in column) for column in most.T)
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The bounds of loops after the check; `ran`: they were held to runs at all."""
+
+    results: tuple[Inferred, ...]
+    ran: bool
+
+    @property
+    def refuted(self) -> tuple[Inferred, ...]:
+        """The loops of which a thread took more back edges than was inferred."""
+        return tuple(result for result in self.results if result.refutation is not None)
+
+
 def check(
     cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, results: Sequence[Inferred], effort: Effort = SMALL
-) -> bool:
-    """Say whether the bounds were held to runs at all.
-
-    Raises SelfCheckError where a thread takes more back edges than a bound allows.
-    """
-    if cfg.function.frames:
-        return False
-    bounded = [result for result in results if result.bound is not None]
+) -> Checked:
+    """Return the bounds, each held to runs; one that a thread goes beyond is none."""
+    results = tuple(results)
+    if cfg.function.frames or all(result.bound is None for result in results):
+        return Checked(results, ran=False)
     effort = replace(effort, unbounded=False)
-    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results]) if bounded else None
-    for result in bounded if seen is not None else ():
-        most = 0 if seen is None else seen[0][result.loop]
-        if result.bound is not None and most > result.bound:
-            message = f"{cfg.function.name}: a thread went back {most} times to 0x{result.head:04x}, and {result.bound} was inferred"
-            raise SelfCheckError("loop-bound", f"{message} ({result.reason})")
-    return seen is not None
+    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results])
+    if seen is None:
+        return Checked(results, ran=False)
+    return Checked(tuple(_held(result, seen[0][result.loop]) for result in results), ran=True)
+
+
+def _held(result: Inferred, seen: int) -> Inferred:
+    if result.bound is None or seen <= result.bound:
+        return result
+    return replace(result, bound=None, reason="", refutation=Refutation(result.bound, seen, result.reason))
 
 
 def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
