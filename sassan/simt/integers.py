@@ -45,6 +45,13 @@ class Chosen:
     lasting: Truth
 
 
+def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
+    """Return one of some words instead of a plain one, but for one time in eight; the first ones, which are nearest to a guard, more often."""
+    part = (drawn >> np.uint32(12)).astype(np.uint64)
+    place = part * part * np.uint64(len(some)) >> np.uint64(40)
+    return np.where(where & (drawn & np.uint32(0x700) != 0), some[place], plain)
+
+
 class Integers:
     """`Values` by integer arithmetic, for the warps of a place; those that are chosen find words at corners, most of the time."""
 
@@ -69,7 +76,9 @@ class Integers:
             return tuple(known[register].astype(np.uint32) for register in operation.writes)
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         return tuple(
-            known[register].astype(np.uint32) if register in known else self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
+            known[register].astype(np.uint32)
+            if register in known
+            else self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
             for place, register in enumerate(operation.writes)
         )
 
@@ -102,8 +111,7 @@ class Integers:
         some = None if self._chosen is None else self._chosen.corners.loads.get((operation.instruction.address, place))
         if self._chosen is None or some is None:
             return plain
-        cornered = self._chosen.where[at.rows, None] & (word & np.uint32(0x700) != 0)
-        return np.where(cornered, some[(word >> np.uint32(12)) % np.uint32(len(some))], plain)
+        return at_corner(word, some, plain, self._chosen.where[at.rows, None])
 
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
         """Return whether the result that set the flags is zero, or not; any other test is drawn."""

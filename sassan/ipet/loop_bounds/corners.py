@@ -155,7 +155,9 @@ class _Search:
 
     def _numbers(self, operation: Operation) -> tuple[int, ...]:
         """Return the numbers that an instruction names, with those beside them."""
-        named = [operand.value for operand in operation.instruction.operands if isinstance(operand, Immediate) and isinstance(operand.value, int)]
+        named = [
+            operand.value for operand in operation.instruction.operands if isinstance(operand, Immediate) and isinstance(operand.value, int)
+        ]
         for operand in operation.instruction.operands:
             if isinstance(operand, Constant) and operand.bank == 0 and not operand.base:
                 named += [word for word in (self.known(operand.offset),) if word is not None]

@@ -93,7 +93,8 @@ class LaunchEnvironment:
 
     def is_free(self, offset: int) -> bool:
         """Say whether the launch leaves a word of constant bank 0 open, each byte of it and its range."""
-        return self.constant(offset).range == ranges.EVERY and all(self.byte(offset + place) is None for place in range(4))
+        symbol = self.constant(offset).symbol
+        return symbol is not None and symbol.range == ranges.EVERY and all(self.byte(offset + place) is None for place in range(4))
 
     def special(self, name: str) -> Value:
         """Return a special register; one that nothing is known of may differ at each read."""

@@ -23,7 +23,7 @@ from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
 from sassan.simt.integer_work import Place
-from sassan.simt.integers import Chosen, Integers
+from sassan.simt.integers import Chosen, Integers, at_corner
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Session, lanes
@@ -213,8 +213,7 @@ def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Ef
         words, some = place.bank(offset), found.words.get(offset)
         if some is None:
             return words
-        drawn = stir(place.salt, np.uint32(offset))
-        return np.where(where & (drawn & np.uint32(0x700) != 0), some[(drawn >> np.uint32(12)) % np.uint32(len(some))], words)
+        return at_corner(stir(place.salt, np.uint32(offset)), some, words, where)
 
     return Chosen(found, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
