@@ -27,7 +27,7 @@ _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ",
 
 @dataclass(frozen=True, slots=True)
 class Corners:
-    """Words that show what few others do: `loads` by the address of what draws them and the place of the register among those that it writes.
+    """Words that show what few others do: `loads` by the address of what draws them and the place of the register among its results.
 
     `words` are those of constant bank 0, by their offset.
     """
@@ -46,7 +46,7 @@ class Chosen:
 
 
 def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
-    """Return one of some words instead of a plain one, but for one time in eight; the first ones, which are nearest to a guard, more often."""
+    """Return one of some words in place of a plain one, but for one time in eight; the first, which are nearest to a guard, more often."""
     part = (drawn >> np.uint32(12)).astype(np.uint64)
     place = part * part * np.uint64(len(some)) >> np.uint64(40)
     return np.where(where & (drawn & np.uint32(0x700) != 0), some[place], plain)
@@ -104,7 +104,7 @@ class Integers:
         return np.broadcast_to(state, (len(at.rows), LANES))
 
     def _one(self, register: int, word: Words, operation: Operation, place: int, at: Moment) -> Words:
-        """Return a drawn word: small every other time, as counts and indices in memory are; or one at a corner, but for one time in eight."""
+        """Return a drawn word: small every other time, as counts and indices in memory are; or one at a corner."""
         if register in PREDICATES:
             return word >> np.uint32(31)
         plain = np.where(word & np.uint32(64), word % np.uint32(_SMALL), word).astype(np.uint32)

@@ -18,7 +18,6 @@ COMMANDS = {
     "analyze": ("analyze", FILE, *LAUNCH),
     "analyze --json": ("analyze", FILE, *LAUNCH, "--json"),
     "ipet": ("ipet", FILE, *LAUNCH),
-    "estimate": ("estimate", FILE, *LAUNCH, "--param", "0x168=64", "--grid", "8", "--gpu", "RTX 3090"),
     "memory": ("memory", FILE, *LAUNCH),
     "check": ("check", FILE, *LAUNCH, "--no-gaps"),
 }

@@ -1,4 +1,4 @@
-"""Random loops through every opcode, each held to runs that find words at the corners of its guards: none turns more often than inferred."""
+"""Random loops through every opcode, each held to runs that find words at the corners of its guards: none turns too often."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ EFFORT = Effort(warps=12, operations=6_000, worth=16_000, unbounded=False)
 
 @dataclass(slots=True)
 class LoopTally:
-    """What a share of the campaign looked at: loops, those with a bound, those that were run, and what they turned more often than inferred."""
+    """What a share of the campaign looked at: loops, those with a bound, those that were run, and what turned too often."""
 
     arch: str
     loops: int = 0

@@ -1,9 +1,9 @@
 """Random programs whose loop bounds flow through every opcode of a table that computes words or conditions.
 
-A program loads words, guards some of them so that they lie in a narrow range, lets them pass a chain of instructions, and counts up to what the
-chain leaves; or the chain is the body of a loop, which ends where its result passes a number. The first instruction of a chain is the one
-under test. A counter begins a little below what the chain leaves of the words that its guards let through, so that a bound which takes a
-part of an operand for all of it is a small number, and not an absurd one. Memory, shuffles and votes stand between the instructions, too.
+A program loads words, guards some of them so that they lie in a narrow range, lets them pass a chain of instructions, and counts up to what
+the chain leaves; or the chain is the body of a loop, which ends where its result passes a number. The first instruction of a chain is the
+one under test. A counter begins a little below what the chain leaves of the words that its guards let through, so that a bound which takes
+a part of an operand for all of it is a small number. Memory, shuffles and votes stand between the instructions, too.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """Contents of memory that are searched, not drawn: the words under which some guard of a program changes its mind.
 
-Each guard (an instruction that writes a condition) is asked for the words at its corners: the numbers that it names, one more, one less, and the
-ends of the ranges of words. These are solved backwards, instruction by instruction, to the loads and the words of the launch that they come
-from. What an instruction computes is asked of the concrete machine itself: a function of one word, with the others held, is taken for a
-multiple of it plus a number (mod 2^32), or for an exclusive or of its bits; a solution counts where the machine confirms it.
+Each guard (an instruction that writes a condition) is asked for the words at its corners: the numbers that it names, one more, one less,
+and the ends of the ranges of words. These are solved backwards, instruction by instruction, to the loads and the words of the launch that
+they come from. What an instruction computes is asked of the concrete machine itself: a function of one word, with the others held, is taken
+for a multiple of it plus a number (mod 2^32), or for an exclusive or of its bits; a solution counts where the machine confirms it.
 So no opcode has a rule here, and one that has none there is not solved. The work is limited by a count.
 """
 

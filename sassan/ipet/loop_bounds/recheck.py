@@ -198,7 +198,7 @@ class BackEdgeCounter:
 
 
 def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Effort, place: Place) -> tuple[Chosen | None, Place]:
-    """Return the warps that find words at the corners of the guards, and the place in which they do; the first launch says what is given."""
+    """Return the warps that find words at the corners of guards, and the place in which they do; the first launch says what is given."""
     if not effort.corners:
         return None, place
     environments = [LaunchEnvironment(cfg.function, launch) for launch in launches]
