@@ -61,7 +61,9 @@ def computed(arch: str, case: Case, draws: int) -> int:
 
 def _operand(random: Random, case: Case, slot: Slot) -> str:
     names = {
-        "d": ("R0", "R0.CC") if any(target.name == "cc" for one in case.effect.assignments for target in one.targets) else ("R0",),
+        "d": ("R0", "R0.CC")
+        if any(target.name == "cc" for one in case.effect.assignments for target in one.targets)
+        else ("R0", "R0", "R0", "R2", "RZ"),
         "q": ("P0", "P0", "PT"),
         "p": ("P1", "P2", "P3", "PT", "!P1", "!P2", "!P3", "!PT"),
         "i": _immediates(random, case),
@@ -84,7 +86,28 @@ def _source(random: Random, case: Case) -> str:
         return "RZ"
     if "as_float" in case.effect.functions and random.random() < 0.4:
         return random.choice(("0.03125", "1.5", "-2", "3", "1e-30", "0"))
-    constant = f"c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
-    number = f"{random.choice(('', '-'))}{random.choice((0, 1, 3, 0xFF, 0x7FFFF, random.getrandbits(31))):#x}"
-    register = random.choice(("", "", "", "-", "~")) + random.choice((*REGISTERS, "RZ", "RZ"))
-    return constant if "constant" in case.effect.functions else random.choice((number, register, register, register, constant))
+    constant = f"{random.choice(('', '', '-'))}c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
+    if "constant" in case.effect.functions:
+        constant = f"c[0x0][{random.choice(('', 'R2+', 'R3+'))}{random.randrange(0x500, 0x600):#x}]"
+    number = (
+        f"{random.choice(('', '-'))}{random.choice((0, 1, 3, random.randrange(34), 0xFF, 0x7FFFF, 0xFFFFB, random.getrandbits(31))):#x}"
+    )
+    if "permute" in case.effect.functions and random.random() < 0.5:  # noqa: PLR2004  # one of two
+        number = f"{selector(random):#x}"
+    return constant if "constant" in case.effect.functions else random.choice((number, _register(random), _register(random), constant))
+
+
+def _register(random: Random) -> str:
+    """Return a register as instructions write it: plain, or with what may stand before and behind it."""
+    name = random.choice((*REGISTERS, *REGISTERS, "RZ", "RZ", "UR4"))
+    if random.random() < 0.1:  # noqa: PLR2004  # rare
+        return f"|{name}|"
+    return random.choice(("", "", "", "-", "~")) + name + random.choice(("", "", "", "", ".H1", ".reuse"))
+
+
+def selector(random: Random) -> int:
+    """Return which bytes a permutation takes: runs of bytes of one word, signs of bytes, and others."""
+    codes = [random.choice((0, 4, random.randrange(16)))]
+    while len(codes) < 4:  # noqa: PLR2004  # bytes of a word
+        codes.append(random.choice(((codes[-1] + 1) % 16, (codes[-1] + 1) % 16, codes[-1], codes[-1] | 8, random.randrange(16))))
+    return sum(code << 4 * place for place, code in enumerate(codes))

@@ -1,64 +1,104 @@
-"""One instruction: what is inferred of it held to what the concrete machine computes."""
+"""One instruction: what is inferred of it held to what the concrete machine computes, in many worlds at once."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 
-from integer_step import number, outputs
+import numpy as np
+
+from integer_step import all_outputs, number
 from sassan.arch import described
-from sassan.domains import ranges
-from sassan.ipet.loop_bounds.execute import Machine, writers
+from sassan.ipet.loop_bounds.execute import Machine, numbers, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
-from sassan.ir import Instruction
+from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS
+from sassan.ipet.loop_bounds.values import Known, State, Value
+from sassan.ir import Constant, Guard, Instruction, Special
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
+from sassan.simt.integer_work import Place
+from sassan.simt.values import LANES
+from worlds import LAST, Numbers, Worlds
 
-WORDS = [0, 1, 2, 3, 5, 31, 32, 255, 65535, 65536, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, 2**32 - 500]
-WORDS += [0x3E124925, 0x3F800000, 0x40E00000, 0x44870000, 0x4EFFFFFF, 0x4F800000, 0x7F800000, 0x7FC00000, 0xC0490FDB]
-"""And numbers in single precision: 1/7, 1, 7, 1080, two about 2^31 and 2^32, infinity, none, -pi."""
 REGISTERS = ("R2", "R3", "R4", "R5")
 """The sources of an instruction; R6 is behind the last one, and P1 to P3 are its predicates."""
+_SPECIAL = ("SRZ", "SR_TID.X")
+_UNKNOWN = 0.12
+"""The share of registers that nothing is known of."""
+_GUARDED = 0.1
 
 
-def known(random: Random, value: int) -> Known | None:
-    """Return a true statement about a word: the word, a range around it, or nothing."""
-    how = random.random()
-    if how < 0.5:
-        return constant(value)
-    if how < 0.8:
-        return unknown(ranges.span(value - random.choice((0, 1, 2, 100)), value + random.choice((0, 1, 5, 1000))))
-    return None
-
-
-def holds(state: State, values: dict[int, int], sure: frozenset[int]) -> bool:
-    """Say whether a state allows these words, as far as the machine computed them."""
-    for name in sure:
-        held = state.registers.get(name)
-        if isinstance(held, Value):
-            if not state.range_of(held).holds(values[name]):
-                return False
-        elif held is not None and isinstance(held.what, bool) and held.what != bool(values[name] & 1):
-            return False
-    zero = state.registers.get(ZERO)
-    return CARRY not in sure or zero is None or not isinstance(zero.what, bool) or zero.what == bool(values[CARRY] >> 1 & 1)
-
-
-def is_computed(random: Random, one: Instruction, around: LaunchEnvironment) -> bool:
-    """Check an instruction on contents that are drawn; return whether the machine computes any of its results, and does not draw all."""
+def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, warps: int = 2) -> bool:
+    """Check an instruction in a world for each lane of some warps; return whether the machine computes any of its results, and does not draw all."""
     arch = around.function.arch
+    if random.random() < _GUARDED:
+        one = replace(one, guard=Guard("P", 1, random.random() < 0.5))  # noqa: PLR2004  # one of two
     facts = load(arch).facts(one)
     assert facts is not None, one.text
-    values = {number(name): random.choice((random.choice(WORDS), random.getrandbits(32))) for name in ("R6", *REGISTERS)}
-    truths = {number(name): random.getrandbits(1) for name in ("P1", "P2", "P3")}
-    flags = random.getrandbits(2)
-    held = {name: fact for name, value in values.items() if (fact := known(random, value)) is not None}
-    held |= {name: YES if value else NO for name, value in truths.items() if random.random() < 0.6}
-    if random.random() < 0.7:
-        held |= {CARRY: YES if flags & 1 else NO, ZERO: YES if flags & 2 else NO}
+    worlds = Worlds(random, warps * LANES)
+    contents, held = _contents(worlds, facts.reads | facts.guard | (facts.writes if one.guard else 0))
+    surroundings = _surroundings(worlds, one, around, warps)
+    found, again = (all_outputs(one, arch, contents, surroundings, time) for time in (0, 77))
+    sure = {name: words for name, words in found.items() if (words == again[name]).all()}
+    if one.guard:
+        runs = (contents[number("P1")] != 0) != one.guard.negated
+        sure = {name: np.where(runs, words, contents[name]) for name, words in sure.items() if name in contents}
+    if not sure:
+        return False
     machine = Machine(around, {0: facts.writes}, 12)
-    states = [State(registers=held)]
-    states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
-    contents, short = {**values, **truths, CARRY: flags}, described(arch).short_immediates
-    found, again = (outputs(one, arch, contents, short=short, time=time) for time in (0, 77))
-    sure = frozenset(name for name in found if found[name] == again[name])
-    assert any(holds(state, found, sure) for state in states), (one.text, values, truths, flags, found)
-    return bool(sure)
+    states = machine.run([worlds.state(held)], machine.plans(writers([one], {0: facts}), -1))
+    allowed = np.zeros(worlds.count, dtype=np.bool_)
+    for state in states:
+        allowed |= worlds.allows(state, _results(state, sure))
+    if not allowed.all():
+        lane = int(np.argmin(allowed))
+        was = {name: int(words[lane]) for name, words in contents.items()}
+        raise AssertionError(one.guard, one.text, was, {name: int(words[lane]) for name, words in sure.items()}, held, states)
+    return True
+
+
+def _contents(worlds: Worlds, registers: int) -> tuple[dict[int, Numbers], dict[int, Known]]:
+    """Return what registers hold in each world, and what is known of them."""
+    contents: dict[int, Numbers] = {}
+    held: dict[int, Known] = {}
+    for name in numbers(registers):
+        known, contents[name] = worlds.truth() if name in CONDITION_REGISTERS else worlds.word()
+        if worlds.random.random() >= _UNKNOWN:
+            held[name] = known
+    if CARRY in contents:
+        contents[CARRY] += contents.pop(ZERO) << 1
+    return contents, held
+
+
+def _surroundings(worlds: Worlds, one: Instruction, around: LaunchEnvironment, warps: int) -> Place:
+    """Return what the warps read beside registers: a word of the constant bank is one for each of them."""
+    bank: dict[int, Numbers] = {}
+    for operand in one.operands:
+        if isinstance(operand, Constant) and operand.bank == 0:
+            for offset in range(operand.offset & ~3, operand.offset + 8, 4):
+                value = around.constant(offset)
+                bank[offset] = worlds.members(worlds.state({}).range_of(value)).reshape(warps, LANES)[:, 0]
+                _share(worlds, value, np.repeat(bank[offset], LANES))
+    special: dict[str, Numbers] = {}
+    for name in _SPECIAL if any(isinstance(operand, Special) for operand in one.operands) else ():
+        special[name] = worlds.members(worlds.state({}).range_of(around.special(name)))
+        _share(worlds, around.special(name), special[name])
+    return Place(
+        np.arange(7, 7 + warps, dtype=np.uint32),
+        {name: words.astype(np.uint32).reshape(warps, LANES) for name, words in special.items()},
+        lambda offset: bank.get(offset, np.full(warps, offset, dtype=np.int64)).astype(np.uint32),
+        described(around.function.arch).short_immediates,
+    )
+
+
+def _share(worlds: Worlds, value: Value, words: Numbers) -> None:
+    if value.symbol is not None:
+        worlds.share(value.symbol, (words - value.range.low) & LAST)
+
+
+def _results(state: State, found: Mapping[int, Numbers]) -> list[tuple[Known, Numbers]]:
+    """Return what a state says of registers that the machine has computed, with these words."""
+    out: list[tuple[Known, Numbers]] = []
+    for name, words in found.items():
+        flags = ((CARRY, words & 1), (ZERO, words >> 1 & 1)) if name == CARRY else ((name, words),)
+        out += [(known, part) for place, part in flags if (known := state.registers.get(place)) is not None]
+    return out

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from assembly import instruction
 from sassan.ir import Instruction
@@ -11,7 +12,9 @@ from sassan.isa.tables import load
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Place
 from sassan.simt.integers import Integers
-from sassan.simt.values import Moment
+from sassan.simt.values import LANES, Moment
+
+Numbers = npt.NDArray[np.int64]
 
 
 def number(name: str) -> int:
@@ -26,16 +29,26 @@ def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dic
 
 def outputs(instruction: Instruction, arch: str, values: Mapping[int, int], *, short: bool = False, time: int = 0) -> dict[int, int]:
     """Return the same for contents by bit number; the contents of memory depend on `time`."""
-    facts = load(arch).facts(instruction)
-    assert facts is not None
-    reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
-    place = Place(
+    surroundings = Place(
         np.array([7], dtype=np.uint32),
-        {"SRZ": np.zeros((1, 32), dtype=np.uint32)},
+        {"SRZ": np.zeros((1, LANES), dtype=np.uint32)},
         lambda offset: np.array([offset], dtype=np.uint32),
         short,
     )
-    inputs = tuple(np.full((1, 32), values.get(register, 0), dtype=np.uint32) for register in reads)
-    at = Moment(np.array([0]), np.array([time], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
-    out = Integers(place).outputs(Operation(instruction, 0, tuple(reads), tuple(writes)), inputs, at)
-    return {register: int(words[0, 0]) for register, words in zip(writes, out, strict=True)}
+    words = {register: np.full(LANES, value, dtype=np.int64) for register, value in values.items()}
+    return {register: int(out[0]) for register, out in all_outputs(instruction, arch, words, surroundings, time).items()}
+
+
+def all_outputs(
+    instruction: Instruction, arch: str, values: Mapping[int, Numbers], surroundings: Place, time: int = 0
+) -> dict[int, Numbers]:
+    """Return what the lanes of some warps write, one warp after the other, for the contents of their registers."""
+    facts = load(arch).facts(instruction)
+    assert facts is not None
+    reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
+    count = len(surroundings)
+    nothing = np.zeros(count * LANES, dtype=np.int64)
+    inputs = tuple(values.get(register, nothing).astype(np.uint32).reshape(count, LANES) for register in reads)
+    at = Moment(np.arange(count), np.full(count, time, dtype=np.uint32), np.ones((count, LANES), dtype=np.bool_))
+    out = Integers(surroundings).outputs(Operation(instruction, 0, tuple(reads), tuple(writes)), inputs, at)
+    return {register: words.astype(np.int64).reshape(-1) for register, words in zip(writes, out, strict=True)}

@@ -1,221 +1,40 @@
-"""Every effect of the PTX table against the PTX ISA, chapter 9: an opcode that gains an effect is drawn here, and needs a line below."""
+"""Every effect of the PTX table against the PTX ISA: see `inferred_ptx.py`."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
 from random import Random
 
 import pytest
 
 from budget import part
-from inferred_step import WORDS, holds, known
+from inferred_ptx import FILE, OPCODES, REGISTERS, as_number, hold, types
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions
-from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant
-from sassan.ir import Immediate, PtxAddress, Variable
-from sassan.isa.ptx_table import table
+from sassan.ipet.loop_bounds.values import State, constant
+from sassan.ir import PtxAddress, Variable
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting
 
-_OPCODES = {
-    ".".join((name, *filter(None, words))).lower()
-    for name, rows in table().rows.items()
-    for row in rows
-    for effect in row.effects
-    for words in product(*([*sorted(names), *([""] if optional else [])] for names, optional in effect.modifiers))
-}
-OPCODES = sorted(_OPCODES)
 DRAWS = part(80, of=16)
-_REGISTERS = "".join(f"\t.reg .{kind} %{name}<5>;\n" for name, kind in (("p", "pred"), ("h", "b16"), ("r", "b32"), ("l", "b64")))
-_FILE = {1: "p", 8: "h", 16: "h", 32: "r", 64: "l"}
-_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    **dict.fromkeys(("lt", "lo"), lambda a, b: a < b),
-    **dict.fromkeys(("le", "ls"), lambda a, b: a <= b),
-    **dict.fromkeys(("gt", "hi"), lambda a, b: a > b),
-    **dict.fromkeys(("ge", "hs"), lambda a, b: a >= b),
-}
-_COMBINE: Mapping[str, Callable[[bool, bool], bool]] = {
-    "and": lambda a, b: a and b,
-    "or": lambda a, b: a or b,
-    "xor": lambda a, b: a != b,
-}
-
-
-def _table(a: int, b: int, c: int, lut: int) -> int:
-    return sum((lut >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i for i in range(32))
-
-
-def _right(a: int, places: int, bits: int) -> int:
-    return a >> min(places, bits)
-
-
-_RESULTS: Mapping[str, Callable[..., int]] = {
-    "mov": lambda a: a,
-    "cvta": lambda a: a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "not": lambda a: ~a,
-    "neg": lambda a: -a,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "popc": lambda a: (a % (1 << 64)).bit_count(),
-    "selp": lambda a, b, p: a if p else b,
-    "lop3": _table,
-    "bfe": lambda a, b, c: a >> (b & 255) & ((1 << (c & 255)) - 1),
-}
-
-
-def _types(opcode: str) -> list[tuple[str, int]]:
-    """Return signedness and bits of the types of an opcode, in order."""
-    words = [re.fullmatch(r"([usb])(8|16|32|64)", word) for word in opcode.split(".")[1:]]
-    return [(match[1], int(match[2])) for match in words if match] or [("p", 1)]
-
-
-def _operands(opcode: str) -> tuple[int, list[tuple[str, int]]]:  # noqa: PLR0911  # one for each shape
-    """Return the bits of the result, and the types of the sources."""
-    name, *words = opcode.split(".")
-    types = _types(opcode)
-    kind, bits = types[-1]
-    truth = ("p", 1)
-    match name:
-        case "setp":
-            return 1, [types[0], types[0], *([truth] if not _COMBINE.keys().isdisjoint(words) else [])]
-        case "selp":
-            return bits, [types[0], types[0], truth]
-        case "mul" | "mad":
-            wide = 2 * bits if "wide" in words else bits
-            return wide, [types[0], types[0], *([(kind, wide)] if name == "mad" else [])]
-        case "shl" | "shr":
-            return bits, [types[0], ("u", 32)]
-        case "bfe":
-            return bits, [types[0], ("u", 32), ("u", 32)]
-        case "lop3":
-            return bits, [types[0]] * 3
-        case "popc":
-            return 32, types
-        case "cvt":
-            return types[0][1], [types[1]]
-        case "mov" | "not" | "neg" | "abs" | "cvta":
-            return bits, types
-        case _:
-            return bits, types * 2
-
-
-def _expected(opcode: str, words: list[int]) -> int:  # noqa: PLR0911  # one for each shape
-    name, *modifiers = opcode.split(".")
-    bits = _types(opcode)[-1][1]
-    if name == "setp":
-        left, right, *others = words
-        truth = next(_COMPARE[word] for word in modifiers if word in _COMPARE)(left, right)
-        how = next((_COMBINE[word] for word in modifiers if word in _COMBINE), None)
-        return truth if how is None else how(truth, bool(others[0]))
-    if name in {"mul", "mad"}:
-        value = words[0] * words[1]
-        value = value >> bits if "hi" in modifiers else value
-        return value + sum(words[2:])
-    if name == "shl":
-        return words[0] << min(words[1], bits)
-    if name == "shr":
-        return _right(words[0], words[1], bits)
-    if name == "cvt":
-        return _as(*_types(opcode)[0], words[0])
-    if name == "popc":
-        return (words[0] % (1 << bits)).bit_count()
-    return int(_RESULTS[name](*words))
-
-
-def _numbers(random: Random, bits: int) -> int:
-    low, high = (random.choice((random.choice(WORDS), random.getrandbits(32))) for _ in range(2))
-    return (low + (random.choice((0, 0, 0xFFFFFFFF, high)) << 32)) % (1 << bits)
-
-
-def _as(kind: str, bits: int, word: int) -> int:
-    word %= 1 << bits
-    return word - (1 << bits) if kind == "s" and word >> bits - 1 else word
-
-
-def _facts(random: Random, number: int, bits: int, word: int) -> Iterator[tuple[int, Known]]:
-    """Yield true statements about a register; of one of 16 bits, what is behind them is anything."""
-    if bits == 1:
-        if random.random() < 0.7:
-            yield number, YES if word else NO
-        return
-    if bits <= 16:
-        word |= random.getrandbits(16) << 16
-    for place in range(2 if bits == 64 else 1):
-        fact = known(random, word >> 32 * place & 0xFFFFFFFF)
-        if fact is not None:
-            yield number + place, fact
-
-
-def _drawn(random: Random, opcode: str) -> None:
-    name = opcode.partition(".")[0]
-    result, sources = _operands(opcode)
-    words = [_numbers(random, bits) for _, bits in sources]
-    if name in {"shl", "shr", "bfe"} and random.random() < 0.8:
-        words[1:] = [random.randrange(70) for _ in words[1:]]
-    texts = [f"%{_FILE[bits]}{index + 1}" for index, (_, bits) in enumerate(sources)]
-    lut = random.getrandbits(8)
-    for index, (kind, bits) in enumerate(sources):
-        if bits > 1 and name != "cvt" and random.random() < 0.3:
-            texts[index] = str(_as(random.choice((kind, "s")), bits, words[index]))
-    line = f"{opcode} %{_FILE[result]}0, {', '.join(texts)}{f', {lut}' if name == 'lop3' else ''};"
-    function, isa = only(line, "ret;", registers=_REGISTERS)
-    one = function.instructions[0]
-    facts = isa.facts(one)
-    assert facts is not None, line
-    assert facts.computes is not None, line
-    held: dict[int, Known] = {}
-    for operand, (_, bits), word in zip(one.operands[1:], sources, words, strict=False):
-        if isinstance(operand, Variable):
-            held |= dict(_facts(random, operand.number, bits, word))
-        assert isinstance(operand, Variable | Immediate)
-    given = [_as(kind, bits, word) for (kind, bits), word in zip(sources, words, strict=True)]
-    value = int(_expected(opcode, [*given, lut] if name == "lop3" else given))
-    machine = Machine(LaunchEnvironment(function, Launch()), {0: facts.writes}, 12, conditions(function))
-    states = [State(registers=held)]
-    states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
-    to = one.operands[0]
-    assert isinstance(to, Variable)
-    assert any(_allows(state, to, result, value) for state in states), (line, given, value, states)
-
-
-def _allows(state: State, to: Variable, bits: int, value: int) -> bool:
-    """Say whether a state allows this result; of one of 8 or 16 bits only the low half counts, and wide ranges are believed."""
-    held = state.registers.get(to.number)
-    if bits in {8, 16} and isinstance(held, Value):
-        words = state.range_of(held)
-        members = range(words.low, words.low + words.width + 1, words.step or 1)
-        return len(members) > 1 << 12 or any((word - value) % (1 << 16) == 0 for word in members)
-    names = {to.number + place: value >> 32 * place & 0xFFFFFFFF for place in range(2 if bits == 64 else 1)}
-    return holds(state, names, frozenset(names))
 
 
 @pytest.mark.parametrize("opcode", [opcode for opcode in OPCODES if not opcode.startswith("ld")])
 def test_what_an_effect_says_is_what_the_isa_says(opcode: str):
     random = Random(opcode)
     for _ in range(DRAWS):
-        _drawn(random, opcode)
+        hold(random, opcode)
 
 
 @pytest.mark.parametrize("opcode", [opcode for opcode in OPCODES if opcode.startswith("ld")])
 def test_a_load_of_a_parameter_is_what_the_launch_gives(opcode: str):
     random = Random(opcode)
-    ((kind, bits),) = _types(opcode)
+    ((kind, bits),) = types(opcode)
     for _ in range(DRAWS):
         word = random.getrandbits(64)
         given = {64: ("k_0", 8), 32: ("k_1", 4)}[random.choice((32, 64)) if bits < 64 else 64]
         word %= 1 << 8 * given[1]
         offset = random.randrange(given[1] * 8 // bits) * (bits // 8)
-        function, isa = only(f"{opcode} %{_FILE[bits]}0, [{given[0]}+{offset}];", "ret;", registers=_REGISTERS)
+        function, isa = only(f"{opcode} %{FILE[bits]}0, [{given[0]}+{offset}];", "ret;", registers=REGISTERS)
         one = function.instructions[0]
         facts = isa.facts(one)
         assert facts is not None
@@ -225,7 +44,7 @@ def test_a_load_of_a_parameter_is_what_the_launch_gives(opcode: str):
         states = [State()]
         states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
         (state,) = states
-        value = _as(kind, bits, word >> 8 * offset)
+        value = as_number(kind, bits, word >> 8 * offset)
         to = one.operands[0]
         assert isinstance(to, Variable)
         names = [to.number, to.number + 1] if bits == 64 else [to.number]

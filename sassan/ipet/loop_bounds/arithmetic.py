@@ -152,8 +152,9 @@ def _permute(step: Step, a: Value, select: Value, b: Value) -> Value:
     elif all(code & 4 != first for code in rest) and words[1 - (first >> 2)].constant is not None:
         part = ranges.add(part, ranges.const(sum(_byte(code, a, b) << 8 * place for place, code in enumerate(rest, count))))
     else:
-        # Whatever the upper bytes are, the lower ones are these.
-        part = ranges.add(part, ranges.span(0, ranges.SIZE - modulus, modulus))
+        # Whatever the upper bytes are, the lower ones are these. Every word again is not the same word: the upper bytes are others.
+        return step.of_range(ranges.add(part, ranges.span(0, ranges.SIZE - modulus, modulus)), a, b)
+    # The upper bytes are a function of the lower ones: each of these words that may stay as it is does so.
     return low if part == step.range(low) else step.of_range(part, a, b)
 
 
