@@ -299,6 +299,8 @@ def _source(random: Random, functions: frozenset[str], arch: str, *, uniform: bo
         return random.choice(
             ("0x7610", "0x5410", "0x3254", "0x7654", "0x3210", "0x4440", "0x3340", "0x1054", f"{random.getrandbits(16):#x}")
         )
+    if not functions.isdisjoint({"as_float", "integer_of", "reciprocal", "float_product"}):
+        return random.choice((constant, *WORDS, "1.5", "3", "-2", "0.03125", "1e-30"))
     register = random.choice(("", "", "", "", "-", "~")) + random.choice((*UNIFORM, "URZ") if uniform else (*WORDS, *WORDS, "RZ"))
     value = random.choice((0, 1, 2, 3, 5, 8, 16, 31, 32, 0xFF, 0xFFFF, 0x7FFFF, random.getrandbits(16), random.getrandbits(32)))
     return random.choice((register, register, register, f"{random.choice(('', '', '-'))}{value:#x}", constant))
