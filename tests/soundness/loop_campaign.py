@@ -12,6 +12,8 @@ from soundness.loop_programs import Program, campaign
 
 ARCHS = ("sm_50", "sm_61", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 LAUNCH = Launch((64, 1, 1), (2, 1, 1))
+SHARE = 200
+"""Programs of one task."""
 EFFORT = Effort(warps=12, operations=6_000, worth=16_000, unbounded=False)
 
 
@@ -28,6 +30,11 @@ class LoopTally:
     through: Counter[str] = field(default_factory=Counter)
     """Loops with a bound, by the opcode under test."""
     findings: list[str] = field(default_factory=list)
+
+    def line(self) -> str:
+        """Return the figures as text."""
+        bounded = f"{self.loops} loops, {self.bounded} bounded (through {len(self.through)} opcodes)"
+        return f"{self.arch}: {bounded}, {self.turned} reached their bound in a run, {len(self.findings)} went beyond it"
 
     def merge(self, other: "LoopTally") -> None:
         """Add what another share looked at."""

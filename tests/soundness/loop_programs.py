@@ -30,6 +30,7 @@ _ADDRESS, _COUNTER, _LIMIT, _SPARE = "R20", "R24", "R26", "R28"
 _COMPARE = ("LT", "LE", "GT", "GE", "NE", "EQ")
 _PLAIN = frozenset("dqspix")
 """Roles of operands of which a register, a number, a condition or a special register can be written."""
+_EIGHT = 8
 _TRIES = 40
 _MASK = 0xFFFFFFFF
 
@@ -74,6 +75,8 @@ class Program:
     arch: str
     lines: list[str] = field(default_factory=list)
     uses: list[Opcode] = field(default_factory=list)
+    guarded: list[str] = field(default_factory=list)
+    """Registers that hold one of a few words."""
     values: dict[int, int] = field(default_factory=dict)
     """What registers hold on one path, by bit number: what the numbers in the text are chosen by."""
 
@@ -88,7 +91,8 @@ def program(arch: str, under_test: Opcode, seed: int) -> Program:
     made = Program(arch)
     _begin(random, made)
     open_words = [register for register in WORDS[1:] if not any(line.startswith(f"MOV {register}, 0x") for line in made.lines)]
-    for register in random.sample(open_words, min(len(open_words), random.randint(1, 3))):
+    made.guarded = random.sample(open_words, min(len(open_words), random.randint(1, 3)))
+    for register in made.guarded:
         _guard(random, made, register)
     rest = [random.choice(opcodes(arch)) for _ in range(random.choice((0, 0, 1, 1, 2)))]
     if random.random() < 0.8:
@@ -147,7 +151,7 @@ def _guard(random: Random, made: Program, register: str) -> None:
 
 def _chained(random: Random, made: Program, chain: list[Opcode]) -> None:
     """Write a chain of instructions; what it leaves is the limit of the loop."""
-    last: str | None = random.choice(WORDS)
+    last = random.choice(made.guarded or WORDS)
     for one in chain:
         found = _instruction(random, one, made.arch, prefer=last)
         if found is None:
@@ -247,7 +251,7 @@ def _instruction(random: Random, one: Opcode, arch: str, prefer: str | None = No
         operands = [_operand(random, one, slot, arch) for slot in slots]
         sources = [place for place, slot in enumerate(slots) if slot.role == "s" and operands[place][:1] in "RU"]
         if prefer is not None and sources and not one.name.startswith("U"):
-            operands[random.choice(sources)] = prefer
+            operands[random.choice((sources[0], random.choice(sources)))] = prefer
         found = instruction(f"{'.'.join((one.name, *modifiers))} {', '.join(operands)}")
         facts = load(arch).facts(found)
         if facts is None or not facts.writes or facts.flow is not Flow.NONE or facts.writes & _HELD or not _fits(one, facts.computes):
@@ -295,10 +299,8 @@ def _source(random: Random, functions: frozenset[str], arch: str, *, uniform: bo
     constant = f"c[0x0][{where.parameters + 4 * random.randrange(16):#x}]"
     if "constant" in functions:
         return constant
-    if "permute" in functions and random.random() < 0.35:
-        return random.choice(
-            ("0x7610", "0x5410", "0x3254", "0x7654", "0x3210", "0x4440", "0x3340", "0x1054", f"{random.getrandbits(16):#x}")
-        )
+    if "permute" in functions and random.random() < 0.5:
+        return random.choice(("0x7610", "0x7610", "0x5410", "0x3254", "0x7632", "0x6420", f"{random.getrandbits(16):#x}"))
     if not functions.isdisjoint({"as_float", "integer_of", "reciprocal", "float_product"}):
         return random.choice((constant, *WORDS, "1.5", "3", "-2", "0.03125", "1e-30"))
     register = random.choice(("", "", "", "", "-", "~")) + random.choice((*UNIFORM, "URZ") if uniform else (*WORDS, *WORDS, "RZ"))
@@ -316,13 +318,17 @@ def _signed(value: int) -> str:
 
 
 def campaign(arch: str, first: int, last: int) -> Iterator[Program]:
-    """Yield programs by number: each opcode in turn, of those whose results the inference leaves unknown one in eight."""
+    """Yield programs by number."""
+    yield from (program(arch, *under_test(arch, index)) for index in range(first, last))
+
+
+def under_test(arch: str, index: int) -> tuple[Opcode, int]:
+    """Return the opcode of a program, and its turn: one after the other, of those that the inference leaves unknown one in eight."""
     known = [one for one in opcodes(arch) if one.effect is not None]
     rest = [one for one in opcodes(arch) if one.effect is None]
-    for index in range(first, last):
-        turn, place = divmod(index, 8)
-        some, place = (rest, turn) if place == 7 else (known, 7 * turn + place)
-        yield program(arch, some[place % len(some)], place // len(some))
+    turn, place = divmod(index, _EIGHT)
+    some, place = (rest, turn) if place == _EIGHT - 1 else (known, (_EIGHT - 1) * turn + place)
+    return some[place % len(some)], place // len(some)
 
 
 _HELD = bit("P", 0) | bit("R", 0) | bit("R", 1)
