@@ -74,6 +74,10 @@ class SelfCheckError(SassanError):
     status = 5
 
 
+class DefectWarning(UserWarning):
+    """A defect of sassan that a check found, and that leaves a gap and no wrong number: to be reported, with what shows it again."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
     """A construct at `address` that sassan does not understand; paths through it have no bound."""

@@ -15,7 +15,9 @@ def loops(
     launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
     result = infer(cfg, facts, launch)
-    assert check_bounds(cfg, facts, launch, result) or all(loop.bound is None for loop in result)
+    held = check_bounds(cfg, facts, launch, result)
+    assert not held.refuted
+    assert held.ran or all(loop.bound is None for loop in result)
     return result
 
 

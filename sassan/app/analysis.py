@@ -1,9 +1,11 @@
 """From a function and settings to a result: graph, bounds of loops, WCET, strings, and what the warps of an SM take together."""
 
+import warnings
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from sassan import __version__
 from sassan.access import assumptions
 from sassan.access.accesses import Access
 from sassan.access.traffic import Traffic, traffic
@@ -12,12 +14,12 @@ from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.app.touched import touched
 from sassan.assumptions import published
-from sassan.errors import Gap, UsageError
+from sassan.errors import DefectWarning, Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import check_bounds, infer
+from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
@@ -95,7 +97,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     plain = explored(function, isa, settings, stopped)
     values = launched(plain, isa, settings)
     cfg = _possible(values.cfg if values is not None else plain, settings)
-    bounds = _bounds(cfg, isa, settings, values)
+    bounds = _bounds(cfg, isa, settings, values, file)
     moves = settings.contention and settings.costs.name != Unit().name
     followed = touched(values, settings) if values is not None and moves else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
@@ -126,10 +128,17 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
     )
 
 
-def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None) -> LoopBounds:
-    """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = "") -> LoopBounds:
+    """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default.
+
+    An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
+    """
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
-    checked = settings.check and not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
+    checked = False
+    if settings.check and not cfg.externals:
+        held = check_bounds(cfg, isa.facts, settings.launch, inferred)
+        inferred, checked = held.results, held.ran
+        _warn(held.refuted, cfg.function, settings.launch, file)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, unreached(values) if values is not None else ())
     if Origin.INFERRED not in bounds.origins:
@@ -138,6 +147,21 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     why = "the SIMT machine has no rule for some instruction" if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
+
+
+def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file: str) -> None:
+    """Warn of each loop whose inferred bound was refuted, with what shows it again: runs are the same for the same code and launch."""
+    place = " of ".join((repr(function.name), *([repr(file)] if file else [])))
+    for loop in refuted:
+        assert loop.refutation is not None
+        bound, seen, argument = loop.refutation
+        what = f"at most {bound} back edges per entry were inferred ({argument}), and a run took {seen}"
+        where = f"{function.arch}, text {function.text_hash}, {launch.describe(function) or 'no launch given'}"
+        warnings.warn(
+            f"{place}, loop at 0x{loop.head:04x}: {what}; this is a defect of sassan {__version__}: report it with the input ({where})",
+            DefectWarning,
+            stacklevel=2,
+        )
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:

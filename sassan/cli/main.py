@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -64,6 +65,7 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit status; every error has been printed."""
     terminal.prepare()
     command = typer.main.get_command(app)
+    warnings.showwarning = failure.warn
     try:
         status = command.main(args=arguments, prog_name="sassan", standalone_mode=False)
     except SassanError as error:

@@ -15,12 +15,13 @@ from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.facts.describe import assumptions
 from sassan.ipet.facts.model import NO_FACTS, FlowFacts, FunctionFacts, Line
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
-from sassan.ipet.loop_bounds import Inferred
+from sassan.ipet.loop_bounds import Inferred, Refutation
 from sassan.ir import Function
 from sassan.warpcfg.graph import External, WarpCfg
 
 EXTERNAL = "external-function"
 UNBOUNDED = "unbounded-loop"
+REFUTED = "refuted-bound"
 _BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 REMEDY = ": pass "
 """Begins what the message of a loop without a bound advises; a caller without these options replaces it."""
@@ -94,7 +95,8 @@ def bounds_of(
     without = sorted({header for index, header in enumerate(headers) if header not in known and index not in by_loop})
     advice = {result.head: result.advice for result in inferred if result.bound is None and result.advice}
     costs = dict(facts.external) if facts is not None else {}
-    gaps = () if default is not None else tuple(_gap(header, advice.get(header, "")) for header in without)
+    refuted = {result.head: result.refutation for result in inferred if result.refutation is not None}
+    gaps = () if default is not None else tuple(_gap(header, advice.get(header, ""), refuted.get(header)) for header in without)
     gaps += tuple(_external_gap(external) for external in cfg.externals if external.name not in costs)
     assumed = (
         *(f"flow fact: {text}" for text in _loop_facts(cfg, of_function)),
@@ -219,7 +221,12 @@ def _origin(given: bool, spinning: bool, inferred: bool, by_total: bool, default
     return Origin.FACT if by_total else Origin.NONE if default is None else Origin.DEFAULT
 
 
-def _gap(header: int, advice: str) -> Gap:
+def _gap(header: int, advice: str, refuted: Refutation | None) -> Gap:
+    if refuted is not None:
+        found = f"a run refuted the bound that was inferred of the loop at 0x{header:04x}: {refuted.seen} back edges per entry, and not"
+        return Gap(
+            header, REFUTED, f"{found} at most {refuted.bound}; this is a defect of sassan: report it{REMEDY}--bounds or --loop-bound"
+        )
     options = advice.removeprefix("pass ") + ", " if advice.startswith("pass ") else ""
     reason = f" ({advice})" if advice and not options else ""
     return Gap(header, UNBOUNDED, f"the loop at 0x{header:04x} has no bound{reason}{REMEDY}{options}--bounds or --loop-bound")

@@ -63,7 +63,8 @@ def _add_pairs(work: Work, to: Operand, words: list[Operand]) -> None:
 def _multiply(work: Work) -> None:
     to, outs, (left, right, addend, *_), ins = split(work.instruction.operands)
     modifiers = work.modifiers - {"MOV", "SHL", "IADD", "U32", "S32"}
-    if outs or modifiers - {"HI", "WIDE", "X"}:
+    # What a product says of its carry is drawn.
+    if (outs and not modifiers & {"HI", "WIDE"}) or modifiers - {"HI", "WIDE", "X"}:
         raise UnknownError
     a, b = work.word(left), work.word(right)
     if modifiers & {"HI", "WIDE"}:

@@ -5,12 +5,13 @@ run is one that could be, for some contents of memory. Words are 32 bits; the ca
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
-from sassan.simt.integer_work import Place, UnknownError, Work
+from sassan.simt.integer_work import Longs, Place, UnknownError, Work
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
 
 _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
@@ -24,12 +25,40 @@ _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ",
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
 
 
-class Integers:
-    """`Values` by integer arithmetic, for the warps of a place."""
+@dataclass(frozen=True, slots=True)
+class Corners:
+    """Words that show what few others do: `loads` by the address of what draws them and the place of the register among its results.
 
-    def __init__(self, place: Place) -> None:
+    `words` are those of constant bank 0, by their offset.
+    """
+
+    loads: Mapping[tuple[int, int], Words]
+    words: Mapping[int, Words]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which warps find words at corners (N), and which of these the same word whenever they execute an instruction (N)."""
+
+    corners: Corners
+    where: Truth
+    lasting: Truth
+
+
+def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
+    """Return one of some words in place of a plain one, but for one time in eight; the first, which are nearest to a guard, more often."""
+    part = (drawn >> np.uint32(12)).astype(np.uint64)
+    place = part * part * np.uint64(len(some)) >> np.uint64(40)
+    return np.where(where & (drawn & np.uint32(0x700) != 0), some[place], plain)
+
+
+class Integers:
+    """`Values` by integer arithmetic, for the warps of a place; those that are chosen find words at corners, most of the time."""
+
+    def __init__(self, place: Place, chosen: Chosen | None = None) -> None:
         """Hold the warps; their order is that of the runs."""
         self._place = place
+        self._chosen = chosen
 
     def initial(self, registers: tuple[int, ...]) -> Words:
         """Return a word that is drawn for every register and lane of every run."""
@@ -42,6 +71,19 @@ class Integers:
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return one array per written register: computed, or drawn where no rule says what the operation computes."""
+        known = self.computed(operation, inputs, at)
+        if known.keys() >= set(operation.writes):
+            return tuple(known[register].astype(np.uint32) for register in operation.writes)
+        drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
+        return tuple(
+            known[register].astype(np.uint32)
+            if register in known
+            else self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
+            for place, register in enumerate(operation.writes)
+        )
+
+    def computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Mapping[int, Longs]:
+        """Return what the rules compute of the inputs, by register; nothing where no rule covers the form."""
         work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:
@@ -49,28 +91,27 @@ class Integers:
                 compute(work)
             except (UnknownError, ValueError, KeyError):
                 work.out.clear()
-        if work.out.keys() >= set(operation.writes):
-            return tuple(work.out[register].astype(np.uint32) for register in operation.writes)
-        drawn = self._drawn(operation, work.inputs, at)
-        return tuple(
-            work.out[register].astype(np.uint32) if register in work.out else self._one(register, stir(drawn, np.uint32(place)))
-            for place, register in enumerate(operation.writes)
-        )
+        return work.out
 
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
         """Return words for an execution: one per address where it loads, as the graph assumes."""
-        state = stir(stir(self._place.salt[at.rows], np.uint32(operation.instruction.address)), at.time)[:, None]
+        time = at.time if self._chosen is None else np.where(self._chosen.lasting[at.rows], np.uint32(0), at.time)
+        state = stir(stir(self._place.salt[at.rows], np.uint32(operation.instruction.address)), time)[:, None]
         if operation.agreeing is None:
             return stir(state, np.arange(LANES, dtype=np.uint32))
         for register in operation.agreeing:
             state = stir(state, inputs[register])
         return np.broadcast_to(state, (len(at.rows), LANES))
 
-    def _one(self, register: int, word: Words) -> Words:
-        """Return a drawn word: small every other time, as counts and indices in memory are."""
+    def _one(self, register: int, word: Words, operation: Operation, place: int, at: Moment) -> Words:
+        """Return a drawn word: small every other time, as counts and indices in memory are; or one at a corner."""
         if register in PREDICATES:
             return word >> np.uint32(31)
-        return np.where(word & np.uint32(64), word % np.uint32(_SMALL), word).astype(np.uint32)
+        plain = np.where(word & np.uint32(64), word % np.uint32(_SMALL), word).astype(np.uint32)
+        some = None if self._chosen is None else self._chosen.corners.loads.get((operation.instruction.address, place))
+        if self._chosen is None or some is None:
+            return plain
+        return at_corner(word, some, plain, self._chosen.where[at.rows, None])
 
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
         """Return whether the result that set the flags is zero, or not; any other test is drawn."""

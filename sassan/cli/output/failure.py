@@ -1,9 +1,10 @@
 """An error as a document: code, place, source line, hint (docs/developer/README.md, "Errors")."""
 
 import sys
+import warnings
 
 from sassan.cli.output.terminal import colourful, cut, message, note, safe
-from sassan.errors import SassanError
+from sassan.errors import DefectWarning, SassanError
 from sassan.source import Source, Span
 
 _BEFORE = 60
@@ -22,6 +23,12 @@ def show(error: SassanError, file: str = "") -> None:
         head, rest = text.split(": ", 1)
         text = f"\x1b[1;31m{head}\x1b[0m: {rest}"
     note(text)
+
+
+def warn(warning: Warning | str, kind: type[Warning], filename: str, line: int, *_: object) -> None:
+    """Print a warning of Python, once, on standard error: a defect that was found as one of ours, any other as Python does."""
+    text = f"warning[defect]: {cut(message(str(warning)), _LONGEST)}\n"
+    note(text if issubclass(kind, DefectWarning) else warnings.formatwarning(warning, kind, filename, line))
 
 
 def describe(error: SassanError, file: str = "") -> str:

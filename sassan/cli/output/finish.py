@@ -16,6 +16,7 @@ _NAMED = 3
 _TARGETS = "give the targets in a file for --bounds; 'sassan ipet --facts-template' names the branches and calls"
 _REMEDIES = (
     ("unbounded-loop", "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"),
+    ("refuted-bound", "report it, with the warning; --bounds or --loop-bound give the loop a bound"),
     ("indirect-branch", _TARGETS),
     ("indirect-call", _TARGETS),
     ("contradictory-facts", "check the facts of the file that --bounds names against each other"),

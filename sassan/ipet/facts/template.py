@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sassan.checked import quoted
 from sassan.errors import Gap
 from sassan.ipet.facts.places import lines_of
-from sassan.ipet.flow_facts import EXTERNAL, UNBOUNDED, LoopBounds
+from sassan.ipet.flow_facts import EXTERNAL, REFUTED, UNBOUNDED, LoopBounds
 from sassan.ir import Function
 from sassan.machine.parameters import places
 from sassan.warpcfg.graph import WarpCfg
@@ -34,7 +34,7 @@ def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
         lines += ["", f"[external.{quoted(callee)}]", "# cost = ", '# calls = "never"']
     for cfg, bounds in graphs:
         name = quoted(cfg.function.name)
-        loops = [gap for gap in bounds.gaps if gap.code == UNBOUNDED]
+        loops = [gap for gap in bounds.gaps if gap.code in {UNBOUNDED, REFUTED}]
         branches = [] if cfg.function.frames else sorted({gap.address for gap in cfg.gaps if gap.code in _BY_REGISTER})
         if not loops and not branches:
             continue

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
@@ -37,15 +38,24 @@ _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
 
 
+class Refutation(NamedTuple):
+    """An inferred bound that a run went beyond: a defect of the inference, never of the input. `argument` is that of the bound."""
+
+    bound: int
+    seen: int
+    argument: str
+
+
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What was found of one loop: its bound and the argument, or None and what the exits depend on."""
+    """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted."""
 
     loop: int
     head: int
     bound: int | None
     reason: str
     missing: Origins = frozenset()
+    refutation: Refutation | None = None
 
     @property
     def advice(self) -> str:

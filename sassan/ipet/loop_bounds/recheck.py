@@ -12,20 +12,22 @@ from math import prod
 import numpy as np
 
 from sassan.arch import described
-from sassan.errors import SassanError, SelfCheckError
+from sassan.errors import SassanError
+from sassan.ipet.loop_bounds.corners import corners
 from sassan.ipet.loop_bounds.decoder import TableDecoder
-from sassan.ipet.loop_bounds.infer import Inferred
+from sassan.ipet.loop_bounds.infer import Inferred, Refutation
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
 from sassan.simt.integer_work import Place
-from sassan.simt.integers import Integers
+from sassan.simt.integers import Chosen, Integers, at_corner
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Session, lanes
-from sassan.simt.values import LANES, Rows, Truth, Words
+from sassan.simt.values import LANES, Rows, Truth, Words, stir
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -33,17 +35,25 @@ from sassan.warpcfg.graph import WarpCfg
 class Effort:
     """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents.
 
+    With `corners`, the last third of the warps of a launch find words at the corners of guards, and about half of these always the same.
+
     `operations` is about how many are executed at most, over all warps: long blocks make runs shorter. Where runs that iterate as
     often as the bounds say, and more, end with fewer than `worth` operations, they are that long. `unbounded` says whether loops
     without a bound are counted, too.
     """
 
-    warps: int = 8
+    warps: int = 12
+    corners: bool = True
     steps: int = 400
     seed: int = 1
     operations: int | None = None
     worth: int = 0
     unbounded: bool = True
+
+    @property
+    def drawn(self) -> int:
+        """Return how many warps of a launch, the first ones, find drawn words only."""
+        return self.warps - max(1, self.warps // 3) if self.corners else self.warps
 
 
 SMALL = Effort(operations=6_000, worth=16_000)
@@ -66,41 +76,55 @@ def back_edge_counts(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
         place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
+        chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
-        Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
+        Machine(code, Integers(place, chosen), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
     return tuple(tuple(int(count) for count in column) for column in most.T)
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The bounds of loops after the check; `ran`: they were held to runs at all."""
+
+    results: tuple[Inferred, ...]
+    ran: bool
+
+    @property
+    def refuted(self) -> tuple[Inferred, ...]:
+        """The loops of which a thread took more back edges than was inferred."""
+        return tuple(result for result in self.results if result.refutation is not None)
+
+
 def check(
     cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, results: Sequence[Inferred], effort: Effort = SMALL
-) -> bool:
-    """Say whether the bounds were held to runs at all.
-
-    Raises SelfCheckError where a thread takes more back edges than a bound allows.
-    """
-    if cfg.function.frames:
-        return False
-    bounded = [result for result in results if result.bound is not None]
+) -> Checked:
+    """Return the bounds, each held to runs; one that a thread goes beyond is none."""
+    results = tuple(results)
+    if cfg.function.frames or all(result.bound is None for result in results):
+        return Checked(results, ran=False)
     effort = replace(effort, unbounded=False)
-    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results]) if bounded else None
-    for result in bounded if seen is not None else ():
-        most = 0 if seen is None else seen[0][result.loop]
-        if result.bound is not None and most > result.bound:
-            message = f"{cfg.function.name}: a thread went back {most} times to 0x{result.head:04x}, and {result.bound} was inferred"
-            raise SelfCheckError("loop-bound", f"{message} ({result.reason})")
-    return seen is not None
+    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results])
+    if seen is None:
+        return Checked(results, ran=False)
+    return Checked(tuple(_held(result, seen[0][result.loop]) for result in results), ran=True)
+
+
+def _held(result: Inferred, seen: int) -> Inferred:
+    if result.bound is None or seen <= result.bound:
+        return result
+    return replace(result, bound=None, reason="", refutation=Refutation(result.bound, seen, result.reason))
 
 
 def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
     """Return how many blocks a run may take: the longest of the lengths that is worth it, if that is more than the effort allows anyway."""
     if effort.operations is None:
         return effort.steps
-    each = effort.warps * (1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks))
+    each = effort.drawn * (1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks))
     least = max(_SHORTEST, min(effort.steps, effort.operations // each))
     return max([least, *(length for length in lengths if length * each <= effort.worth)])
 
@@ -171,6 +195,27 @@ class BackEdgeCounter:
             self._count[index, run, lane] = now
             np.maximum.at(self.most[index], run, now)
         self._last[run, lane] = node
+
+
+def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Effort, place: Place) -> tuple[Chosen | None, Place]:
+    """Return the warps that find words at the corners of guards, and the place in which they do; the first launch says what is given."""
+    if not effort.corners:
+        return None, place
+    environments = [LaunchEnvironment(cfg.function, launch) for launch in launches]
+
+    def free(offset: int) -> bool:
+        return all(environment.is_free(offset) for environment in environments)
+
+    found = corners(code, lambda offset: environments[0].constant(offset).constant, cache(free), short=place.short)
+    where = np.arange(len(place)) % effort.warps >= effort.drawn
+
+    def bank(offset: int) -> Words:
+        words, some = place.bank(offset), found.words.get(offset)
+        if some is None:
+            return words
+        return at_corner(stir(place.salt, np.uint32(offset)), some, words, where)
+
+    return Chosen(found, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
 
 def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words]:

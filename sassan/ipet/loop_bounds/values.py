@@ -88,10 +88,11 @@ class Compare:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Both:
-    """Two conditions at once."""
+    """Two conditions at once; `parts` counts what they are made of."""
 
     first: "Truth"
     second: "Truth"
+    parts: int = 2
 
 
 class Truth(NamedTuple):
@@ -105,6 +106,8 @@ class Truth(NamedTuple):
         return Truth(not self.what) if isinstance(self.what, bool) else Truth(self.what, not self.negated)
 
 
+_MOST_PARTS = 16
+"""Of a condition, at most: one that an exclusive or makes twice as large in each iteration is soon unknown."""
 YES, NO = Truth(True), Truth(False)
 ANY = Truth(Maybe())
 """A condition that may be another one at each test: no path learns anything from it."""
@@ -117,7 +120,14 @@ def conjunction(a: Truth, b: Truth) -> Truth:
             return other
         if truth.what is False:
             return NO
-    return a if a == b else Truth(Both(a, b))
+    if a == b:
+        return a
+    parts = _parts(a) + _parts(b)
+    return Truth(Both(a, b, parts)) if parts <= _MOST_PARTS else Truth(Maybe(origins_of(a) | origins_of(b)))
+
+
+def _parts(truth: Truth) -> int:
+    return truth.what.parts if isinstance(truth.what, Both) else 1
 
 
 def disjunction(a: Truth, b: Truth) -> Truth:

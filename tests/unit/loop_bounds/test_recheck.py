@@ -7,8 +7,7 @@ import pytest
 
 from assembly import instruction
 from listing import assemble
-from sassan.errors import SelfCheckError
-from sassan.ipet.loop_bounds import check_bounds, infer, recheck
+from sassan.ipet.loop_bounds import Refutation, check_bounds, infer, recheck
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.isa import tables
 from sassan.machine.launch import Launch
@@ -27,7 +26,8 @@ def held(text: str, *told: str) -> tuple[tuple[int | None, ...], tuple[int, ...]
     cfg = assemble(text, ARCH).graph()
     launch = Launch((64, 1, 1), (1, 1, 1), tuple(map(setting, told)))
     found = infer(cfg, FACTS, launch)
-    assert check_bounds(cfg, FACTS, launch, found)
+    held = check_bounds(cfg, FACTS, launch, found)
+    assert (held.ran, held.refuted) == (True, ())
     seen = recheck.back_edge_counts(cfg, FACTS, (launch,))
     assert seen is not None
     return tuple(one.bound for one in found), seen[0]
@@ -99,9 +99,9 @@ def test_a_run_is_long_enough_for_a_bound_that_is_wrong_by_little():
     ).graph()
     (one,) = infer(cfg, FACTS, Launch())
     assert one.bound == 99
-    assert check_bounds(cfg, FACTS, Launch(), [one])
-    with pytest.raises(SelfCheckError, match="went back 99 times to 0x0010, and 97 was inferred"):
-        check_bounds(cfg, FACTS, Launch(), [replace(one, bound=97)])
+    assert check_bounds(cfg, FACTS, Launch(), [one]).results == (one,)
+    (refuted,) = check_bounds(cfg, FACTS, Launch(), [replace(one, bound=97)]).refuted
+    assert (refuted.head, refuted.bound, refuted.refutation) == (0x10, None, Refutation(97, 99, one.reason))
 
 
 def test_a_bound_that_nobody_could_wait_for_makes_no_run_longer():
