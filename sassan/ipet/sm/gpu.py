@@ -95,11 +95,10 @@ def memory_of(product: Product) -> GpuMemory:
 
 
 def _cold(line: int) -> str:
-    return (
-        f"cold start: the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names, and what each "
-        f"memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least, for the TLBs miss, "
-        f"too) miss all caches once, one after the other; further lines of code are prefetched, one in {line} cycles"
-    )
+    first = f"the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names"
+    pages = f"what each memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least: "
+    misses = "the TLBs miss, too) miss all caches once, one after the other"
+    return f"cold start: {first}, and {pages}{misses}; further lines of code are prefetched, one in {line} cycles"
 
 
 def _kept(product: Product) -> tuple[str, ...]:
