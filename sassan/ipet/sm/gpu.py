@@ -79,7 +79,7 @@ def memory_of(product: Product) -> GpuMemory:
     """Return the memory of a product, in cycles at its boost clock; what no publication gives is assumed, and said."""
     dram = product.dram_bytes_per_cycle * Fraction(str(product.dram_efficiency))
     # What DRAM moves passes L2, which is therefore no slower.
-    l2 = Fraction(product.l2_bytes_per_cycle or max(_L2_PER_SM * product.sms, dram))
+    l2 = Fraction(product.l2_bytes_per_cycle) if product.l2_bytes_per_cycle else max(Fraction(_L2_PER_SM * product.sms), dram)
     capacity = (product.l2_size or 0) * _KIB // _HALF
     figures = (
         f"{product.name}: {product.sms} SMs at {product.boost_clock} MHz, {product.launch_us:g} us per launch; "
