@@ -286,6 +286,8 @@ def _operand(random: Random, one: Opcode, slot: Slot, arch: str) -> str:
 def _number(random: Random, functions: frozenset[str]) -> str:
     if "float_halves" in functions:
         return random.choice(("0", "1", "-2.5"))
+    if "masked" in functions:
+        return "0xf"
     if not functions.isdisjoint({"extract", "extract_signed"}):
         return f"{random.randrange(33) << 8 | random.randrange(32):#x}"
     return random.choice(("0x0", "0x1", "0x3", "0x5", "0x10", "0x1f", "0xc0", "0x3c", "0xf8", "0xfe", f"{random.randrange(256):#x}"))

@@ -27,7 +27,7 @@ def test_no_loop_turns_more_often_than_inferred(arch: str):
 def test_bounds_that_are_half_as_high_as_inferred_are_noticed(monkeypatch: pytest.MonkeyPatch):
     right = loop_campaign.infer
     monkeypatch.setattr(loop_campaign, "infer", lambda *of: tuple(replace(one, bound=one.bound and one.bound // 2) for one in right(*of)))
-    assert hold_loops("sm_80", 0, 48).findings
+    assert hold_loops("sm_80", 0, 160).findings
 
 
 @pytest.mark.slow
