@@ -43,6 +43,9 @@ def drawn(random: Random, case: Case) -> Instruction:
     """Return an instruction of the row: modifiers of the effect, operands of one of the forms."""
     modifiers = [random.choice(sorted(names)) for names, optional in case.effect.modifiers if not optional or random.random() < 0.5]
     operands = [_operand(random, case, slot) for slot in random.choice(case.row.forms) if not slot.optional or random.random() < 0.5]
+    if "short" in case.effect.functions:
+        # Only the second source may be a number of 20 bits.
+        operands = [text if place == 2 or "R" in text else random.choice(REGISTERS) for place, text in enumerate(operands)]  # d a b
     return instruction(f"{'.'.join((case.name, *modifiers))} {', '.join(operands)}")
 
 

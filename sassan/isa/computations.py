@@ -256,7 +256,7 @@ class _Specialised:
         """Return an operand as it stands."""
         if isinstance(node, Call):
             inner = self.operand(node.arguments[0])
-            return None if inner is None else Fixed(_short(inner.value))
+            return None if inner is None else Fixed(_short(cast("Operand", inner.value)))
         assert isinstance(node, Name)
         return Fixed(self.operands[node.name]) if node.name in self.operands else None
 
@@ -316,7 +316,7 @@ def _about(function: str, operands: Sequence[Operand | None]) -> bool:
             return all(map(_is_bare, operands))
 
 
-def _short(operand: object) -> object:
+def _short(operand: Operand) -> Operand:
     """Return the operand that a 20-bit immediate until Pascal stands for, where the disassembler prints it without its sign."""
     low, high = _SIGNED_20
     if isinstance(operand, Immediate) and isinstance(operand.value, int) and low <= operand.value < high:
@@ -371,7 +371,7 @@ def _as_read(function: str, operand: Operand, instruction: Instruction) -> Term 
         return _single(operand, instruction)
     if function == "borrowing" and isinstance(operand, Register | Constant) and operand.negated:
         return _read(replace(operand, negated=False, inverted=True))
-    return _read(operand)
+    return _read(_short(operand) if function == "short" else operand)
 
 
 def _single(operand: Operand, instruction: Instruction) -> Term | None:

@@ -422,3 +422,9 @@ def test_a_comparison_that_sets_the_flags_only_is_followed():
     assert bound(text, x150=12) == 11
     (loop,) = loops(text)
     assert (loop.bound, loop.advice) == (None, "pass --param 0x150=N")
+
+
+def test_a_short_immediate_of_iadd3_until_pascal_is_a_signed_number():
+    count = counter("ISETP.GT.AND P0, PT, R0, RZ, PT", step="IADD3 R0, R0, 0xffffb, RZ", start="MOV R0, 0x64")
+    (one,) = loops(count)
+    assert (one.bound, one.reason) == (19, "R0 from 100, minus 5 per iteration, at least 6")
