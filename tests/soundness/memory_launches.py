@@ -212,6 +212,9 @@ def kernel(random: Random) -> Kernel:
         caches=random.random() < 0.4,
         dispatch=random.choice((0, 0, 0, 0, 2, 20)),
     )
+    if gpu.dispatch:
+        # A place that is given up before its work is done could let one SM take more than its share of a grid while blocks are given out.
+        gpu = replace(gpu, early=False)
     barriers = focus == "barriers" or random.random() < 0.5
     longest = random.choice((1, 4, 8))
     # The latency of an access holds one sector's own time in L2 and DRAM.
