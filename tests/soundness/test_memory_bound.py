@@ -28,7 +28,7 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return (*outcomes(part(4000, 8), 4), *outcomes(part(4000, 8), 7))
+    return tuple(outcomes(part(4000, 8), 12))
 
 
 def with_memory(dram: int = 1, l2: int = 1) -> Forgetful:
