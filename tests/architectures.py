@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-EVERYTHING = '["code", "sm", "units", "memory", "allocation", "parameters", "latencies", "hazards", "distances"]'
+EVERYTHING = '["code", "sm", "units", "memory", "atomics", "fetch", "allocation", "parameters", "latencies", "hazards", "distances"]'
 HEIR = f'extends = "sm_120"\ninherits = {EVERYTHING}\n'
 """The file of an SM that takes every section from sm_120."""
 

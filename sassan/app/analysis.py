@@ -155,10 +155,10 @@ def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file:
     for loop in refuted:
         assert loop.refutation is not None
         bound, seen, argument = loop.refutation
-        what = f"at most {bound} back edges per entry were inferred ({argument}), and a run took {seen}"
+        claim = f"at most {bound} back edges per entry were inferred ({argument}), and a run took {seen}"
         where = f"{function.arch}, text {function.text_hash}, {launch.describe(function) or 'no launch given'}"
         warnings.warn(
-            f"{place}, loop at 0x{loop.head:04x}: {what}; this is a defect of sassan {__version__}: report it with the input ({where})",
+            f"{place}, loop at 0x{loop.head:04x}: {claim}; this is a defect of sassan {__version__}: report it with the input ({where})",
             DefectWarning,
             stacklevel=2,
         )

@@ -223,10 +223,8 @@ def _origin(given: bool, spinning: bool, inferred: bool, by_total: bool, default
 
 def _gap(header: int, advice: str, refuted: Refutation | None) -> Gap:
     if refuted is not None:
-        found = f"a run refuted the bound that was inferred of the loop at 0x{header:04x}: {refuted.seen} back edges per entry, and not"
-        return Gap(
-            header, REFUTED, f"{found} at most {refuted.bound}; this is a defect of sassan: report it{REMEDY}--bounds or --loop-bound"
-        )
+        why = f"a run refuted the bound that was inferred of the loop at 0x{header:04x}: {refuted.seen} back edges per entry, and not"
+        return Gap(header, REFUTED, f"{why} at most {refuted.bound}; this is a defect of sassan: report it{REMEDY}--bounds or --loop-bound")
     options = advice.removeprefix("pass ") + ", " if advice.startswith("pass ") else ""
     reason = f" ({advice})" if advice and not options else ""
     return Gap(header, UNBOUNDED, f"the loop at 0x{header:04x} has no bound{reason}{REMEDY}{options}--bounds or --loop-bound")

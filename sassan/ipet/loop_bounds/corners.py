@@ -61,7 +61,7 @@ class _Search:
     writers: dict[int, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     loads: dict[tuple[int, int], dict[int, None]] = field(default_factory=lambda: defaultdict(dict))
     words: dict[int, dict[int, None]] = field(default_factory=lambda: defaultdict(dict))
-    _told: dict[tuple[int, Variable, int], dict[int, _Solver]] = field(default_factory=dict)
+    _solvers: dict[tuple[int, Variable, int], dict[int, _Solver]] = field(default_factory=dict)
 
     def run(self) -> Corners:
         """Return what was found, for each load and each word of the launch."""
@@ -70,12 +70,12 @@ class _Search:
             for register in operation.writes:
                 self.writers[register].append(operation)
         guards = [operation for operation in operations if not _TRUTHS.isdisjoint(operation.writes)]
-        own = {guard.instruction.address: self._numbers(guard) for guard in guards}
-        common = tuple(dict.fromkeys((*_ENDS, *(word for words in own.values() for word in words))))[:_MOST]
+        numbers = {guard.instruction.address: self._numbers(guard) for guard in guards}
+        common = tuple(dict.fromkeys((*_ENDS, *(word for words in numbers.values() for word in words))))[:_MOST]
         wanted: dict[Variable, dict[int, None]] = defaultdict(dict)
         for guard in guards:
             for variable in self._variables(guard):
-                wanted[variable] |= dict.fromkeys((*own[guard.instruction.address], *common))
+                wanted[variable] |= dict.fromkeys((*numbers[guard.instruction.address], *common))
         done: set[tuple[Variable, int]] = set()
         for _ in range(_FAR):
             wanted = self._before(wanted, done)
@@ -106,20 +106,20 @@ class _Search:
             _note(self.loads[operation.instruction.address, operation.writes.index(register)], values)
             return
         for source in self._variables(operation):
-            found: dict[int, int] = {}
+            sources: dict[int, int] = {}
             for held in _HELD:
-                rest = [value for value in values if value not in found]
+                rest = [value for value in values if value not in sources]
                 if rest and self.asked < _ASKED:
-                    found |= self._inverted(operation, register, source, held, rest)
-            yield source, list(dict.fromkeys(found.values()))
+                    sources |= self._inverted(operation, register, source, held, rest)
+            yield source, list(dict.fromkeys(sources.values()))
 
     def _inverted(self, operation: Operation, register: int, source: Variable, held: int, values: Sequence[int]) -> dict[int, int]:
         """Return for each value a word of the source under which the instruction leaves it, where there is one."""
         key = (operation.instruction.address, source, held)
-        if key not in self._told:
-            told = self._asked(operation, {source: _BITS}, held, len(_BITS))
-            self._told[key] = {register: _solver(images) for register, images in told.items()}
-        solve = self._told[key].get(register)
+        if key not in self._solvers:
+            images = self._asked(operation, {source: _BITS}, held, len(_BITS))
+            self._solvers[key] = {register: _solver(words) for register, words in images.items()}
+        solve = self._solvers[key].get(register)
         if solve is None:
             return {}
         guesses = list(dict.fromkeys(guess for guess in map(solve, values) if guess is not None))
@@ -210,5 +210,5 @@ def _note(words: dict[int, None], fresh: Iterable[int]) -> None:
         del words[word]
 
 
-def _arrays(found: Mapping[_Key, Mapping[int, None]]) -> dict[_Key, Words]:
-    return {key: np.array(list(words), dtype=np.uint32) for key, words in found.items() if words}
+def _arrays(candidates: Mapping[_Key, Mapping[int, None]]) -> dict[_Key, Words]:
+    return {key: np.array(list(words), dtype=np.uint32) for key, words in candidates.items() if words}

@@ -206,16 +206,16 @@ def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Ef
     def free(offset: int) -> bool:
         return all(environment.is_free(offset) for environment in environments)
 
-    found = corners(code, lambda offset: environments[0].constant(offset).constant, cache(free), short=place.short)
+    words_at = corners(code, lambda offset: environments[0].constant(offset).constant, cache(free), short=place.short)
     where = np.arange(len(place)) % effort.warps >= effort.drawn
 
     def bank(offset: int) -> Words:
-        words, some = place.bank(offset), found.words.get(offset)
+        words, some = place.bank(offset), words_at.words.get(offset)
         if some is None:
             return words
         return at_corner(stir(place.salt, np.uint32(offset)), some, words, where)
 
-    return Chosen(found, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
+    return Chosen(words_at, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
 
 def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words]:

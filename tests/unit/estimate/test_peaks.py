@@ -7,6 +7,7 @@ import pytest
 from samples import SAMPLES
 from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
+from sassan.app.options import machine_of_product
 from sassan.app.settings import Settings
 from sassan.frontend import load, read
 from sassan.frontend.cubin.tools import tools
@@ -32,8 +33,10 @@ def test_a_loop_at_the_peak_is_estimated_near_it(arch: str, loop: str, operation
     needed = Fraction(WARPS * TIMES * operations, rate)
     kernel = next(each for each in read(load(str(SAMPLES / "peak" / arch / f"{loop}.cubin"))).functions if each.kernel)
     gpu = find(PRODUCTS[arch])
+    machine = machine_of_product(gpu, "--gpu")
     settings = Settings(
-        costs=models.model("control", Tables()),
+        costs=models.model("control", Tables(machine)),
+        machine=machine,
         launch=Launch((32 * WARPS, 1, 1), (gpu.sms, 1, 1)),
         resources=Resources(sms=gpu.sms),
         gpu=gpu,
