@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit status; every error has been printed."""
     terminal.prepare()
     command = typer.main.get_command(app)
-    warnings.showwarning = lambda message, category, filename, lineno, *_: failure.warn(message, category, filename, lineno)
+    warnings.showwarning = failure.warn
     try:
         status = command.main(args=arguments, prog_name="sassan", standalone_mode=False)
     except SassanError as error:

@@ -7,6 +7,7 @@ from sassan.cli.output.terminal import colourful, cut, message, note, safe
 from sassan.errors import DefectWarning, SassanError
 from sassan.source import Source, Span
 
+_readable = message
 _BEFORE = 60
 """Characters of a long source line that are shown before the place of the error."""
 _SHOWN = 110
@@ -25,10 +26,10 @@ def show(error: SassanError, file: str = "") -> None:
     note(text)
 
 
-def warn(warning: Warning | str, kind: type[Warning], filename: str, line: int, *_: object) -> None:
+def warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object) -> None:
     """Print a warning of Python, once, on standard error: a defect that was found as one of ours, any other as Python does."""
-    text = f"warning[defect]: {cut(message(str(warning)), _LONGEST)}\n"
-    note(text if issubclass(kind, DefectWarning) else warnings.formatwarning(warning, kind, filename, line))
+    text = f"warning[defect]: {cut(_readable(str(message)), _LONGEST)}\n"
+    note(text if issubclass(category, DefectWarning) else warnings.formatwarning(message, category, filename, lineno))
 
 
 def describe(error: SassanError, file: str = "") -> str:
