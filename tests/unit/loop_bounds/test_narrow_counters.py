@@ -94,3 +94,10 @@ def test_the_place_of_the_highest_one_bounds_a_loop(word):
 def test_a_word_with_a_half_of_another_one_is_not_within_the_guard_of_its_own(arch: str, less: str):
     (loop,) = loops(OF_TWO_WORDS.format(less=less), arch)
     assert loop.bound is None
+
+
+@pytest.mark.parametrize(("mask", "expected"), [("", 2), (", 0x1", None)])
+def test_a_move_of_two_words_under_a_byte_mask_leaves_the_other_bytes(mask: str, expected: int | None):
+    code = f"MOV R2, 0x3\nMOV R3, RZ\nLDG.E R4, [R8]\nMOV.64 R4, R2{mask}\nMOV R0, RZ\n"
+    loop = "head:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, R4, PT\n@P0 BRA head\nEXIT"
+    assert bound(code + loop, "sm_120") == expected
