@@ -2,7 +2,7 @@
 
 import pytest
 
-from inferring import loops
+from inferring import bound, loops
 
 BYTES = {
     "sm_61": """
