@@ -144,7 +144,8 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
-    why = "the SIMT machine has no rule for some instruction" if settings.check else "no number here is a bound"
+    unrun = "PTX is not run" if cfg.function.frames else "the SIMT machine has no rule for some instruction"
+    why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
 

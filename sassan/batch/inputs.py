@@ -55,7 +55,7 @@ class Passed:
 
 
 def expand(paths: Sequence[str], passed: Passed, results: Path | None = None) -> Iterator[Input]:
-    """Yield every input that the paths name, in their order, each file once; `own` is the file of results, which is never an input.
+    """Yield every input that the paths name, in their order, each file once; `results` is the file of results, which is never an input.
 
     A path that names nothing is an input, too: whoever reads it says what is wrong with it.
     """

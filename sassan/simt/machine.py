@@ -1,6 +1,7 @@
 """The concrete SIMT machine: many runs of one warp at once (docs/concepts/warp-machine.md).
 
-Runs that stand at the same block execute it together, vectorised over runs and lanes. `plain.py` is the twin that a test holds this one to.
+Runs that stand at the same block execute it together, vectorised over runs and lanes. `tests/simt/plain.py` is the
+twin that a test holds this one to.
 """
 
 from dataclasses import dataclass

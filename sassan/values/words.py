@@ -568,5 +568,5 @@ FUNCTIONS: Mapping[str, Callable[..., Held]] = {
     "plop3": plop3,
     "bit": _bit,
 }
-"""Functions of values alone; those that read operands as they stand are in `operands.py`. What is in neither leaves its result unknown."""
+"""Functions of values alone; those that read operands as they stand are in `patterns.py`. What is in neither leaves its result unknown."""
 UNKNOWN_HELD = Held(UNKNOWN, None)

@@ -1,12 +1,15 @@
 """The pages of the reference that are made: from sassan itself (commands, errors, GPUs, architectures, the library), and from figures."""
 
+import ast
 import inspect
+import itertools
 import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FunctionType
+from typing import Unpack, get_args, get_origin, get_type_hints
 
 import codes
 import silicon_page
@@ -173,8 +176,28 @@ def _api() -> str:
 
 
 def _described(name: str, value: type | FunctionType) -> list[str]:
-    signature = [] if inspect.isclass(value) else ["```python", f"{name}{inspect.signature(value)}", "```", ""]
-    return [*signature, *(_cell(line) for line in (inspect.getdoc(value) or "").split("\n"))]
+    lines = [_cell(line) for line in (inspect.getdoc(value) or "").split("\n")]
+    if inspect.isclass(value):
+        return lines
+    # Keywords that a TypedDict names are listed, not spelled as its class.
+    signature = re.sub(r"\*<class '[\w.]*\.(\w+)'>", r"\1", str(inspect.signature(value)))
+    return ["```python", f"{name}{signature}", "```", "", *lines, *_keywords(value)]
+
+
+def _keywords(function: FunctionType) -> list[str]:
+    """The keywords of a function that takes those of a TypedDict, each with the text below it."""
+    kinds = (get_args(hint)[0] for hint in get_type_hints(function).values() if get_origin(hint) is Unpack)
+    lines: list[str] = []
+    for kind in kinds:
+        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        lines += ["", f"`{kind.__name__}`: {_cell(ast.get_docstring(body) or '')}", ""]
+        for field, below in itertools.zip_longest(body.body, body.body[1:]):
+            if isinstance(field, ast.AnnAssign):
+                says = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
+                text = f": {_cell(str(says))}" if says else ""
+                lines.append(f"* `{ast.unparse(field.target)}: {ast.unparse(field.annotation)}`{text}")
+    return lines
 
 
 def _member(name: str, member: object) -> list[str]:

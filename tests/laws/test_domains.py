@@ -58,8 +58,8 @@ DOMAINS = {**LATTICES, **PREORDERED}
 every_domain = pytest.mark.parametrize(("domain", "elements"), DOMAINS.values(), ids=DOMAINS)
 every_lattice = pytest.mark.parametrize(("domain", "elements"), LATTICES.values(), ids=LATTICES)
 CHAIN = 100
-EXAMPLES = part(200)
 """No chain of widenings is longer."""
+EXAMPLES = part(200)
 
 
 def test_every_domain_is_listed():

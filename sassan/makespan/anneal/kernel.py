@@ -272,7 +272,7 @@ def swap(row: Array, random: Array) -> Word:
 
 @inner
 def shift(row: Array, source: Word, target: Word, size: Word, spare: Array) -> Word:
-    """Move `size` entries from `taken` so that they begin at `put`."""
+    """Move `size` entries from `source` so that they begin at `target`."""
     for index in range(size):
         spare[index] = row[source + index]
     for index in range(source, target):
