@@ -7,7 +7,7 @@ import numpy as np
 
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
-from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, numbers, split
+from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers, split
 
 _WORD = 0xFFFFFFFF
 _CC = bit("CC", 0).bit_length() - 1
@@ -161,10 +161,11 @@ def _funnel(work: Work) -> None:
 
 
 def _scaled_add(work: Work) -> None:
-    to, _, words, ins = split(work.instruction.operands)
+    first, second, *rest = work.instruction.operands
+    # Until Pascal the carry out stands before the destination; what it says is drawn.
+    to, _, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     if ins:
         raise UnknownError
-    # What it says of the carry is drawn.
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
         case []:

@@ -179,8 +179,9 @@ def _extend(work: Work) -> None:
         case (to, source, Immediate(value=int() as bits)) if 0 < bits < 32 and not work.modifiers - {"U32", "W"}:  # noqa: PLR2004  # a part of a word
             pushed = work.word(source) << np.uint64(32 - bits) & MASK
             work.put(to, pushed >> np.uint64(32 - bits) if "U32" in work.modifiers else back(as_signed(pushed) >> (32 - bits)))
-        case (to, source, width) if not work.modifiers - {"U32"}:
-            kept = np.minimum(work.word(width), np.uint64(32))
+        case (to, source, width) if not work.modifiers - {"U32", "W"}:
+            wide = work.word(width)
+            kept = wide & np.uint64(31) if "W" in work.modifiers else np.minimum(wide, np.uint64(32))
             field = work.word(source) & (np.uint64(1) << kept) - np.uint64(1)
             sign = np.uint64(1) << kept >> np.uint64(1)
             # No bits are 0, whatever the sign.
