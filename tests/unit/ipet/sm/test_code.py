@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from samples import SAMPLES
+from sassan import api
 from sassan.ipet.sm.code import Lines, fetched, lines_of, lost
 from sassan.isa.tables import load
 from sassan.machine.code_caches import CodeCaches, code_caches
@@ -78,3 +80,15 @@ def test_the_sizes_of_the_generations(arch: str, inner: int, outer: int):
     caches = code_caches(arch)
     assert (caches.inner, caches.outer) == (1024 * inner, 1024 * outer)
     assert caches.unsure == (arch in {"sm_90", "sm_120"})
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_86"])
+def test_own_kernels_within_and_beyond_the_caches(arch: str):
+    """samples/fetch: a loop over code that a partition keeps, one that an SM keeps, and one that comes from L2 in each turn."""
+    kernels = {function.name: explore(function, load(arch).facts) for function in api.read(f"{SAMPLES}/fetch/{arch}/fetch.cubin").functions}
+    caches, l2 = code_caches(arch), {"sm_61": 168, "sm_86": 273}[arch]
+    for name, each, first in (("fetch_4", 0, 0), ("fetch_24", caches.miss, 0), ("fetch_48", 68, caches.miss + l2 - 68)):
+        cfg = kernels[name]
+        body = max(range(len(cfg.nodes)), key=lambda node: len(cfg.nodes[node].code))
+        one = fetched(cfg, arch, alone=True).shares[body]
+        assert one.self_stall == first + each * lines_of(cfg, (body,)), name
