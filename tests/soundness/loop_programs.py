@@ -131,12 +131,17 @@ def _begin(random: Random, made: Program) -> None:
                 else f"ULDC {register}, c[0x0][{where.parameters + 0x30 + 4 * place:#x}]"
             )
             made.values[number(register)] = random.choice((0, 3, random.getrandbits(32)))
-        lines = [line for line in lines if load(made.arch).facts(instruction(line)) is not None]
+        lines = [line for line in lines if _known(made.arch, line)]
     for register in TRUTHS:
         compare = f"ISETP.{random.choice(_COMPARE)}.AND {register}, PT, {random.choice(WORDS)}, {random.choice(('RZ', '0x5'))}, PT"
         lines.append(compare)
     made.lines += lines
     made.values |= {number(register): random.getrandbits(1) for register in TRUTHS}
+
+
+@cache
+def _known(arch: str, line: str) -> bool:
+    return load(arch).facts(instruction(line)) is not None
 
 
 def _guard(random: Random, made: Program, register: str) -> None:
