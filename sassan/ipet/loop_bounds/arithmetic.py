@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.conditions import LESS, compare
+from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, constant, origins_of, unknown
+from sassan.ipet.loop_bounds.values import NO, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of
 from sassan.ir import Constant, Operand, Register
 
 _HALF_WORD = 0xFFFF
@@ -32,7 +32,8 @@ def _multiply(step: Step, a: Value, b: Value) -> Value:
 def _bit(_: Step, truth: Truth) -> Value:
     if isinstance(truth.what, bool):
         return constant(truth.what != truth.negated)
-    return unknown(ranges.span(0, 1), origins_of(truth))
+    origins = origins_of(truth)
+    return Value(Symbol(ranges.span(0, 1), origins, truth=truth if isinstance(truth.what, Compare) else None), 1, ranges.const(0), origins)
 
 
 def _carry(step: Step, *operands: Operand) -> Truth:
@@ -48,6 +49,9 @@ def _carry(step: Step, *operands: Operand) -> Truth:
             return NO
         case [(False, a), (False, b)]:
             return _carry_of_two(step, a, b)
+        case [(True, a)]:
+            # 0 - x borrows, unless x is 0.
+            return compare(step.state, EQUAL, a, constant(0), is_signed=False)
         case [(False, a), (True, b)]:
             return compare(step.state, LESS, a, step.state.times(b, -1), is_signed=False).negate()
         case _:
@@ -58,7 +62,13 @@ def _carry_of_two(step: Step, a: Value, b: Value) -> Truth:
     (low, high), (other_low, other_high) = step.range(a).unsigned, step.range(b).unsigned
     if high + other_high < ranges.SIZE:
         return NO
-    return YES if low + other_low >= ranges.SIZE else Truth(Maybe(a.origins | b.origins))
+    if low + other_low >= ranges.SIZE:
+        return YES
+    for word, other in ((a, b), (b, a)):
+        if other.constant:
+            # A sum with c > 0 leaves the words where the other summand is 2^32 - c or more.
+            return compare(step.state, LESS, word, constant(-other.constant), is_signed=False).negate()
+    return Truth(Maybe(a.origins | b.origins))
 
 
 def _is_subtracted(operand: Operand) -> bool:
