@@ -1,12 +1,13 @@
 """Sums, products and shifts of `isa/effects.py` over ranges."""
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.values import NO, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of
+from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of, union
 from sassan.ir import Constant, Operand, Register
 
 _HALF_WORD = 0xFFFF
@@ -55,7 +56,16 @@ def _carry(step: Step, *operands: Operand) -> Truth:
         case [(False, a), (True, b)]:
             return compare(step.state, LESS, a, step.state.times(b, -1), is_signed=False).negate()
         case _:
-            return Truth(Maybe(kept[0][1].origins))
+            return _carries(step, *operands)
+
+
+def _carries(step: Step, *operands: Operand) -> Truth:
+    """Return one of the carries of a sum: none of them holds where the greatest words together are below 2^32."""
+    words = [step.word(operand) for operand in operands]
+    most = sum(step.range(word).unsigned[1] for word in words)
+    if most < ranges.SIZE and not any(map(_is_subtracted, operands)):
+        return NO
+    return Truth(Maybe(reduce(union, (word.origins for word in words), NOWHERE)))
 
 
 def _carry_of_two(step: Step, a: Value, b: Value) -> Truth:
@@ -221,6 +231,7 @@ FUNCTIONS: Mapping[str, Callable[..., Known]] = {
     "multiply": _multiply,
     "bit": _bit,
     "carry": _carry,
+    "carries": _carries,
     "high": _high,
     "whole": _whole,
     "half": _half,

@@ -109,6 +109,10 @@ FAULTS = (
         "step.state.times(b, -1), is_signed=False)",
         "step.state.times(b, -1), is_signed=True)",
     ),
+    WrongLine(
+        "carries of the least words", "language carries", ARITHMETIC, "unsigned[1] for word in words", "unsigned[0] for word in words"
+    ),
+    WrongLine("carries without their differences", "language carries", ARITHMETIC, " and not any(map(_is_subtracted, operands))", ""),
     WrongLine("a borrow from zero of every word", "language carry", ARITHMETIC, "EQUAL, a, constant(0)", "LESS, a, constant(0)"),
     WrongLine("a carry of a sum one word late", "language carry", ARITHMETIC, "constant(-other.constant)", "constant(1 - other.constant)"),
     WrongLine(

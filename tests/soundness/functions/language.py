@@ -66,6 +66,12 @@ def _carry(*operands: tuple[int, bool]) -> int:
     return int(sum((word ^ LAST) + 1 if minus else word for word, minus in operands) > LAST)
 
 
+def _carries(*operands: tuple[int, bool] | int) -> int:
+    """Return one of two carries: which ones a sum sets that has any is not known."""
+    *summands, drawn = operands
+    return int(drawn and _carry(*summands))
+
+
 def _first(word: int, *_: object) -> int:
     return word
 
@@ -206,6 +212,7 @@ CASES: Mapping[str, Case] = {
     "extract": Case("wf", _extract),
     "extract_signed": Case("wf", _extract_signed),
     "carry": Case("+", _carry),
+    "carries": Case("+.", _carries),
     "whole": Case("o", _first),
     "half": Case("o", _half),
     "borrowed": Case("rtt", _borrowed),
