@@ -1,6 +1,6 @@
 """Sums, products and shifts of `isa/effects.py` over ranges."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from sassan.domains import ranges
@@ -39,46 +39,40 @@ def _bit(_: Step, truth: Truth) -> Value:
 
 def _carry(step: Step, *operands: Operand) -> Truth:
     """Return the carry of a sum: of a difference, whether nothing is borrowed."""
+    least, most = _total(step, operands)
+    if least >= ranges.SIZE or most < ranges.SIZE:
+        return YES if least >= ranges.SIZE else NO
     summands = [(_is_subtracted(operand), step.word(operand)) for operand in operands]
-    kept = [(minus, word) for minus, word in summands if word.constant != 0]
-    zeros = sum(minus for minus, word in summands if word.constant == 0)
-    if zeros:
-        # x - 0 is x + ~0 + 1: nothing is borrowed, whatever x is.
-        return YES if zeros == 1 and len(kept) <= 1 and not any(minus for minus, _ in kept) else Truth(Maybe())
-    match sorted(kept, key=lambda summand: summand[0]):
-        case [] | [(False, _)]:
-            return NO
-        case [(False, a), (False, b)]:
-            return _carry_of_two(step, a, b)
+    match sorted((each for each in summands if each[1].constant != 0), key=lambda summand: summand[0]):
         case [(True, a)]:
             # 0 - x borrows, unless x is 0.
             return compare(step.state, EQUAL, a, constant(0), is_signed=False)
         case [(False, a), (True, b)]:
             return compare(step.state, LESS, a, step.state.times(b, -1), is_signed=False).negate()
-        case _:
-            return _carries(step, *operands)
+        case [(False, a), (False, b)] if a.constant or b.constant:
+            # A sum with c > 0 leaves the words where the other summand is 2^32 - c or more.
+            word, added = (a, b.constant) if b.constant else (b, a.constant)
+            return compare(step.state, LESS, word, constant(-(added or 0)), is_signed=False).negate()
+        case kept:
+            return Truth(Maybe(reduce(union, (word.origins for _, word in kept), NOWHERE)))
 
 
 def _carries(step: Step, *operands: Operand) -> Truth:
-    """Return one of the carries of a sum: none of them holds where the greatest words together are below 2^32."""
-    words = [step.word(operand) for operand in operands]
-    most = sum(step.range(word).unsigned[1] for word in words)
-    if most < ranges.SIZE and not any(map(_is_subtracted, operands)):
-        return NO
-    return Truth(Maybe(reduce(union, (word.origins for word in words), NOWHERE)))
+    """Return one of the two carries of a sum: none holds where it has none, both where it has two; of one, it is not known which."""
+    least, most = _total(step, operands)
+    if least >> _PLACES == most >> _PLACES and most >> _PLACES in {0, 2}:
+        return YES if most >> _PLACES else NO
+    return Truth(Maybe(reduce(union, (step.word(operand).origins for operand in operands), NOWHERE)))
 
 
-def _carry_of_two(step: Step, a: Value, b: Value) -> Truth:
-    (low, high), (other_low, other_high) = step.range(a).unsigned, step.range(b).unsigned
-    if high + other_high < ranges.SIZE:
-        return NO
-    if low + other_low >= ranges.SIZE:
-        return YES
-    for word, other in ((a, b), (b, a)):
-        if other.constant:
-            # A sum with c > 0 leaves the words where the other summand is 2^32 - c or more.
-            return compare(step.state, LESS, word, constant(-other.constant), is_signed=False).negate()
-    return Truth(Maybe(a.origins | b.origins))
+def _total(step: Step, operands: Sequence[Operand]) -> tuple[int, int]:
+    """Return the least and the greatest sum, as a number that no word limits; -x is ~x + 1, so that it adds 2^32 - x."""
+    least = most = 0
+    for operand in operands:
+        word = step.word(operand)
+        low, high = step.range(step.state.times(word, -1) if _is_subtracted(operand) else word).unsigned
+        least, most = (least + ranges.SIZE - high, most + ranges.SIZE - low) if _is_subtracted(operand) else (least + low, most + high)
+    return least, most
 
 
 def _is_subtracted(operand: Operand) -> bool:
