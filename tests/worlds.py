@@ -99,6 +99,8 @@ class Worlds:
         if how < 0.3:
             words = self.range()
             return Value(None, 0, words), self.members(words)
+        if how < 0.38:
+            return self._bit()
         if how < 0.65:
             symbol = self.symbol() if random.random() < 0.7 else random.choice(self._pool)
             return Value(symbol, 1, ranges.const(0)), self.symbols[symbol]
@@ -106,23 +108,42 @@ class Worlds:
         words = ranges.const(random.choice((random.choice(WORDS), random.getrandbits(32)))) if how < 0.9 else self.range()
         return Value(symbol, factor, words), (self.symbols[symbol] * factor + self.members(words)) & LAST
 
+    def _bit(self) -> tuple[Value, Numbers]:
+        """Return the bit of a condition, plus or minus a number: what a carry makes of a high word."""
+        known = [condition for condition in self.conditions if isinstance(condition, Compare)]
+        condition, negated = self.random.choice(known) if known else self._comparison(), self.random.random() < 0.5
+        numbers = (self.conditions[condition] != negated).astype(np.int64)
+        symbol = Symbol(ranges.span(0, 1), truth=Truth(condition, negated))
+        self.symbols[symbol] = numbers
+        factor, added = self.random.choice((1, 1, -1, 2)), self.random.choice((0, 0, -1, 1, 5))
+        self._ends = [added, added + factor]
+        return Value(symbol, factor, ranges.const(added)), numbers * factor + added & LAST
+
     def truth(self) -> tuple[Truth, Numbers]:
         """Return a condition as a register holds it, and what it is in each world."""
         how = self.random.random()
         if how < 0.3:
             truth = YES if how < 0.15 else NO
             return truth, np.full(self.count, int(truth is YES), dtype=np.int64)
-        condition: Maybe | Compare
-        if how < 0.55:
+        condition: Maybe | Compare | Both
+        if how > 0.9 and self.conditions:
+            condition = self.random.choice(tuple(self.conditions))
+            holds = self.conditions[condition]
+        elif how < 0.55:
             condition = Maybe()
             holds = self.dice.integers(0, 2, size=self.count).astype(np.bool_)
         else:
-            (left, a), (right, b) = self.word(), self.word()
-            condition = Compare(self.random.choice(("<", "<=", "==")), self.random.random() < 0.5, left, right)
-            holds = _related(condition.relation, condition.is_signed, a, b)
+            condition = self._comparison()
+            holds = self.conditions[condition]
         self.conditions[condition] = holds
         negated = self.random.random() < 0.5
         return Truth(condition, negated), (holds != negated).astype(np.int64)
+
+    def _comparison(self) -> Compare:
+        (left, a), (right, b) = self.word(), self.word()
+        condition = Compare(self.random.choice(("<", "<=", "==")), self.random.random() < 0.5, left, right)
+        self.conditions[condition] = _related(condition.relation, condition.is_signed, a, b)
+        return condition
 
     def state(self, registers: dict[int, Known]) -> State:
         """Return the state that knows these registers and what was drawn of words."""
@@ -193,7 +214,8 @@ class _Reading:
         if value.range.width or not value.factor % 2:
             return holds(self.state.range_of(value), numbers)
         words = self.symbols[symbol] = (numbers - value.range.low) * pow(value.factor, -1, SIZE) & LAST
-        return holds(self.state.facts.get(symbol, symbol.range), words)
+        held = holds(self.state.range_of(Value(symbol, 1, ranges.const(0))), words)
+        return held if symbol.truth is None else held & np.where(words == 1, *self.may(symbol.truth))
 
     def truth(self, truth: Truth, wanted: Bools) -> Bools:
         """Say where a condition may be what it is said to be."""

@@ -158,6 +158,7 @@ FUNCTIONS: Mapping[str, Signature] = {
     "borrowed": Signature((_F, _T, _T), _T),  # comparison of low words, from the flags of their difference: relation, carry, zero
     "borrowing": Signature((_O,), _O),  # an operand of a sum with carry, where -x stands for ~x
     "carry": Signature((_O,), _T, repeats=True),  # carry of a sum of operands; of -x: that nothing is borrowed
+    "carries": Signature((_O,), _T, repeats=True),  # one of the two carries of a sum: which one, where it has one, is not known
     "combine": Signature((_F, _T, _T), _T),  # AND, OR, XOR
     "compare": Signature((_F, _W, _W, _F), _T),  # relation, words, whether they are signed
     "constant": Signature((_O, _F, _F, _F), _W),  # constant bank: operand, bytes behind it, size in bytes, signed

@@ -1,12 +1,13 @@
 """Sums, products and shifts of `isa/effects.py` over ranges."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.conditions import LESS, compare
+from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, constant, origins_of, unknown
+from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of, union
 from sassan.ir import Constant, Operand, Register
 
 _HALF_WORD = 0xFFFF
@@ -32,33 +33,46 @@ def _multiply(step: Step, a: Value, b: Value) -> Value:
 def _bit(_: Step, truth: Truth) -> Value:
     if isinstance(truth.what, bool):
         return constant(truth.what != truth.negated)
-    return unknown(ranges.span(0, 1), origins_of(truth))
+    origins = origins_of(truth)
+    return Value(Symbol(ranges.span(0, 1), origins, truth=truth if isinstance(truth.what, Compare) else None), 1, ranges.const(0), origins)
 
 
 def _carry(step: Step, *operands: Operand) -> Truth:
     """Return the carry of a sum: of a difference, whether nothing is borrowed."""
+    least, most = _total(step, operands)
+    if least >= ranges.SIZE or most < ranges.SIZE:
+        return YES if least >= ranges.SIZE else NO
     summands = [(_is_subtracted(operand), step.word(operand)) for operand in operands]
-    kept = [(minus, word) for minus, word in summands if word.constant != 0]
-    zeros = sum(minus for minus, word in summands if word.constant == 0)
-    if zeros:
-        # x - 0 is x + ~0 + 1: nothing is borrowed, whatever x is.
-        return YES if zeros == 1 and len(kept) <= 1 and not any(minus for minus, _ in kept) else Truth(Maybe())
-    match sorted(kept, key=lambda summand: summand[0]):
-        case [] | [(False, _)]:
-            return NO
-        case [(False, a), (False, b)]:
-            return _carry_of_two(step, a, b)
+    match sorted((each for each in summands if each[1].constant != 0), key=lambda summand: summand[0]):
+        case [(True, a)]:
+            # 0 - x borrows, unless x is 0.
+            return compare(step.state, EQUAL, a, constant(0), is_signed=False)
         case [(False, a), (True, b)]:
             return compare(step.state, LESS, a, step.state.times(b, -1), is_signed=False).negate()
-        case _:
-            return Truth(Maybe(kept[0][1].origins))
+        case [(False, a), (False, b)] if a.constant or b.constant:
+            # A sum with c > 0 leaves the words where the other summand is 2^32 - c or more.
+            word, added = (a, b.constant) if b.constant else (b, a.constant)
+            return compare(step.state, LESS, word, constant(-(added or 0)), is_signed=False).negate()
+        case kept:
+            return Truth(Maybe(reduce(union, (word.origins for _, word in kept), NOWHERE)))
 
 
-def _carry_of_two(step: Step, a: Value, b: Value) -> Truth:
-    (low, high), (other_low, other_high) = step.range(a).unsigned, step.range(b).unsigned
-    if high + other_high < ranges.SIZE:
-        return NO
-    return YES if low + other_low >= ranges.SIZE else Truth(Maybe(a.origins | b.origins))
+def _carries(step: Step, *operands: Operand) -> Truth:
+    """Return one of the two carries of a sum: none holds where it has none, both where it has two; of one, it is not known which."""
+    least, most = _total(step, operands)
+    if least >> _PLACES == most >> _PLACES and most >> _PLACES in {0, 2}:
+        return YES if most >> _PLACES else NO
+    return Truth(Maybe(reduce(union, (step.word(operand).origins for operand in operands), NOWHERE)))
+
+
+def _total(step: Step, operands: Sequence[Operand]) -> tuple[int, int]:
+    """Return the least and the greatest sum, as a number that no word limits; -x is ~x + 1, so that it adds 2^32 - x."""
+    least = most = 0
+    for operand in operands:
+        word = step.word(operand)
+        low, high = step.range(step.state.times(word, -1) if _is_subtracted(operand) else word).unsigned
+        least, most = (least + ranges.SIZE - high, most + ranges.SIZE - low) if _is_subtracted(operand) else (least + low, most + high)
+    return least, most
 
 
 def _is_subtracted(operand: Operand) -> bool:
@@ -211,6 +225,7 @@ FUNCTIONS: Mapping[str, Callable[..., Known]] = {
     "multiply": _multiply,
     "bit": _bit,
     "carry": _carry,
+    "carries": _carries,
     "high": _high,
     "whole": _whole,
     "half": _half,

@@ -17,7 +17,27 @@ def compare(state: State, relation: str, left: Value, right: Value, *, is_signed
     known = _decide(state, relation, left, right, is_signed=is_signed)
     if known is not None:
         return YES if known else NO
-    return Truth(Compare(relation, is_signed, left, right))
+    return _of_bit(relation, left, right, is_signed=is_signed) or Truth(Compare(relation, is_signed, left, right))
+
+
+def _of_bit(relation: str, left: Value, right: Value, *, is_signed: bool) -> Truth | None:
+    """Return what a comparison of a number with the bit of a condition says of that condition; None for any other comparison."""
+    symbols = [value.symbol for value in (left, right) if value.symbol is not None]
+    truth = symbols[0].truth if len(symbols) == 1 else None
+    if truth is None or left.range.width or right.range.width:
+        return None
+    zero, one = (
+        _decide(
+            State(),
+            relation,
+            *(Value(None, 0, ranges.add(ranges.const(value.factor * bit), value.range)) for value in (left, right)),
+            is_signed=is_signed,
+        )
+        for bit in (0, 1)
+    )
+    if zero == one:
+        return YES if one else NO
+    return truth if one else truth.negate()
 
 
 def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> bool | None:

@@ -77,7 +77,7 @@ class Evaluated:
         if word.symbol is None or abs(word.factor) != 1 or word.range.constant is None:
             return [state]
         old = state.facts.get(word.symbol, word.symbol.range)
-        if old.step > 1 or old.width < modulus:
+        if old.step > 1 or state.range_of(word).unsigned[1] <= masked.mask:
             return [state]
         # factor x symbol + constant = remainder
         remainders = [(remainder - word.range.low) * word.factor % modulus for remainder in range(modulus)]

@@ -148,6 +148,7 @@ def trimmed(state: State) -> State:
         if isinstance(known, Value):
             if known.symbol is not None:
                 symbols.add(known.symbol)
+                pending += () if known.symbol.truth is None else (known.symbol.truth,)
             continue
         condition = known.what
         if isinstance(condition, bool) or condition in conditions:

@@ -96,7 +96,8 @@ class EntryKeys:
 
     def _symbol(self, state: State, symbol: Symbol) -> Key:
         place = self._numbers.setdefault(symbol, len(self._numbers))
-        return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol)
+        truth = None if symbol.truth is None else self._truth(state, symbol.truth)
+        return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol), truth
 
     def _truth(self, state: State, truth: Truth) -> Key:
         condition = truth.what

@@ -33,8 +33,9 @@ def union(a: Origins, b: Origins) -> Origins:
 class Symbol:
     """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
 
-    A `shared` one is not bound to a register: whoever reads the launch gets it. Nobody changes one: it is not frozen since that makes its
-    creation three times as slow, and there is one for every word that is not known.
+    A `shared` one is not bound to a register: whoever reads the launch gets it. One with a `truth` is 1 where that comparison holds, and 0
+    where it does not. Nobody changes one: it is not frozen since that makes its creation three times as slow, and there is one for every
+    word that is not known.
     """
 
     range: Range
@@ -42,6 +43,7 @@ class Symbol:
     head: int = -1
     register: int = -1
     shared: bool = False
+    truth: "Truth | None" = None
 
 
 class Value(NamedTuple):
@@ -182,10 +184,18 @@ class State(NamedTuple):
 
     def range_of(self, value: Value) -> Range:
         """Return all words that a value may be."""
-        if value.symbol is None:
+        symbol = value.symbol
+        if symbol is None:
             return value.range
-        words = self.facts.get(value.symbol, value.symbol.range)
+        words = self.facts.get(symbol)
+        if words is None:
+            words = symbol.range if symbol.truth is None else self._bit(symbol.truth)
         return ranges.add(words if value.factor == 1 else ranges.scale(words, value.factor), value.range)
+
+    def _bit(self, truth: Truth) -> Range:
+        """Return 1 where the path has found that a condition holds, 0 where it does not, else both."""
+        held = None if isinstance(truth.what, bool) else self.decided.get(truth.what)
+        return ranges.span(0, 1) if held is None else ranges.const(held != truth.negated)
 
     def plus(self, a: Value, b: Value) -> Value:
         """Return the sum; of two symbols, the one that less is known of stays."""

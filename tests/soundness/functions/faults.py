@@ -93,13 +93,15 @@ FAULTS = (
         "a carry that only the greatest words have",
         "language carry",
         ARITHMETIC,
-        "return YES if low + other_low >= ranges.SIZE else",
-        "return YES if high + other_high >= ranges.SIZE else",
+        "if least >= ranges.SIZE or most",
+        "if most >= ranges.SIZE or most",
     ),
+    WrongLine("a carry one too late", "language carry", ARITHMETIC, "or most < ranges.SIZE:", "or most <= ranges.SIZE:"),
+    WrongLine("a carry of the least words alone", "language carry", ARITHMETIC, "or most < ranges.SIZE:", "or least < ranges.SIZE:"),
+    WrongLine("a zero that is subtracted without a carry", "language carry", ARITHMETIC, "most + ranges.SIZE - low)", "most - low)"),
     WrongLine(
-        "a carry one too late", "language carry", ARITHMETIC, "if high + other_high < ranges.SIZE:", "if high + other_high <= ranges.SIZE:"
+        "a borrow taken for a carry", "language carry", ARITHMETIC, "(b, -1), is_signed=False).negate()", "(b, -1), is_signed=False)"
     ),
-    WrongLine("a borrow taken for a carry", "language carry", ARITHMETIC, "is_signed=False).negate()", "is_signed=False)"),
     WrongLine(
         "a borrow of signed words",
         "language carry",
@@ -107,7 +109,15 @@ FAULTS = (
         "step.state.times(b, -1), is_signed=False)",
         "step.state.times(b, -1), is_signed=True)",
     ),
-    WrongLine("a subtracted zero without a carry", "language carry", ARITHMETIC, "return YES if zeros == 1", "return NO if zeros == 1"),
+    WrongLine("carries of the least words", "language carries", ARITHMETIC, "if least >> _PLACES == most >> _PLACES and most", "if most"),
+    WrongLine("one carry taken for two", "language carries", ARITHMETIC, "_PLACES in {0, 2}:", "_PLACES in {0, 1, 2}:"),
+    WrongLine("a borrow from zero of every word", "language carry", ARITHMETIC, "EQUAL, a, constant(0)", "LESS, a, constant(0)"),
+    WrongLine("a carry of a sum one word late", "language carry", ARITHMETIC, "constant(-(added or 0))", "constant(1 - (added or 0))"),
+    WrongLine(
+        "a bit of the opposite condition", "language bit", ARITHMETIC, "truth=truth if isinstance", "truth=truth.negate() if isinstance"
+    ),
+    WrongLine("a bit that is read as its opposite", "language equal", CONDITIONS, "return truth if one", "return truth.negate() if one"),
+    WrongLine("a bit of a decided condition turned over", "path assume", VALUES, "held != truth.negated", "held == truth.negated"),
     WrongLine(
         "a high product of unsigned words", "language high", ARITHMETIC, "pair, is_signed=is_signed), a", "pair, is_signed=False), a"
     ),

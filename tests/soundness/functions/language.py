@@ -4,7 +4,7 @@ The functions are those of `evaluate.FUNCTIONS`, for SASS and for PTX; one witho
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -61,9 +61,20 @@ class Case:
     reference: Callable[..., int | None]
 
 
+def _total(operands: Iterable[tuple[int, bool]]) -> int:
+    """Return a sum; -x is ~x + 1."""
+    return sum((word ^ LAST) + 1 if minus else word for word, minus in operands)
+
+
 def _carry(*operands: tuple[int, bool]) -> int:
-    """Return the carry of a sum; -x is ~x + 1."""
-    return int(sum((word ^ LAST) + 1 if minus else word for word, minus in operands) > LAST)
+    return int(_total(operands) > LAST)
+
+
+def _carries(*operands: tuple[int, bool] | int) -> int:
+    """Return one of two carries: which one a sum sets that has one is not known."""
+    *summands, drawn = operands
+    count = _total(summands) >> 32
+    return count and (drawn if count == 1 else 1)
 
 
 def _first(word: int, *_: object) -> int:
@@ -206,6 +217,7 @@ CASES: Mapping[str, Case] = {
     "extract": Case("wf", _extract),
     "extract_signed": Case("wf", _extract_signed),
     "carry": Case("+", _carry),
+    "carries": Case("+.", _carries),
     "whole": Case("o", _first),
     "half": Case("o", _half),
     "borrowed": Case("rtt", _borrowed),
