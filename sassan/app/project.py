@@ -27,8 +27,10 @@ _FLAGS = ("partition",)
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
-_TABLES = ("check", "gates", "launch")
+_TABLES = ("check", "gates", "launch", "limits")
 _CHECK = ("baseline", "control", "max-growth")
+_LIMITS = ("max-total-us",)
+_MOST_US = 1e12
 _PATHS = frozenset({"bounds", "launches", "measurements"})
 _PATHS_BY_SUFFIX = frozenset({"gpu", "machine"})
 """Options that name something known, or a TOML file."""
@@ -57,6 +59,8 @@ class Project:
     growth: str | None = None
     arch: str | None = None
     """What CUDA source is compiled for."""
+    max_total_us: float | None = None
+    """The deadline of the recorded launches together."""
 
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""
@@ -90,6 +94,8 @@ def read(path: str) -> Project:
     file.only(*_KEYS, *_TABLES)
     held = file.table("check")
     held.only(*_CHECK, *gates.IN_FILES)
+    limits = file.table("limits")
+    limits.only(*_LIMITS)
     if "launches" in file and "launch" in file:
         raise file.fail("launch", "and launches exclude each other")
     return Project(
@@ -103,6 +109,7 @@ def read(path: str) -> Project:
         _within(folder, held.text("baseline")) if "baseline" in held else None,
         held.text("max-growth") if "max-growth" in held else None,
         file.text("arch") if "arch" in file else None,
+        limits.number("max-total-us", least=0, most=_MOST_US) if "max-total-us" in limits else None,
     )
 
 

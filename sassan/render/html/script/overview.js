@@ -21,8 +21,9 @@ function overview() {
     el("h2", {}, PAGE.title),
     refusedPanel(PAGE.refused),
     gapsOverview(),
+    sequencePanel(),
     el("dl", { class: "tiles" }, FUNCTIONS.length ? totals() : tile("functions", "0", "nothing was analyzed", "bad")),
-    assumptionsOverview(),
+    certificate() || assumptionsOverview(),
     FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "",
   ];
 }
