@@ -60,7 +60,7 @@ def report(
       sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
       sassan report *.sass --block-dim 256 --engine all -o report.html
       sassan report k.cubin --recorded run.ncu-rep -o report.html
-      sassan report ./a.out --launches launches.toml --gpu T4 --deadline-us 5000 -o report.html
+      sassan report a.out --launches x.toml --gpu T4 --deadline-us 900 -o x.html
       cuobjdump -sass a.out | sassan report - -o - > report.html
     """
     _check(output)

@@ -16,7 +16,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sassan.names import readable
+from sassan.names import brief, readable
 from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
@@ -43,10 +43,10 @@ class Page:
     refused: Sequence[Mapping[str, Any]] = ()
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     version: str | None = None
-    sequence: Mapping[str, Any] | None = None
-    """The launches of a program, as `sequence.document`."""
     spell: Callable[[str], str] = readable
     """How the name of a function is shown; its name in the input stays beside it."""
+    sequence: Mapping[str, Any] | None = None
+    """The launches of a program, as `sequence.document`."""
 
 
 def html(page: Page) -> str:
@@ -111,10 +111,14 @@ def _places(functions: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _sequence(page: Page) -> Mapping[str, Any] | None:
-    """Return the launches of a program with the names of their kernels as they are shown."""
+    """Return the launches of a program with the names of their kernels: without parameters, where these distinguish none."""
     if page.sequence is None:
         return None
-    return {**page.sequence, "launches": [{**row, "shown": page.spell(row["kernel"])} for row in page.sequence["launches"]]}
+    kernels = dict.fromkeys(row["kernel"] for row in page.sequence["launches"])
+    short = {kernel: brief(kernel) if page.spell(kernel) == readable(kernel) else page.spell(kernel) for kernel in kernels}
+    alike = Counter(short.values())
+    shown = {kernel: name if alike[name] == 1 else page.spell(kernel) for kernel, name in short.items()}
+    return {**page.sequence, "launches": [{**row, "shown": shown[row["kernel"]]} for row in page.sequence["launches"]]}
 
 
 def _summary(function: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,16 +13,21 @@ async function kernelView(one) {
     codeFirst ? code : "",
     assumptionsPanel(one),
     pathPanel(one),
-    view.element,
-    codeFirst ? "" : code,
-    estimatePanel(one, view),
-    loopsPanel(one, view),
+    ...beside(
+      [view.element, one.estimate && !codeFirst ? code : ""],
+      [one.estimate || codeFirst ? "" : code, estimatePanel(one, view), loopsPanel(one, view), launchPanel(one), registersPanel(one)],
+      Boolean(one.estimate || (one.code && !codeFirst)),
+    ),
     blocksPanel(one, view),
-    launchPanel(one),
-    registersPanel(one),
     measuredPanel(one),
     makespanPanel(one),
   ];
+}
+
+// Two stacks of panels, which a wide window shows beside each other.
+function beside(left, right, both = true) {
+  const stack = (panels) => el("div", { class: "stack" }, panels);
+  return both ? [el("div", { class: "columns" }, stack(left), stack(right))] : [...left, ...right];
 }
 
 function heading(one) {
@@ -113,7 +118,7 @@ function blocksPanel(one, view) {
     button(block.id.slice(1), () => view.select(block.id, true), { class: "link" }),
     number(block.instructions),
     block.string === null ? NONE : kernelString(block.string),
-    number(block.cost),
+    block.cost === null ? "unknown" : number(block.cost),
     number(block.count),
     percent(block.share),
     block.divergent ? "\u25c7 divergent" : "",

@@ -23,10 +23,11 @@ function overview() {
     gapsOverview(),
     sequencePanel(),
     el("dl", { class: "tiles" }, FUNCTIONS.length ? totals() : tile("functions", "0", "nothing was analyzed", "bad")),
-    certificate() || assumptionsOverview(),
-    FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "",
+    ...(SEQUENCE ? [functionsPanel(), certificate() || assumptionsOverview()] : [assumptionsOverview(), functionsPanel()]),
   ];
 }
+
+const functionsPanel = () => (FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "");
 
 function totals() {
   const archs = new Set(FUNCTIONS.map((one) => one.arch));
