@@ -8,6 +8,7 @@ import pytest
 
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from edits import edited
+from sassan.app.project import read
 
 SM_61 = SAMPLES / "sm_61"
 
@@ -41,6 +42,11 @@ def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, f
     assert slower.status == 1
     assert "grew from 272 to 296" in slower.out
     assert "the baseline was made under other conditions: --loop-bound 9, now 10 (bfs_step)" in slower.out
+
+
+def test_the_deadline_of_all_launches_is_a_limit_of_the_project(folder: Path):
+    assert read(str(project(folder, "[limits]\nmax-total-us = 1250.5\n"))).max_total_us == 1250.5
+    assert read(str(project(folder, ""))).max_total_us is None
 
 
 def test_init_writes_what_does_not_pass_as_a_comment_and_replaces_nothing(sassan: Sassan, folder: Path):

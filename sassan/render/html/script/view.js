@@ -1,7 +1,7 @@
 // The graph in its frame: zoom, pan, choice of a block, colours.
 
 const LARGEST_SCALE = 4;
-const LARGEST_FIT = 1.25;
+const [LEAST_FIT, LARGEST_FIT] = [0.75, 1.25]; // what does not fit at the least is shown in part, in its natural size
 const MAP_WIDTH = 56;
 const shownAs = { worst: true, heat: true };
 
@@ -125,7 +125,7 @@ function startView(view, drawn) {
   if (drawn) {
     const { base } = seen(view);
     if (base < SMALL) addMap(view);
-    if (base >= 0.75) fit(view);
+    if (base >= LEAST_FIT) fit(view);
     else showMiddle(view, 1, view.graph.blocks.find((block) => block.id === first));
   }
   showBlock(view, first);
@@ -178,10 +178,12 @@ function redraw(view) {
 
 // The frame is no larger than the graph needs.
 function fitFrame(view) {
-  const { width, height } = view.graph;
+  const [width, height] = [view.graph.width + 16, view.graph.height + 16];
   const style = view.frame.parentElement.parentElement.style;
-  style.setProperty("--graph-width", `${Math.ceil(LARGEST_FIT * (width + 16)) + MAP_WIDTH}px`);
-  style.setProperty("--graph-height", `${Math.ceil(LARGEST_FIT * (height + 16))}px`);
+  const fitted = Math.min(LARGEST_FIT, Math.min(0.72 * innerHeight, 832) / height); // of the style sheet: 72vh, 52rem
+  const scale = fitted < LEAST_FIT ? 1 : fitted;
+  style.setProperty("--graph-width", `${Math.ceil(scale * width) + MAP_WIDTH}px`);
+  style.setProperty("--graph-height", `${Math.ceil(LARGEST_FIT * height)}px`);
 }
 
 // Draw the graph with these folds closed; what was in the middle of the frame is there again, at the same scale.
@@ -281,7 +283,10 @@ function listen(view) {
   drawing.addEventListener("wheel", (event) => wheel(view, event), { passive: false });
   drawing.addEventListener("dblclick", (event) => zoomAt(view, 1.6, pointOf(view, event)));
   drawing.addEventListener("pointerdown", (event) => drag(view, event));
-  new ResizeObserver(() => apply(view)).observe(view.frame);
+  new ResizeObserver(() => {
+    fitFrame(view);
+    apply(view);
+  }).observe(view.frame);
 }
 
 function wheel(view, event) {
