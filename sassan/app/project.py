@@ -27,10 +27,8 @@ _FLAGS = ("partition",)
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
-_TABLES = ("check", "gates", "launch", "limits")
+_TABLES = ("check", "gates", "launch")
 _CHECK = ("baseline", "control", "max-growth")
-_LIMITS = ("max-total-us",)
-_MOST_US = 1e12
 _PATHS = frozenset({"bounds", "launches", "measurements"})
 _PATHS_BY_SUFFIX = frozenset({"gpu", "machine"})
 """Options that name something known, or a TOML file."""
@@ -59,8 +57,12 @@ class Project:
     growth: str | None = None
     arch: str | None = None
     """What CUDA source is compiled for."""
-    max_total_us: float | None = None
-    """The deadline of the recorded launches together."""
+
+    @property
+    def deadline(self) -> float | None:
+        """Return the microseconds that all recorded launches together may take (`max-total-us` of `check`), None where nothing says it."""
+        held = (gate for demand in self.demands if demand.pattern == "*" for gate in demand.gates)
+        return min((gate.limit for gate in held if gate.rule == "max-total-us" and gate.limit is not None), default=None)
 
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""
@@ -94,8 +96,6 @@ def read(path: str) -> Project:
     file.only(*_KEYS, *_TABLES)
     held = file.table("check")
     held.only(*_CHECK, *gates.IN_FILES)
-    limits = file.table("limits")
-    limits.only(*_LIMITS)
     if "launches" in file and "launch" in file:
         raise file.fail("launch", "and launches exclude each other")
     return Project(
@@ -109,7 +109,6 @@ def read(path: str) -> Project:
         _within(folder, held.text("baseline")) if "baseline" in held else None,
         held.text("max-growth") if "max-growth" in held else None,
         file.text("arch") if "arch" in file else None,
-        limits.number("max-total-us", least=0, most=_MOST_US) if "max-total-us" in limits else None,
     )
 
 

@@ -110,7 +110,7 @@ class AnalysisRequest:
         yield from observer.steps(results, "analyzing", len(chosen))
 
     def every_launch(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> tuple[tuple[LaunchResult, ...], Inputs]:
-        """The result of every recorded launch, equal ones the same; a kernel that the inputs do not hold is refused like an unreadable file."""
+        """The result of every recorded launch, equal ones the same; a kernel that no input holds is refused like an unreadable file."""
         launches = tuple(self.launch_results(inputs, observer))
         refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
         for gap in (gap for launch in launches for gap in launch.missing):

@@ -56,7 +56,7 @@ def document(program: Program, shown: Sequence[Mapping[str, Any]]) -> Mapping[st
         "us": _sum(rows, "us"),
         "estimate_us": _sum(rows, "estimate_us"),
         "deadline_us": program.deadline,
-        "assumptions": _assumptions(program, _sum(rows, "cycles") is not None),
+        "assumptions": _assumptions(program) if _sum(rows, "cycles") is not None else [],
     }
 
 
@@ -77,16 +77,14 @@ def _row(each: LaunchResult, place: int | None, shown: Sequence[Mapping[str, Any
     }
 
 
-def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> Any:
+def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
     """Return the sum over all launches, None where one is not known."""
     known = [row["count"] * row[key] for row in rows if row[key] is not None]
     return sum(known) if len(known) == len(rows) and rows else None
 
 
-def _assumptions(program: Program, bounded: bool) -> list[Mapping[str, Any]]:  # noqa: FBT001 - of one caller
+def _assumptions(program: Program) -> list[Mapping[str, Any]]:
     """Return what the sum of the bounds rests on: each text with what backs it, and with its kernels where not all rest on it."""
-    if not bounded:
-        return []
     users: dict[str, set[str]] = {ONE_BY_ONE: {each.launch.kernel for each in program.launches}}
     texts: dict[str, str] = {ONE_BY_ONE: ONE_BY_ONE}
     for each in program.launches:

@@ -86,7 +86,7 @@ def test_a_report_has_a_page_of_launches(sassan: Sassan, file: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_report_has_the_sum_of_the_launches_and_the_deadline(sassan: Sassan, file: Path, tmp_path: Path):
+def test_a_report_has_the_sum_of_the_launches_and_the_deadline(sassan: Sassan, file: Path):
     def sequence(*more: object) -> dict[str, Any]:
         return head(sassan("report", MANDELBROT, "--launches", file, "-o", "-", *more).out)["sequence"]
 

@@ -93,7 +93,7 @@ def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[Program | 
     if deadline is not None and request.settings.gpu is None:
         raise UsageError("usage", "--deadline-us is a time, and without a GPU bounds are in cycles", hint="pass --gpu")
     launches, inputs = request.every_launch(request.inputs(asked.observer), asked.observer)
-    limit = project.max_total_us if project is not None else None
+    limit = project.deadline if project is not None else None
     return Program(request.recording, launches, request.launches, limit if deadline is None else deadline), different(launches), inputs
 
 

@@ -24,7 +24,7 @@ Deadline = Annotated[
         metavar="N",
         min=0,
         help="With --launches, show whether all of them together are bounded by this many microseconds.",
-        show_default="max-total-us of [limits] in sassan.toml",
+        show_default="max-total-us of [check] in sassan.toml",
     ),
 ]
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the warp-uniform registers.")]

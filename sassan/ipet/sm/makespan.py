@@ -79,7 +79,8 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
     code = _fetched(kernel, machine, residents.warps)
     shares = _shares(kernel, machine, code)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers))
-    bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH, *_evenly(residents))
+    further = (_ANY_PATH, *_evenly(residents))
+    bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms = _grid(kernel, machine, whole, code, residents.grid)
     return Makespan(
         residents,
@@ -140,7 +141,9 @@ def _stalls(problem: Problem, machine: Multiprocessor, code: Fetched, busy: Mapp
 
 def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
     optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, code, partition=True), machine, kernel.barriers, partition=True)
-    return _with(code, optima_of_part).bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents))
+    return _with(code, optima_of_part).bound(
+        lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
+    )
 
 
 def _grid(

@@ -94,7 +94,7 @@ def _missing_inputs(function: Function, resources: Resources) -> str:
 def residents(
     warps: int | None, launch: Launch, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
 ) -> Residents | None:
-    """The warps whose time is wanted: `warps`, or all that are resident, of a grid that fills no SM so many as it brings; None where unknown.
+    """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 
     Raises UsageError `bad-warps` for more warps than can be resident.
     """
