@@ -33,7 +33,6 @@ def rows(result: AnalysisResult) -> tuple[BlockRow, ...]:
     cfg, problem, wcet = result.cfg, result.problem, result.wcet
     known = wcet.bound and wcet.value is not None and bool(wcet.counts)
     counts = out_of(cfg, wcet.counts) if known else (None,) * len(cfg.nodes)
-    unknown = {gap.address for gap in problem.gaps}
     return tuple(
         BlockRow(
             node.start,
@@ -42,11 +41,11 @@ def rows(result: AnalysisResult) -> tuple[BlockRow, ...]:
             line_of(result.function, node.start),
             len(node.code),
             documents.string(letters),
-            cost if cost or unknown.isdisjoint(each.address for each in node.code) else None,
+            shown,
             count,
             (count * cost / wcet.value if wcet.value else 0.0) if count is not None else None,
         )
-        for node, letters, cost, count in zip(cfg.nodes, result.strings, problem.costs, counts, strict=True)
+        for node, letters, shown, cost, count in zip(cfg.nodes, result.strings, problem.known_costs, problem.costs, counts, strict=True)
     )
 
 

@@ -1,6 +1,6 @@
 """Every launch of a recording analyzed with its own block, grid, shared memory and arguments; equal ones once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.app.analysis import analyze
@@ -54,6 +54,11 @@ class LaunchResult:
     def cycles(self) -> int | None:
         """Return the bound of the whole grid."""
         return self.result.grid_bound if self.result is not None else None
+
+
+def different(launches: Iterable[LaunchResult]) -> tuple[AnalysisResult, ...]:
+    """Return the results of launches, equal ones once, in the order of the first launch of each."""
+    return tuple({id(each.result): each.result for each in launches if each.result is not None}.values())
 
 
 def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchResult]:

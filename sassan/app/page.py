@@ -35,10 +35,12 @@ def records(  # noqa: PLR0913 - what a page may show of a result
     executor: Executor | None = None,
     *,
     patterns: bool = False,
+    launches: Sequence[str] = (),
 ) -> list[Mapping[str, Any]]:
     """Return the record of each result; `measured` are recorded launches by function, and graphs are laid out by the `executor`.
 
     `patterns`: accesses of memory are listed where nothing of a launch is given, too.
+    `launches`: the name of the launch of each result, where several may be of one kernel.
     Raises MissingToolError without pygraphviz, KeyboardInterrupt.
     """
     results = tuple(result if result.wcet.model == Unit().name else with_schedule(result, _MOST) for result in results)
@@ -52,8 +54,9 @@ def records(  # noqa: PLR0913 - what a page may show of a result
             "measured": (measured or {}).get(result.function.name, []),
             "registers_in_use": _registers(result),
             "estimate": _estimate(result),
+            "launch": launch,
         }
-        for result, graph, search in zip(results, graphs, searches, strict=True)
+        for result, graph, search, launch in zip(results, graphs, searches, launches or ("",) * len(results), strict=True)
     ]
 
 

@@ -58,6 +58,12 @@ class Project:
     arch: str | None = None
     """What CUDA source is compiled for."""
 
+    @property
+    def deadline(self) -> float | None:
+        """Return the microseconds that all recorded launches together may take (`max-total-us` of `check`), None where nothing says it."""
+        held = (gate for demand in self.demands if demand.pattern == "*" for gate in demand.gates)
+        return min((gate.limit for gate in held if gate.rule == "max-total-us" and gate.limit is not None), default=None)
+
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""
         excluded = {

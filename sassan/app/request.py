@@ -17,7 +17,7 @@ from sassan.app.inputs import (
     repeated,
     wanted,
 )
-from sassan.app.launches import LaunchResult, analyze_launches
+from sassan.app.launches import LaunchResult, analyze_launches, different
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import InputError
@@ -87,7 +87,8 @@ class AnalysisRequest:
     ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """The same for inputs that are read already."""
         if self.recording is not None:
-            return self._of_launches(inputs, observer)
+            launches, inputs = self.every_launch(inputs, observer)
+            return different(launches), inputs
         stopped: dict[str, set[str]] = {}
         """The functions of each file that are too large."""
 
@@ -108,16 +109,13 @@ class AnalysisRequest:
         results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))
 
-    def _of_launches(self, inputs: Inputs, observer: Observer) -> tuple[tuple[AnalysisResult, ...], Inputs]:
-        """One result for each different launch; a kernel that the inputs do not hold is refused like a file that cannot be read."""
-        results: dict[int, AnalysisResult] = {}
+    def every_launch(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> tuple[tuple[LaunchResult, ...], Inputs]:
+        """The result of every recorded launch, equal ones the same; a kernel that no input holds is refused like an unreadable file."""
+        launches = tuple(self.launch_results(inputs, observer))
         refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
-        for launch in self.launch_results(inputs, observer):
-            if launch.result is not None:
-                results[id(launch.result)] = launch.result
-            for gap in launch.missing:
-                missing = Refused(self.launches, InputError(gap.code, gap.message))
-                if (missing.file, gap.message) not in refused:
-                    refused[missing.file, gap.message] = missing
-                    observer.refused(missing)
-        return tuple(results.values()), replace(inputs, refused=tuple(refused.values()))
+        for gap in (gap for launch in launches for gap in launch.missing):
+            missing = Refused(self.launches, InputError(gap.code, gap.message))
+            if (missing.file, gap.message) not in refused:
+                refused[missing.file, gap.message] = missing
+                observer.refused(missing)
+        return launches, replace(inputs, refused=tuple(refused.values()))

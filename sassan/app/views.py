@@ -80,7 +80,7 @@ def _decorations(result: AnalysisResult) -> Decorations:
     heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
     return Decorations(
         letters=tuple(str(string or "") for string in result.strings),
-        costs=result.problem.costs,
+        costs=result.problem.known_costs,
         counts=result.wcet.counts,
         bounds={head: bound for head, bound in zip(heads, result.bounds.of_loop, strict=True) if bound is not None},
         wcet=_title(result.wcet),

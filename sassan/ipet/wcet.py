@@ -12,7 +12,7 @@ from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row, combine
 from sassan.ilp.solve import Solution, Status, solve
 from sassan.ipet.facts.rows import fact_rows
-from sassan.ipet.flow_facts import LoopBounds
+from sassan.ipet.flow_facts import EXTERNAL, LoopBounds
 from sassan.ipet.merged_calls import merged_calls
 from sassan.ipet.paper import build as build_paper
 from sassan.ipet.rows import ROW_SWITCHES
@@ -76,6 +76,8 @@ class Problem:
     """Of the loops of the graph, where there is a model."""
     traffic: Traffic = field(default_factory=Traffic)
     """What the accesses of the graph move, where they are followed."""
+    known_costs: tuple[int | None, ...] = ()
+    """Of one execution of each block, None where a gap says why it is not known: what a table or a drawing shows."""
 
 
 def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None, traffic: Traffic | None = None) -> Problem:
@@ -85,7 +87,11 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     """
     setup, traffic = setup or Setup(), traffic or Traffic()
     blocks = costs.block_costs(cfg, traffic.cycles)
-    external = dict(bounds.external)
+    external, absent = dict(bounds.external), {gap.address for gap in bounds.gaps if gap.code == EXTERNAL}
+    shown = tuple(
+        None if cost is None or node.end in absent else cost + (external.get(node.end) or 0)
+        for cost, node in zip(blocks.known(cfg), cfg.nodes, strict=True)
+    )
     per_node = tuple(
         0 if node.start in bounds.facts.never else cost + (external.get(node.end) or 0)
         for cost, node in zip(blocks.costs, cfg.nodes, strict=True)
@@ -103,14 +109,14 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         *_experiment_assumptions(setup),
     )
     if gaps:
-        return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic)
+        return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic, known_costs=shown)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
     if steps is None:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
         model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known, traffic)
+    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known, traffic, shown)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:

@@ -24,6 +24,14 @@ class BlockCosts:
     gaps: tuple[Gap, ...] = ()
     pieces: tuple[tuple[int, ...], ...] = ()
 
+    def known(self, cfg: WarpCfg) -> tuple[int | None, ...]:
+        """Return the costs, None where a gap says why one is not known: of a model that stops at its first gaps, all."""
+        if not self.gaps:
+            return self.costs
+        places = {gap.address for gap in self.gaps} if any(self.costs) else {each.address for node in cfg.nodes for each in node.code}
+        known = [places.isdisjoint(each.address for each in node.code) for node in cfg.nodes]
+        return tuple(cost if sure else None for cost, sure in zip(self.costs, known, strict=True))
+
 
 def barriers_of(code: Sequence[Instruction]) -> tuple[int, ...]:
     """Return where block barriers stand in a block."""

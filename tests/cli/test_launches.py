@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
+from cli.test_report_page import head
 from sassan.app import launches
 from sassan.app.reading import read_program
+from sassan.app.sequence import ONE_BY_ONE
 from sassan.app.settings import Settings
 from sassan.launches import Argument, ProgramLaunch
 
@@ -80,6 +83,48 @@ def test_check_holds_each_launch_to_the_gates(sassan: Sassan, file: Path):
 def test_a_report_has_a_page_of_launches(sassan: Sassan, file: Path, tmp_path: Path):
     assert sassan("report", MANDELBROT, "--launches", file, "-o", tmp_path / "x.html").status == 0
     assert (tmp_path / "x.html").read_text().count("launch as given: block 64 x 1 x 1, grid 8 x 1 x 1") > 0
+
+
+@pytest.mark.slow
+def test_a_report_has_the_sum_of_the_launches_and_the_deadline(sassan: Sassan, file: Path):
+    def sequence(*more: object) -> dict[str, Any]:
+        return head(sassan("report", MANDELBROT, "--launches", file, "-o", "-", *more).out)["sequence"]
+
+    cycles = sequence()
+    assert [(row["function"], row["count"], row["cycles"]) for row in cycles["launches"]] == [(0, 3, 468), (1, 1, 824), (2, 1, 218)]
+    assert [cycles[key] for key in ("total", "bounded", "cycles", "us", "deadline_us")] == [5, 5, 2446, None, None]
+    timed = sequence("--gpu", "GTX 1080", "--deadline-us", "19.5")
+    assert (round(timed["us"], 2), timed["deadline_us"]) == (18.05, 19.5)
+    texts = {each["text"]: each["kind"] for each in timed["assumptions"]}
+    assert texts[ONE_BY_ONE] == "assumed"
+    assert "times in us: all SMs of GTX 1080 run at 1733 MHz" in texts
+    assert {"checked", "published", "assumed"} <= set(texts.values())
+
+
+@pytest.mark.slow
+def test_without_a_bound_of_every_launch_there_is_no_sum(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "launches.toml"
+    path.write_text(launch(9) + launch(9, kernel="other"))
+    shown = head(sassan("report", MANDELBROT, "--launches", path, "--gpu", "GTX 1080", "--deadline-us", "100", "-o", "-").out)["sequence"]
+    assert [shown[key] for key in ("total", "bounded", "cycles", "us", "deadline_us", "assumptions")] == [2, 1, None, None, 100, []]
+    assert [row["gaps"] for row in shown["launches"]] == [[], ["unknown-kernel"]]
+
+
+def test_a_deadline_needs_launches_and_a_gpu(sassan: Sassan, file: Path):
+    for options in (("--gpu", "GTX 1080"), ("--launches", file)):
+        result = sassan("report", MANDELBROT, *options, "--deadline-us", "5", "-o", "-")
+        assert_refused(result, 2)
+        assert "--deadline-us" in result.err
+
+
+@pytest.mark.slow
+def test_launches_of_one_kernel_are_told_apart_on_a_page(sassan: Sassan, file: Path):
+    shown = head(sassan("report", MANDELBROT, "--launches", file, "-o", "-").out)["functions"]
+    assert [one["where"] for one in shown] == [
+        "launch 1: 4 x 1 x 1 blocks of 64 x 1 x 1",
+        "launch 2: 8 x 1 x 1 blocks of 64 x 1 x 1",
+        "launch 3: 4 x 1 x 1 blocks of 64 x 1 x 1",
+    ]
 
 
 def test_a_listing_has_no_code_to_compare(sassan: Sassan, tmp_path: Path):

@@ -3,11 +3,14 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from edits import edited
+from sassan.app.builds.gates import Demand, Gate, Rule
+from sassan.app.project import Project
 
 SM_61 = SAMPLES / "sm_61"
 
@@ -41,6 +44,15 @@ def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, f
     assert slower.status == 1
     assert "grew from 272 to 296" in slower.out
     assert "the baseline was made under other conditions: --loop-bound 9, now 10 (bfs_step)" in slower.out
+
+
+def test_the_deadline_of_all_launches_is_the_least_limit_on_all_functions():
+    def held(pattern: str, rule: str, limit: int) -> Demand:
+        return Demand(pattern, (Gate(cast("Rule", rule), limit, "sassan.toml: check"),))
+
+    demands = (held("*", "max-total-us", 1250), held("*", "max-total-us", 900), held("k*", "max-total-us", 5), held("*", "max-wcet", 7))
+    assert Project("sassan.toml", demands=demands).deadline == 900
+    assert Project("sassan.toml", demands=demands[2:]).deadline is None
 
 
 def test_init_writes_what_does_not_pass_as_a_comment_and_replaces_nothing(sassan: Sassan, folder: Path):

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from sassan import recorded
-from sassan.app import documents
+from sassan.app import documents, sequence
 from sassan.app.inputs import Inputs
+from sassan.app.launches import different
 from sassan.app.makespan.page import PageSearch
 from sassan.app.page import records, with_sources
 from sassan.app.result import AnalysisResult
+from sassan.app.sequence import Program
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
 from sassan.cli.options.request import AnalysisCommand, analysis
-from sassan.cli.options.views import PageFile, Recorded, Title
+from sassan.cli.options.views import Deadline, PageFile, Recorded, Title
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import label, note, out, safe
@@ -39,6 +41,7 @@ def report(
     output: PageFile,
     title: Title = None,
     recorded: Recorded = None,
+    deadline_us: Deadline = None,
     engine: PageEngine = None,
     time_limit: PageTimeLimit = None,
     seed: Seed = None,
@@ -47,7 +50,8 @@ def report(
 
     The page needs nothing else: no network, no other file. It lists the functions, and shows of each the gaps and the assumptions first,
     then its bounds, its graph with the worst path and the costs, the listing of every block, the loops, and, with -W or --block-dim, a
-    schedule of the warps. With --gpu and --grid it shows what a launch waits for, and one SM over time. Source text stands beside the
+    schedule of the warps. With --gpu and --grid it shows what a launch waits for, and one SM over time; with --launches, every launch of
+    a program, the sum of their times, what it rests on, and a deadline. Source text stands beside the
     machine code where line information (-lineinfo) names a file in the folder of the input. Names are shown as text, whatever they are.
 
     \b
@@ -56,6 +60,7 @@ def report(
       sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
       sassan report *.sass --block-dim 256 --engine all -o report.html
       sassan report k.cubin --recorded run.ncu-rep -o report.html
+      sassan report a.out --launches x.toml --gpu T4 --deadline-us 900 -o x.html
       cuobjdump -sass a.out | sassan report - -o - > report.html
     """
     _check(output)
@@ -64,12 +69,32 @@ def report(
     how = PageSearch(
         engine, time_limit if time_limit is not None else _SECONDS, seed or 0, partial(watched_search, quiet=asked.observer.quiet)
     )
-    results, inputs = asked.request.results(asked.observer)
+    program, results, inputs = _results(asked, deadline_us)
     measured = _measured(recorded, results, asked) if recorded is not None else {}
-    functions, sources = with_sources(records(results, asked.observer, how, measured), results)
-    text = _page(title or _title(asked), functions, sources, inputs)
+    launches = sequence.names(program) if program is not None else ()
+    functions, sources = with_sources(records(results, asked.observer, how, measured, launches=launches), results)
+    shown = Page(title or _title(asked), documents.tool(), functions, _refused(inputs), sources, spell=label)
+    text = html(replace(shown, sequence=sequence.document(program, functions)) if program is not None else shown)
     _write(output, text, quiet=asked.observer.quiet)
     finish(inputs, results if asked.request.patterns else [])
+
+
+def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[Program | None, tuple[AnalysisResult, ...], Inputs]:
+    """Return the recorded launches, if there are any, the different results, and the inputs.
+
+    Raises UsageError for a deadline that nothing can be compared with.
+    """
+    request, project = asked.request, asked.project
+    if request.recording is None:
+        if deadline is not None:
+            message = "--deadline-us is a time for all launches of a program, and none are given"
+            raise UsageError("usage", message, hint="pass --launches and --gpu")
+        return None, *request.results(asked.observer)
+    if deadline is not None and request.settings.gpu is None:
+        raise UsageError("usage", "--deadline-us is a time, and without a GPU bounds are in cycles", hint="pass --gpu")
+    launches, inputs = request.every_launch(request.inputs(asked.observer), asked.observer)
+    limit = project.deadline if project is not None else None
+    return Program(request.recording, launches, request.launches, limit if deadline is None else deadline), different(launches), inputs
 
 
 def _check(output: str) -> None:
@@ -112,9 +137,8 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     return measured
 
 
-def _page(title: str, functions: Sequence[Mapping[str, Any]], sources: Mapping[str, Sequence[str]], inputs: Inputs) -> str:
-    refused = [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
-    return html(Page(title, documents.tool(), functions, refused, sources, spell=label))
+def _refused(inputs: Inputs) -> Sequence[Mapping[str, Any]]:
+    return [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
 
 
 def _write(output: str, text: str, *, quiet: bool) -> None:

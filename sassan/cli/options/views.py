@@ -17,6 +17,16 @@ Recorded = Annotated[
     str | None,
     typer.Option("--recorded", metavar="FILE", help="A recorded GPU run (as sassan validate takes it): measured times beside bounds."),
 ]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline-us",
+        metavar="N",
+        min=0,
+        help="With --launches, show whether all of them together are bounded by this many microseconds.",
+        show_default="max-total-us of [check] in sassan.toml",
+    ),
+]
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the warp-uniform registers.")]
 Live = Annotated[bool, typer.Option("--live", help="Count the general registers in use at each instruction.")]
 SourceFolder = Annotated[

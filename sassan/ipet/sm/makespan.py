@@ -79,7 +79,8 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
     code = _fetched(kernel, machine, residents.warps)
     shares = _shares(kernel, machine, code)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers))
-    bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH)
+    further = (_ANY_PATH, *_evenly(residents))
+    bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms = _grid(kernel, machine, whole, code, residents.grid)
     return Makespan(
         residents,
@@ -89,6 +90,13 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
         grid,
         terms,
     )
+
+
+def _evenly(residents: Residents) -> tuple[str, ...]:
+    """What is taken for granted where no more warps are bounded than a grid brings to an SM that could hold more."""
+    grid = residents.grid
+    fewer = grid is not None and grid.spread and residents.warps <= grid.places * grid.block_warps
+    return (_EVEN,) if fewer else ()
 
 
 def _fetched(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fetched:
@@ -133,7 +141,9 @@ def _stalls(problem: Problem, machine: Multiprocessor, code: Fetched, busy: Mapp
 
 def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
     optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, code, partition=True), machine, kernel.barriers, partition=True)
-    return _with(code, optima_of_part).bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
+    return _with(code, optima_of_part).bound(
+        lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
+    )
 
 
 def _grid(
@@ -164,7 +174,7 @@ def _grid(
     if gaps:
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
-    even = (_EVEN,) if grid.occupancy is not None and grid.places < grid.occupancy.blocks else ()
+    even = (_EVEN,) if grid.spread else ()
     assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 

@@ -60,10 +60,10 @@ class PathOptima:
     assumptions: tuple[str, ...]
     gaps: tuple[Gap, ...] = ()
 
-    def bound(self, formula: Callable[[Optima], int], assumption: str) -> Bound:
-        """The bound that a formula of `bounds` gives under one more assumption."""
+    def bound(self, formula: Callable[[Optima], int], *further: str) -> Bound:
+        """The bound that a formula of `bounds` gives under further assumptions."""
         value = formula(self.optima) if self.optima is not None else None
-        return Bound(value, (*self.assumptions, assumption), self.gaps)
+        return Bound(value, (*self.assumptions, *further), self.gaps)
 
 
 def path_optima(

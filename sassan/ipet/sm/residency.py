@@ -35,6 +35,11 @@ class Grid:
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
 
     @property
+    def spread(self) -> bool:
+        """Whether `places` are fewer than the occupancy allows: so many blocks come to an SM that gets no more than any other."""
+        return self.occupancy is not None and self.places < self.occupancy.blocks
+
+    @property
     def resident(self) -> int:
         """The warps that are on the GPU at a time, at most."""
         return min(self.blocks, self.sms * self.places) * self.block_warps
@@ -89,7 +94,7 @@ def _missing_inputs(function: Function, resources: Resources) -> str:
 def residents(
     warps: int | None, launch: Launch, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
 ) -> Residents | None:
-    """The warps whose time is wanted: `warps`, or all that are resident; None where neither is known.
+    """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 
     Raises UsageError `bad-warps` for more warps than can be resident.
     """
@@ -104,6 +109,8 @@ def residents(
         return Residents(number, known.block_warps)
     # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
     places = min(known.blocks, -(-blocks // resources.sms))
+    if warps is None and not known.demand.clustered:
+        number = places * known.block_warps
     return Residents(number, known.block_warps, Grid(blocks, known.block_warps, resources.sms, places, known))
 
 

@@ -47,7 +47,7 @@ class BlockFacts:
 def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[BlockFacts, ...]:
     """Return the facts of each block, in the order of the nodes."""
     counts = decorations.node_counts(cfg)
-    spent = [cost * count for cost, count in zip(decorations.costs, counts, strict=True)] if decorations.costs and counts else []
+    spent = [(cost or 0) * count for cost, count in zip(decorations.costs, counts, strict=True)] if decorations.costs and counts else []
     most = max(spent, default=0)
     return tuple(
         BlockFacts(

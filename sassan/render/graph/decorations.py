@@ -11,13 +11,13 @@ from sassan.warpcfg.graph import WarpCfg
 class Decorations:
     """Results to show with a graph; empty ones are not shown.
 
-    `letters` and `costs` (of one execution) are in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
+    `letters` and `costs` (of one execution, None: unknown) are in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
     in the order of `WarpCfg.edges`. `bounds` maps the address of a loop head to the back edges of one thread per entry.
     `wcet` is its text in the title, with its unit and model; `name` is that of the function there, '' for the name in the input.
     """
 
     letters: tuple[str, ...] = ()
-    costs: tuple[int, ...] = ()
+    costs: tuple[int | None, ...] = ()
     counts: tuple[int, ...] = ()
     bounds: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     wcet: str = ""

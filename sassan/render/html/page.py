@@ -9,19 +9,20 @@ import gzip
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sassan.names import readable
+from sassan.names import brief, readable
 from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
 
 _SCRIPTS = (
-    *("dom", "data", "format", "virtual", "list", "overview", "kernel", "code", "timeline", "estimate"),
+    *("dom", "data", "format", "virtual", "list", "sequence", "overview", "kernel", "code", "timeline", "estimate"),
     *("fold", "graph", "map", "view", "block", "overview_chart", "charts", "keys", "live", "main"),
 )
 _MARK = re.compile(r"\{\{(\w+)\}\}")
@@ -44,6 +45,8 @@ class Page:
     version: str | None = None
     spell: Callable[[str], str] = readable
     """How the name of a function is shown; its name in the input stays beside it."""
+    sequence: Mapping[str, Any] | None = None
+    """The launches of a program, as `sequence.document`."""
 
 
 def html(page: Page) -> str:
@@ -58,6 +61,7 @@ def html(page: Page) -> str:
         "functions": _summaries(page),
         "sources": {name: at for at, name in enumerate(page.sources)},
         "version": page.version,
+        "sequence": _sequence(page),
     }
     parts = {
         "policy": _policy(sheet, script, asks=page.version is not None),
@@ -91,11 +95,30 @@ def _hash(text: str) -> str:
 
 def _summaries(page: Page) -> list[dict[str, Any]]:
     """Return the entries of the list of functions; `where` is the end of the path that distinguishes functions of one name."""
-    places = ends([(function["name"], function["file"]) for function in page.functions])
+    places = _places(page.functions)
     return [
         {**_summary(function), "shown": page.spell(function["name"]), "where": place}
         for function, place in zip(page.functions, places, strict=True)
     ]
+
+
+def _places(functions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what distinguishes each function from others of its name: the end of its file, its launch; '' for a unique one."""
+    named = [(function["name"], function["file"]) for function in functions]
+    alike = Counter(named)
+    launches = [function.get("launch", "") if alike[name] > 1 else "" for name, function in zip(named, functions, strict=True)]
+    return [", ".join(filter(None, pair)) for pair in zip(ends(named), launches, strict=True)]
+
+
+def _sequence(page: Page) -> Mapping[str, Any] | None:
+    """Return the launches of a program with the names of their kernels: without parameters, where these distinguish none."""
+    if page.sequence is None:
+        return None
+    kernels = dict.fromkeys(row["kernel"] for row in page.sequence["launches"])
+    short = {kernel: brief(kernel) if page.spell(kernel) == readable(kernel) else page.spell(kernel) for kernel in kernels}
+    alike = Counter(short.values())
+    shown = {kernel: name if alike[name] == 1 else page.spell(kernel) for kernel, name in short.items()}
+    return {**page.sequence, "launches": [{**row, "shown": shown[row["kernel"]]} for row in page.sequence["launches"]]}
 
 
 def _summary(function: Mapping[str, Any]) -> dict[str, Any]:

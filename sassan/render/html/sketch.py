@@ -166,7 +166,7 @@ def _shares(cfg: WarpCfg, decorations: Decorations, wcet: int | None) -> tuple[f
     counts = decorations.node_counts(cfg)
     if not wcet or not counts or not decorations.costs:
         return (None,) * len(cfg.nodes)
-    return tuple(round(cost * count / wcet, 6) for cost, count in zip(decorations.costs, counts, strict=True))
+    return tuple(round((cost or 0) * count / wcet, 6) for cost, count in zip(decorations.costs, counts, strict=True))
 
 
 def _labels(

@@ -14,7 +14,7 @@ function blockDetails(view, id) {
 const fact = (name, ...value) => [el("dt", {}, name), el("dd", {}, ...value)];
 
 function blockFacts(view, block) {
-  const cost = block.cost === null ? NONE : `${number(block.cost)} per execution`;
+  const cost = block.cost === null ? "unknown" : `${number(block.cost)} per execution`;
   const times = block.count === null ? "" : block.count ? `${many(block.count, "execution")} on the worst path, ${percent(block.share)} of the WCET` : "not on the worst path";
   return [
     block.context.length ? fact("called from", block.context.join(" \u2192 ")) : [],

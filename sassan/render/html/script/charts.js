@@ -18,8 +18,7 @@ function makespanPanel(one) {
     el("p", {}, el("strong", {}, found.verdict), found.label ? ` ${found.label}.` : ""),
     el("p", { class: "muted" }, found.units),
     found.chart ? gantt(found.chart) : el("p", {}, `No schedule is shown: ${found.why}.`),
-    found.trace.length ? convergence(found.trace) : "",
-    engines.length ? table([["engine"], ["lower", true], ["upper", true], ["seconds", true], ["proof, or note"]], engines) : "",
+    el("div", { class: "beside" }, found.trace.length ? convergence(found.trace) : "", engines.length ? table([["engine"], ["lower", true], ["upper", true], ["seconds", true], ["proof, or note"]], engines) : ""),
     found.assumptions.length ? [el("h4", {}, "Assumptions"), items(backed(found))] : "",
   );
 }
@@ -52,20 +51,22 @@ function gantt(chart) {
 function bands(chart, figure, above) {
   const width = figure.clientWidth || 900;
   const slots = Math.max(20, Math.floor((width - LEFT - 8) / CELL / 10) * 10);
-  if (figure.slots === slots) return [...figure.children].slice(above);
-  figure.slots = slots;
+  // A short schedule is drawn larger.
+  const cell = chart.shown < slots ? Math.min(MOST_CELL, Math.floor((width - LEFT - 8) / chart.shown)) : CELL;
+  if (figure.slots === slots && figure.cell === cell) return [...figure.children].slice(above);
+  Object.assign(figure, { slots, cell });
   const count = Math.ceil(chart.shown / slots);
   const batch = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + LANE + 28)));
-  return some(chart, slots, 0, batch, count);
+  return some(chart, slots, 0, batch, count, cell);
 }
 
 // Some bands, and a button for the next ones; at the end, a note about slots that the page does not contain.
-function some(chart, slots, first, batch, count) {
+function some(chart, slots, first, batch, count, cell) {
   const last = Math.min(first + batch, count);
-  const drawn = Array.from({ length: last - first }, (_, at) => band(chart, (first + at) * slots, slots));
+  const drawn = Array.from({ length: last - first }, (_, at) => band(chart, (first + at) * slots, slots, cell));
   if (last < count) {
     const text = `Show more: ${number(last * slots)} of ${many(chart.slots, "slot")} are shown`;
-    const more = button(text, () => more.replaceWith(...some(chart, slots, last, 4 * batch, count)));
+    const more = button(text, () => more.replaceWith(...some(chart, slots, last, 4 * batch, count, cell)));
     return [...drawn, more];
   }
   if (chart.shown === chart.slots) return drawn;

@@ -1,6 +1,8 @@
 // Source, PTX and machine code side by side. What was compiled from one source line has one colour; a click on a line shows what belongs to it.
 
 const CODE_LINE = 18;
+const CODE_CHARACTER = 7.3; // pixels of a character, at most
+const LINES_BEFORE = 2;
 const HUE_STEP = 137.5; // the golden angle: neighbours differ, however many lines there are
 const panesShown = { source: true, ptx: true, machine: true };
 
@@ -13,18 +15,33 @@ async function codePanel(one, view) {
   const code = { one, view, order, chosen: null, panes: [] };
   code.panes = [
     texts.length ? sourcePane(code, texts, machine) : null,
-    one.code.ptx.length ? codePane(code, "ptx", "PTX", one.code.ptx.map(([, place]) => place), (at) => [one.code.ptx[at][0]]) : null,
+    one.code.ptx.length ? codePane(code, "ptx", "PTX", one.code.ptx.map(([, place]) => place), (at) => [one.code.ptx[at][0]], () => longest(one.code.ptx.map(([text]) => text))) : null,
     machinePane(code, machine),
   ].filter(Boolean);
   const grid = el("div", { class: "panes" }, code.panes.map((pane) => pane.element));
   const widths = () => {
     for (const pane of code.panes) pane.element.hidden = !panesShown[pane.name];
-    grid.style.gridTemplateColumns = code.panes.filter((pane) => panesShown[pane.name]).map((pane) => (pane.name === "machine" ? "minmax(0, 5fr)" : "minmax(0, 3fr)")).join(" ");
+    const shown = code.panes.filter((pane) => panesShown[pane.name]);
+    // Two panes that do not fit beside each other are below each other; of three, not all would be in sight.
+    const below = shown.length === 2 && grid.clientWidth > 0 && shown.reduce((sum, pane) => sum + pane.width(), 0) > grid.clientWidth;
+    grid.classList.toggle("below", below);
+    grid.style.gridTemplateColumns = below ? "minmax(0, 1fr)" : shown.map((pane) => `minmax(0, ${Math.max(1, pane.width()).toFixed()}fr)`).join(" ");
   };
   const toggles = code.panes.length > 1 ? code.panes.map((pane) => paneToggle(pane, widths)) : [];
   widths();
+  new ResizeObserver(widths).observe(grid);
+  code.begin = () => beginCode(code, machine);
   view.code = code;
   return el("section", { class: "panel code", "aria-label": "Code" }, el("div", { class: "graph-head" }, el("h3", {}, "Code"), el("span", { class: "muted hint" }, codeHint(code)), el("span", { class: "tools" }, toggles)), grid);
+}
+
+// The panes of source begin where the function does: at the line of its first instruction.
+function beginCode(code, machine) {
+  const first = machine.find(Boolean);
+  for (const pane of code.panes) {
+    const at = first === undefined || pane.name === "machine" ? -1 : pane.places.indexOf(first);
+    if (at >= 0) pane.list.element.scrollTop = Math.max(0, at - LINES_BEFORE) * CODE_LINE;
+  }
 }
 
 const byPlace = (a, b) => a.localeCompare(b, "en", { numeric: true });
@@ -44,7 +61,7 @@ function paneToggle(pane, widths) {
 }
 
 // A pane of lines whose cells are made by `cells`; `head` names columns.
-function codePane(code, name, title, places, cells, head = "", width = "") {
+function codePane(code, name, title, places, cells, characters, head = "", width = "") {
   const row = (at) => {
     const place = places[at];
     const hue = code.order.get(place);
@@ -53,7 +70,7 @@ function codePane(code, name, title, places, cells, head = "", width = "") {
     return node;
   };
   const list = virtualRows(el("div", { class: "lines", tabindex: "0", role: "group", "aria-label": title }), places.length, CODE_LINE, row);
-  const pane = { name, title, places, list };
+  const pane = { name, title, places, list, width: () => CODE_CHARACTER * (characters() + 4) };
   pane.element = el("div", { class: `pane ${name}` }, el("div", { class: "pane-head" }, title, head), list.element);
   if (width) list.element.style.setProperty("--columns", width);
   list.element.addEventListener("click", (event) => choosePlace(code, event.target.closest(".line")?.dataset.place, pane));
@@ -62,6 +79,8 @@ function codePane(code, name, title, places, cells, head = "", width = "") {
   list.element.addEventListener("keydown", (event) => paneKey(code, pane, event));
   return pane;
 }
+
+const longest = (texts) => texts.reduce((most, text) => Math.max(most, text.length), 0);
 
 function pointAt(code, place) {
   for (const pane of code.panes) for (const node of pane.list.rows().values()) node.classList.toggle("near", Boolean(place) && node.dataset.place === place);
@@ -102,7 +121,7 @@ function sourcePane(code, texts, machine) {
     return [el("span", { class: "number" }, String(line + 1)), shares.size ? el("span", { class: "share", title: "of the time" }, share ? percent(share) : "") : "", texts[shown][line]];
   };
   const choice = names.length > 1 ? el("select", { "aria-label": "Source file" }, names.map((name, at) => el("option", { value: at, selected: at === first }, name))) : el("span", { class: "muted" }, names[0]);
-  const pane = codePane(code, "source", "Source", placesOf(first), cells, choice);
+  const pane = codePane(code, "source", "Source", placesOf(first), cells, () => longest(texts[shown]) + 12, choice);
   choice.addEventListener?.("change", (event) => {
     shown = Number(event.target.value);
     pane.places.splice(0, pane.places.length, ...placesOf(shown));
@@ -136,7 +155,7 @@ function machinePane(code, places) {
   };
   const shown = (row, { cell, title }) => (title === "address" ? link(row) : cell(row));
   const cells = (at) => columns.map((column) => el("span", { class: column.numeric ? "right" : "" }, shown(rows[at], column)));
-  const pane = codePane(code, "machine", one.code.ptx.length || !one.arch.startsWith("ptx") ? "Machine code" : "PTX", places, cells, "", width);
+  const pane = codePane(code, "machine", one.code.ptx.length || !one.arch.startsWith("ptx") ? "Machine code" : "PTX", places, cells, () => sizes.reduce((sum, size) => sum + size + 1, 0), "", width);
   pane.list.element.prepend(head);
   return pane;
 }

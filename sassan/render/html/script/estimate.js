@@ -17,7 +17,7 @@ function estimatePanel(one, view) {
     "Estimate: what to expect, no bound",
     "estimate",
     el("p", {}, head),
-    el("div", { class: "split" }, el("div", {}, el("h4", {}, "Busy or waiting"), bars(known)), el("div", {}, el("h4", {}, "Time by instruction"), hottestRows(one, view))),
+    el("div", { class: "split even" }, el("div", {}, el("h4", {}, "Busy or waiting"), bars(known)), el("div", {}, el("h4", {}, "Time by instruction"), hottestRows(one, view))),
     timelineOf(known),
     sourceTimes(one),
   );
@@ -44,9 +44,12 @@ function hottestRows(one, view) {
   const rows = known.map(({ address: at, reason, share }) => {
     const row = one.graph.rows.find((other) => `0x${other.address}` === at);
     const block = view.blockAt(at);
-    return [block ? button(at, () => view.select(block, true), { class: "link", title: "show the block" }) : address(at), row ? row.text : "", reason.replaceAll("_", " "), bar(share), percent(share)];
+    const link = block ? button(at, () => view.select(block, true), { class: "link", title: "show the block" }) : address(at);
+    return [link, row ? placeOf(row.source) : "", row ? row.text : "", reason.replaceAll("_", " "), bar(share), percent(share)];
   });
-  return table([["address"], ["instruction"], ["waits for", false, "the stall reasons of Nsight Compute"], ["of the time"], ["", true]], rows, { class: "bars listing" });
+  const head = [["address"], ["line", false, "source line"], ["instruction"], ["waits for", false, "the stall reasons of Nsight Compute"], ["of the time"], ["", true]];
+  const kept = head.map((_, at) => at).filter((at) => at !== 1 || rows.some((cells) => cells[at]));
+  return table(kept.map((at) => head[at]), rows.map((cells) => kept.map((at) => cells[at])), { class: "bars listing hottest" });
 }
 
 // Time per source line, with the machine code of each.

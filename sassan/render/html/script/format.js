@@ -4,6 +4,9 @@ const NONE = "\u2013";
 
 const number = (value) => (value === null || value === undefined ? NONE : value.toLocaleString("en-US"));
 const percent = (share) => (share === null || share === undefined ? NONE : share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.round(100 * share)}\u00a0%`);
+const hundredths = (value) => value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const bound = (us) => (us === null ? NONE : hundredths(Math.ceil(us * 100) / 100)); // never below it
+const expected = (us) => (us === null ? NONE : hundredths(us));
 const many = (count, one, more = `${one}s`) => `${number(count)} ${count === 1 ? one : more}`;
 const placeOf = (source) => (source ? source.split(/[\\/]/).pop() : ""); // without folders
 const address = (text) => el("code", {}, text);

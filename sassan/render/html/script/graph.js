@@ -99,20 +99,24 @@ function drawBox(box, loops, many) {
   return svg("g", { class: `box ${kind}` }, svg("rect", { x, y, width, height, rx: 8 }), svg("text", { x: x + 8, y: y + 14 }, boxText(box, loops, many)));
 }
 
-// The share of the estimated time, else of the WCET where there is one, else the cost of one execution.
-function heatOf(one) {
+// What the heat map may show, the bound first: shares of the WCET, or what an execution costs where there is no WCET; shares of the estimated time.
+function heatsOf(one) {
   const graph = one.graph;
-  const times = timesOf(one);
-  if (times) {
-    const spent = new Map(graph.blocks.map((block) => [block.id, block.rows.reduce((sum, at) => sum + (times.get(graph.rows[at].address) ?? 0), 0)]));
-    const most = Math.max(0, ...spent.values());
-    return { most, of: (block) => (most ? spent.get(block.id) / most : 0), cool: (block) => spent.get(block.id) < LEAST_SHARE, text: `${percent(most)} of the estimated time` };
-  }
   const shares = graph.blocks.some((block) => block.share !== null);
   const value = (block) => (shares ? block.share : block.cost) ?? 0;
-  const most = Math.max(...graph.blocks.map(value), 0);
-  return { most, of: (block) => (most ? value(block) / most : 0), cool: (block) => shares && value(block) < LEAST_SHARE, text: shares ? `${percent(most)} of the WCET` : `cost ${number(most)} per execution` };
+  const bounded = shares ? heat(graph, value, "share of the WCET", percent, true) : heat(graph, value, "cost of one execution", number, false);
+  const times = timesOf(one);
+  const spent = (block) => block.rows.reduce((sum, at) => sum + (times.get(graph.rows[at].address) ?? 0), 0);
+  return [bounded, ...(times ? [heat(graph, spent, "share of the estimated time", percent, true)] : [])].filter(({ most }) => most);
 }
+
+function heat(graph, value, what, text, shares) {
+  const values = new Map(graph.blocks.map((block) => [block.id, value(block)]));
+  const most = Math.max(0, ...values.values());
+  return { what, most, of: (block) => (most ? values.get(block.id) / most : 0), cool: (block) => shares && values.get(block.id) < LEAST_SHARE, text: `0 to ${text(most)}${shares ? "; below 1 % faded" : ""}` };
+}
+
+const NO_HEAT = { what: "", most: 0, of: () => 0, cool: () => false, text: "" };
 
 function drawGraph(one, heat, graph) {
   const shown = new Set(graph.blocks.filter((block) => block.box).map((block) => block.id));
@@ -152,6 +156,6 @@ function legend(one, heat) {
     one.graph.boxes.some((box) => box.loop !== null) ? swatch("loop", one.graph.many.some(Boolean) ? "loop; \u00d7 32: each of the 32 threads may iterate separately" : "loop, with its bound on back edges per entry") : "",
     one.graph.boxes.some((box) => box.loop === null) ? swatch("call", "called code, once per call site") : "",
     one.graph.blocks.some((block) => block.gaps.length) ? swatch("troubled", "gap: not analyzed, or without a bound") : "",
-    heat.most ? el("li", { class: "heat-key" }, el("span", { class: "ramp" }), `0 to ${heat.text}; below 1 % faded`) : "",
+    heat.most ? el("li", { class: "heat-key" }, el("span", { class: "ramp" }), el("span", {}, `${heat.what}: ${heat.text}`)) : "",
   );
 }

@@ -13,16 +13,21 @@ async function kernelView(one) {
     codeFirst ? code : "",
     assumptionsPanel(one),
     pathPanel(one),
-    view.element,
-    codeFirst ? "" : code,
-    estimatePanel(one, view),
-    loopsPanel(one, view),
+    ...beside(
+      [view.element, one.estimate && !codeFirst ? code : ""],
+      [one.estimate || codeFirst ? "" : code, estimatePanel(one, view), loopsPanel(one, view), launchPanel(one), registersPanel(one)],
+      Boolean(one.estimate || (one.code && !codeFirst)),
+    ),
     blocksPanel(one, view),
-    launchPanel(one),
-    registersPanel(one),
     measuredPanel(one),
     makespanPanel(one),
   ];
+}
+
+// Two stacks of panels, which a wide window shows beside each other.
+function beside(left, right, both = true) {
+  const stack = (panels) => el("div", { class: "stack" }, panels);
+  return both ? [el("div", { class: "columns" }, stack(left), stack(right))] : [...left, ...right];
 }
 
 function heading(one) {
@@ -56,8 +61,8 @@ function numbers(one) {
     wcetTile(one),
     one.makespan ? tile(`makespan, ${many(one.makespan.warps, "warp")}`, number(upper), upper === null ? "no bound" : "cycles at most, on one SM", upper === null ? "bad" : "main") : "",
     one.makespan?.partition ? tile("makespan, partitions", number(one.makespan.partition.upper), "cycles; each warp stays on its scheduler") : "",
-    one.grid ? tile("grid", number(one.grid.upper), `cycles${one.grid.us === null ? "" : ` (${(Math.ceil(one.grid.us * 100) / 100).toFixed(2)} us)`}; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}${one.grid.gpu === null ? "; unlimited memory bandwidth" : ` of ${one.grid.gpu}`}`) : "",
-    one.estimate ? tile("estimate", `${one.estimate.us.toFixed(2)} us`, `bound by ${one.estimate.bound_by}; no bound`) : "",
+    one.grid ? tile("grid", number(one.grid.upper), `cycles${one.grid.us === null ? "" : ` (${bound(one.grid.us)} us)`}; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}${one.grid.gpu === null ? "; unlimited memory bandwidth" : ` of ${one.grid.gpu}`}`) : "",
+    one.estimate ? tile("estimate", `${expected(one.estimate.us)} us`, `bound by ${one.estimate.bound_by}; no bound`) : "",
     tile("instructions", number(one.instructions)),
     tile("blocks", number(one.blocks), many(one.edges, "edge")),
     tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reconvergence edge")),
@@ -100,8 +105,8 @@ function loopsPanel(one, view) {
   const rows = one.loops.map((loop, index) => {
     const at = view.blockAt(loop.head, loop.context);
     const head = at ? button(loop.head, () => view.select(at, true), { class: "link", title: "show the head" }) : address(loop.head);
-    const bound = loop.bound === null ? el("b", { class: "gap" }, "none") : `${number(loop.bound)}${one.graph.many[index] ? " \u00d7 32" : ""}`;
-    return [head, loop.context.join(" \u2192 "), bound, SOURCES[loop.source] ?? loop.source, loop.reason];
+    const most = loop.bound === null ? el("b", { class: "gap" }, "none") : `${number(loop.bound)}${one.graph.many[index] ? " \u00d7 32" : ""}`;
+    return [head, loop.context.join(" \u2192 "), most, SOURCES[loop.source] ?? loop.source, loop.reason];
   });
   const shown = [["head"], ["called from"], ["bound", true, "back edges of one thread per entry of the loop; \u00d7 32 if each thread may iterate separately"], ["source"], ["reason"]];
   const kept = shown.map((_, at) => at).filter((at) => rows.some((cells) => cells[at]));
@@ -113,7 +118,7 @@ function blocksPanel(one, view) {
     button(block.id.slice(1), () => view.select(block.id, true), { class: "link" }),
     number(block.instructions),
     block.string === null ? NONE : kernelString(block.string),
-    number(block.cost),
+    block.cost === null ? "unknown" : number(block.cost),
     number(block.count),
     percent(block.share),
     block.divergent ? "\u25c7 divergent" : "",
@@ -130,12 +135,11 @@ function blocksPanel(one, view) {
 // Recorded launches of this kernel and the bounds of their grids; a ratio below 1 refutes the bound.
 function measuredPanel(one) {
   if (!one.measured?.length) return "";
-  const shape = (extents) => (extents === null ? NONE : extents.join(" \u00d7 "));
   const rows = one.measured.map((launch) => {
     const ratio = launch.ratio === null ? NONE : launch.ratio.toFixed(2);
-    const bound = launch.bound === null ? launch.gaps.map((gap) => gap.code).join(", ") : number(launch.bound.cycles);
+    const most = launch.bound === null ? launch.gaps.map((gap) => gap.code).join(", ") : number(launch.bound.cycles);
     const measured = launch.measured.cycles === null ? null : Math.round(launch.measured.cycles);
-    return [shape(launch.grid), shape(launch.block), number(measured), bound, launch.ratio !== null && launch.ratio < 1 ? el("b", { class: "gap" }, ratio) : ratio, executions(launch.counts)];
+    return [shape(launch.grid), shape(launch.block), number(measured), most, launch.ratio !== null && launch.ratio < 1 ? el("b", { class: "gap" }, ratio) : ratio, executions(launch.counts)];
   });
   const head = [["grid"], ["block"], ["measured", true, "cycles of the whole launch, on the GPU"], ["bound", true, "of the whole grid, in cycles"], ["bound / measured", true, "a ratio below 1 refutes the bound"], ["executions", false, "how often instructions ran, against the worst path and against what the graph allows"]];
   return panel("Measured", "measured", table(head, rows));

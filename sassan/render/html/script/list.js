@@ -23,7 +23,7 @@ const listHeight = () => (FUNCTIONS.some((one) => one.shown.length > LONG_NAME) 
 
 function option(place) {
   const one = listing.shown[place];
-  const facts = [one.arch, one.wcet === null ? "no WCET" : `WCET ${number(one.wcet)}`, one.divergent_branches ? `${number(one.divergent_branches)} divergent` : ""];
+  const facts = [one.arch, one.wcet === null ? (one.gap_count ? "" : "no WCET") : `WCET ${number(one.wcet)}`, one.divergent_branches ? `${number(one.divergent_branches)} divergent` : ""];
   const attributes = { id: `option-${one.at}`, role: "option", "aria-selected": String(one.at === state.at), "aria-setsize": listing.shown.length, "aria-posinset": place + 1 };
   return el(
     "div",

@@ -30,6 +30,7 @@ async function showFunction(at, block) {
   markOpen(at);
   document.title = `${one.shown} \u00b7 ${PAGE.title}`;
   state.view.start();
+  state.view.code?.begin();
   scrollTo(0, 0);
   if (block && one.graph.blocks.some((other) => other.id === block)) state.view.select(block, true);
 }

@@ -21,11 +21,13 @@ function overview() {
     el("h2", {}, PAGE.title),
     refusedPanel(PAGE.refused),
     gapsOverview(),
+    sequencePanel(),
     el("dl", { class: "tiles" }, FUNCTIONS.length ? totals() : tile("functions", "0", "nothing was analyzed", "bad")),
-    assumptionsOverview(),
-    FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "",
+    ...(SEQUENCE ? [functionsPanel(), certificate() || assumptionsOverview()] : [assumptionsOverview(), functionsPanel()]),
   ];
 }
+
+const functionsPanel = () => (FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "");
 
 function totals() {
   const archs = new Set(FUNCTIONS.map((one) => one.arch));

@@ -1,17 +1,20 @@
 // The graph in its frame: zoom, pan, choice of a block, colours.
 
 const LARGEST_SCALE = 4;
+const [LEAST_FIT, LARGEST_FIT] = [0.75, 1.25]; // what does not fit at the least is shown in part, in its natural size
+const MAP_WIDTH = 56;
 const shownAs = { worst: true, heat: true };
 
 function graphView(one) {
-  const heat = heatOf(one);
+  const heats = heatsOf(one);
+  const heat = heats[0] ?? NO_HEAT;
   const drawn = one.graph.blocks.some((block) => block.box);
   const closed = closedAtFirst(one.graph);
   const graph = drawn ? folded(one.graph, closed) : one.graph;
   const { drawing, stage } = drawGraph(one, heat, graph);
   const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });
   const frame = el("div", { class: "frame-graph" }, drawn ? drawing : el("p", { class: "muted" }, "no drawing"));
-  const view = { one, graph, heat, closed, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
+  const view = { one, graph, heat, heats, closed, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
   view.zoom = (factor) => zoomAt(view, factor, centre(view));
   view.fit = () => fit(view);
   view.blockAt = (start, context = null) => blockAt(one.graph, start, context);
@@ -19,6 +22,7 @@ function graphView(one) {
   if (drawn) listen(view);
   const note = graph.note ? el("p", { class: "note" }, graph.note) : "";
   view.element = el("section", { class: "panel graph", "aria-label": "Warp-level graph" }, graphHead(view, heat, drawn), note, el("div", { class: "split" }, el("figure", {}, frame, el("figcaption", {}, legend(one, heat))), inspector));
+  if (drawn) fitFrame(view);
   showLook(view);
   view.start = () => startView(view, drawn);
   state.view = view;
@@ -31,7 +35,8 @@ function graphHead(view, heat, drawn) {
   const tools = drawn
     ? [
         view.graph.blocks.some((block) => block.count) ? toggle("worst", "Worst path", "highlight the worst path (w)") : "",
-        heat.most ? toggle("heat", "Heat map", `colour by ${heat.text.replace(/^\S+ % of/, "share of")} (h)`) : "",
+        heat.most ? toggle("heat", view.heats.length > 1 ? "Heat map:" : `Heat map: ${heat.what}`, "colours of blocks (h)") : "",
+        view.heats.length > 1 ? heatChoice(view) : "",
         foldable(view.graph).length || view.closed.size ? button("Fold", () => refold(view, foldable(view.one.graph).map((fold) => fold.id)), { title: "loops, calls and equal cases as one block each" }) : "",
         foldable(view.graph).length || view.closed.size ? button("Unfold", () => refold(view, []), { title: "every block by itself" }) : "",
         button("\u2212", () => view.zoom(0.8), { "aria-label": "zoom out", title: "zoom out (-)" }),
@@ -40,7 +45,21 @@ function graphHead(view, heat, drawn) {
         button("Fit", view.fit, { title: "show all of the graph (0)" }),
       ]
     : [];
-  return el("div", { class: "graph-head" }, el("h3", {}, "Warp-level graph"), el("span", { class: "muted hint" }, drawn ? "drag to move, Ctrl + wheel to zoom, arrow keys for blocks" : ""), el("span", { class: "tools" }, tools));
+  return el("div", { class: "graph-head" }, el("h3", {}, "Warp-level graph"), el("span", { class: "muted hint", title: "drag to move, Ctrl + wheel to zoom, arrow keys for blocks" }, drawn ? "drag, Ctrl + wheel, arrows" : ""), el("span", { class: "tools" }, tools));
+}
+
+function heatChoice(view) {
+  const choice = el("select", { id: "heat-by", "aria-label": "What the heat map shows" }, view.heats.map(({ what }, at) => el("option", { value: at }, what)));
+  choice.addEventListener("change", () => {
+    view.heat = view.heats[choice.value];
+    shownAs.heat = true;
+    redraw(view);
+    apply(view);
+    view.element.querySelector("figcaption").replaceChildren(legend(view.one, view.heat));
+    if (view.chosen) showBlock(view, view.chosen);
+    showLook(view);
+  });
+  return choice;
 }
 
 function toggleLook(key) {
@@ -95,7 +114,7 @@ function zoomAt(view, factor, [px, py]) {
 // All of the graph, at most a quarter larger than natural.
 function fit(view) {
   const { base } = seen(view);
-  const k = Math.min(1, 1.25 / base);
+  const k = Math.min(1, LARGEST_FIT / base);
   const [cx, cy] = centre(view);
   place(view, k, cx * (1 - k), cy * (1 - k));
 }
@@ -106,7 +125,7 @@ function startView(view, drawn) {
   if (drawn) {
     const { base } = seen(view);
     if (base < SMALL) addMap(view);
-    if (base >= 0.75) fit(view);
+    if (base >= LEAST_FIT) fit(view);
     else showMiddle(view, 1, view.graph.blocks.find((block) => block.id === first));
   }
   showBlock(view, first);
@@ -144,11 +163,8 @@ function reveal(view, block) {
   place(view, view.k, cx - (x + w / 2) * view.k, cy - (y + h / 2) * view.k);
 }
 
-// Draw the graph anew with these folds closed; what was in the middle of the frame is there again, at the same scale.
-function refold(view, closed, middle = null) {
-  view.closed = new Set(closed);
-  const { base } = seen(view);
-  const scale = base * view.k;
+// Draw the graph anew, where it is.
+function redraw(view) {
   view.graph = folded(view.one.graph, view.closed);
   const { drawing, stage } = drawGraph(view.one, view.heat, view.graph);
   view.drawing.setAttribute("viewBox", drawing.getAttribute("viewBox"));
@@ -157,6 +173,25 @@ function refold(view, closed, middle = null) {
   const map = drawMap(view.graph, view.heat);
   view.map.replaceChildren(...map.childNodes);
   view.map.setAttribute("viewBox", map.getAttribute("viewBox"));
+  fitFrame(view);
+}
+
+// The frame is no larger than the graph needs.
+function fitFrame(view) {
+  const [width, height] = [view.graph.width + 16, view.graph.height + 16];
+  const style = view.frame.parentElement.parentElement.style;
+  const fitted = Math.min(LARGEST_FIT, Math.min(0.72 * innerHeight, 832) / height); // of the style sheet: 72vh, 52rem
+  const scale = fitted < LEAST_FIT ? 1 : fitted;
+  style.setProperty("--graph-width", `${Math.ceil(scale * width) + MAP_WIDTH}px`);
+  style.setProperty("--graph-height", `${Math.ceil(LARGEST_FIT * height)}px`);
+}
+
+// Draw the graph with these folds closed; what was in the middle of the frame is there again, at the same scale.
+function refold(view, closed, middle = null) {
+  view.closed = new Set(closed);
+  const { base } = seen(view);
+  const scale = base * view.k;
+  redraw(view);
   const target = middle ?? view.graph.blocks.find((block) => block.id === view.chosen) ?? view.graph.folds?.[0];
   showMiddle(view, scale, target?.box ? target : view.graph.blocks.find((block) => block.box) ?? { box: [0, 0, 1, 1] });
   if (view.chosen) showBlock(view, view.chosen);
@@ -248,7 +283,10 @@ function listen(view) {
   drawing.addEventListener("wheel", (event) => wheel(view, event), { passive: false });
   drawing.addEventListener("dblclick", (event) => zoomAt(view, 1.6, pointOf(view, event)));
   drawing.addEventListener("pointerdown", (event) => drag(view, event));
-  new ResizeObserver(() => apply(view)).observe(view.frame);
+  new ResizeObserver(() => {
+    fitFrame(view);
+    apply(view);
+  }).observe(view.frame);
 }
 
 function wheel(view, event) {

@@ -52,7 +52,9 @@ def test_in_clusters_the_warps_of_an_sm_have_a_bound_and_a_grid_has_none(cluster
     assert found.makespan is not None
     assert alone.makespan.grid is not None
     assert found.makespan.grid is not None
-    assert found.makespan.bound.value == alone.makespan.bound.value is not None
+    # 64 warps are resident at most, and without clusters no SM of 4 gets more than 25 of 100 blocks of 2 warps.
+    assert [each.makespan.residents.warps for each in (found, alone) if each.makespan is not None] == [64, 50]
+    assert (found.makespan.bound.value, alone.makespan.bound.value) == (65, 51)
     assert (found.makespan.grid.value, gaps(found)) == (None, [(0, "cluster-launch")])
     assert (alone.makespan.grid.value is not None, gaps(alone)) == (True, [])
 
@@ -62,6 +64,16 @@ def test_a_grid_that_touches_memory_of_the_host_has_no_bound() -> None:
     assert found.makespan is not None
     assert found.makespan.grid is not None
     assert (found.makespan.grid.value, gaps(found)) == (None, [(0, "host-memory")])
+
+
+def test_where_a_grid_fills_no_sm_only_its_warps_are_bounded_and_how_blocks_are_dispatched_is_said() -> None:
+    few = analyze(kernel(), replace(LAUNCH, launch=replace(LAUNCH.launch, grid=(5, 1, 1))))
+    many = analyze(kernel(), replace(LAUNCH, launch=replace(LAUNCH.launch, grid=(1000, 1, 1))))
+    named = analyze(kernel(), replace(LAUNCH, warps=64, launch=replace(LAUNCH.launch, grid=(5, 1, 1))))
+    known = [each.makespan for each in (few, many, named) if each.makespan is not None]
+    assert [each.residents.warps for each in known] == [4, 64, 64]
+    said = [any("no SM holds two more than another" in text for text in each.bound.assumptions) for each in known]
+    assert said == [True, False, False]
 
 
 def test_no_sm_holds_more_blocks_than_its_part_of_the_grid() -> None:
