@@ -1,6 +1,6 @@
 """From a request (inputs, settings, recorded launches) to the results of its functions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sassan.app.analysis import analyze
@@ -53,10 +53,11 @@ class AnalysisRequest:
         machine = self.settings.machine
         return self.target or self.arch or (machine.sm.arch if machine is not None else None)
 
-    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
+    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False, changed: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
-        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too.
+        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too,
+        `changed`: for other code.
         Raises UsageError `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches
         nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
         or has changed.
@@ -66,7 +67,7 @@ class AnalysisRequest:
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
+            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed)
         for text in inherited(chosen):
             observer.assumed(text)
         for text in repeated(selected):
@@ -108,16 +109,24 @@ class AnalysisRequest:
         results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))
 
-    def _of_launches(self, inputs: Inputs, observer: Observer) -> tuple[tuple[AnalysisResult, ...], Inputs]:
-        """One result for each different launch; a kernel that the inputs do not hold is refused like a file that cannot be read."""
-        results: dict[int, AnalysisResult] = {}
+    def sequence_of(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> tuple[tuple[LaunchResult, ...], Inputs]:
+        """The recorded launches in order; a kernel that the inputs do not hold is refused like a file that cannot be read."""
         refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
+        sequence: list[LaunchResult] = []
         for launch in self.launch_results(inputs, observer):
-            if launch.result is not None:
-                results[id(launch.result)] = launch.result
+            sequence.append(launch)
             for gap in launch.missing:
                 missing = Refused(self.launches, InputError(gap.code, gap.message))
                 if (missing.file, gap.message) not in refused:
                     refused[missing.file, gap.message] = missing
                     observer.refused(missing)
-        return tuple(results.values()), replace(inputs, refused=tuple(refused.values()))
+        return tuple(sequence), replace(inputs, refused=tuple(refused.values()))
+
+    def _of_launches(self, inputs: Inputs, observer: Observer) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+        sequence, inputs = self.sequence_of(inputs, observer)
+        return different(sequence), inputs
+
+
+def different(sequence: Sequence[LaunchResult]) -> tuple[AnalysisResult, ...]:
+    """One result for each different launch of a sequence."""
+    return tuple({id(launch.result): launch.result for launch in sequence if launch.result is not None}.values())
