@@ -1,18 +1,27 @@
-// Ten kernels, and what happens to them in a build: scripts/build_gate_samples compiles this file once as it is and once with each of
-// SCALAR (vector loads fall apart), DIVERGENT (a branch of blocks becomes one of threads), CONFLICT (rows of a tile lose their padding),
-// REWRITTEN (the same in other words), and with few registers (spills).
+// Ten kernels, and what happens to them in a build: tests hold each build to the first one.
+// Archs: 80
+// Build: as_is
+// Build: rewritten -DREWRITTEN
+// Build: spill -maxrregcount=24
+// Build: scalar -DSCALAR
+// Build: divergent -DDIVERGENT
+// Build: conflict -DCONFLICT
+
+// Loads of four words, which fall apart.
 #ifdef SCALAR
 __device__ __forceinline__ float4 load(const float *p) { return make_float4(p[0], p[1], p[2], p[3]); }
 #else
 __device__ __forceinline__ float4 load(const float *p) { return *reinterpret_cast<const float4 *>(p); }
 #endif
 
+// A condition of blocks, which becomes one of threads.
 #ifdef DIVERGENT
 #define ODD (threadIdx.x & 1)
 #else
 #define ODD (blockIdx.x & 1)
 #endif
 
+// Rows of a tile, which lose their padding.
 #ifdef CONFLICT
 constexpr int PITCH = 32;
 #else
@@ -51,6 +60,7 @@ template <class Step> __device__ __forceinline__ float wide(float4 a, float4 b, 
     return sum;
 }
 
+// Twice the same kernel.
 #ifdef REWRITTEN
 #define KERNEL(name, k, step)                                                                                                              \
     extern "C" __global__ void name(float *__restrict__ to, const float *__restrict__ from, int count, int times) {                        \

@@ -23,6 +23,7 @@ class Site:
     """As `k.cu:31`, '' where it is not known."""
     transactions: int | None = None
     ideal: int | None = None
+    exact: bool = True
 
     @property
     def stem(self) -> str:
@@ -82,6 +83,7 @@ def _site(fields: Fields) -> Site:
         f"{PurePath(source.text('file')).name}:{source.whole('line', least=0)}" if source.values else "",
         whole(fields, "transactions"),
         whole(fields, "ideal"),
+        fields.flag("exact"),
     )
 
 

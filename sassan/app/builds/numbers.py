@@ -13,6 +13,8 @@ def named(result: Result, measure: Measure) -> str:
         return f"bound of a grid of {result.grid[0]} blocks ({result.model} model)"
     if measure is Measure.MAKESPAN and result.warps is not None:
         return f"makespan of {result.warps} warps ({result.model} model)"
+    if measure is Measure.LOCAL:
+        return "local memory of a thread in bytes"
     return f"number of {measure.value}" if measure not in BOUNDS else measure.value
 
 

@@ -70,6 +70,7 @@ def _accesses(result: AnalysisResult, block: Shape) -> Iterator[Mapping[str, Val
                     "opcode": instruction.opcode,
                     "space": reference.space.value,
                     "transactions": count.most if count is not None else None,
+                    "exact": count is not None and count.exact,
                     "ideal": access.ideal if access is not None else None,
                     "source": _source(result.function, instruction.address),
                 }

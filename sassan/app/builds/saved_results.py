@@ -34,10 +34,10 @@ class Measure(StrEnum):
     INSTRUCTIONS = "instructions"
     BLOCKS = "blocks"
     DIVERGENT = "divergent branches"
-    LOCAL = "bytes of local memory"
+    LOCAL = "local memory"
     STACK = "stack accesses"
     ACCESSES = "memory accesses"
-    PASSES = "wasted passes over shared memory"
+    PASSES = "wasted shared-memory passes"
     SECTORS = "wasted memory sectors"
     OCCUPANCY = "resident warps"
 

@@ -144,12 +144,20 @@ def _transactions(old: Code, new: Code, measure: Measure) -> Explained:
         if growth > 0:
             grown.append((growth, site, before))
     grown.sort(key=lambda each: (-each[0], each[1].address))
-    texts = [
-        f"{site.stem} at {site.place} now takes {site.transactions} {unit}" + (f" (was {before})" if before is not None else " (new)")
-        for _, site, before in grown[:_NAMED]
-    ]
-    more = [f"and {len(grown) - _NAMED} more"] if len(grown) > _NAMED else []
-    return Explained(", ".join([*texts, *more]), tuple((site.address, text) for (_, site, _), text in zip(grown, texts, strict=False)))
+    places = tuple((site.address, f"{_now(site, unit)}{_was(before)}") for _, site, before in grown)
+    texts = list(Counter(f"{site.stem} at {site.place} {_now(site, unit)}{_was(before)}" for _, site, before in grown).items())
+    named = [f"{count} × {text}" if count > 1 else text for text, count in texts[:_NAMED]]
+    more = [f"and {len(texts) - _NAMED} more"] if len(texts) > _NAMED else []
+    assumed = f" (of a block of {new.block}: none is given)" if new.assumed and named else ""
+    return Explained(", ".join([*named, *more]) + assumed, places[:_NAMED])
+
+
+def _now(site: Site, unit: str) -> str:
+    return f"now takes {'' if site.exact else 'up to '}{site.transactions} {unit}"
+
+
+def _was(before: int | None) -> str:
+    return " (new)" if before is None else f" (was {before})"
 
 
 def _paired(old: Sequence[Site], new: Sequence[Site]) -> Iterator[tuple[Site, Site | None]]:
