@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sassan.app.builds import profile
+from sassan.app import documents
+from sassan.app.builds import profile, saved_results
 from sassan.app.builds.build import Build
+from sassan.app.builds.numbers import asked
 from sassan.app.project import NAME, Value
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -88,8 +90,7 @@ def _gates(build: Build) -> Iterator[str]:
     yield "[check]"
     yield f"baseline = {quoted(BASELINE)}   # sassan check --update-baseline"
     yield 'max-growth = "5%"        # of bounds; of registers and instructions, too, of accesses, conflicts and branches not at all'
-    unbounded = sum(result.wcet.value is None for result in results)
-    yield from _gate("require-bounded", f"{unbounded} of {len(results)} functions have no WCET" if unbounded else "")
+    yield from _gate("require-bounded", _unbounded(results))
     gaps = [gap for result in results for gap in result.gaps]
     yield from _gate("no-gaps", _counted(gaps))
     reports = [check_control(result.function) for result in build.results]
@@ -99,6 +100,14 @@ def _gates(build: Build) -> Iterator[str]:
     yield "# max-us = 50                  # also max-wcet, max-total-us, max-registers, max-waste, …: sassan check --help"
     yield ""
     yield '# [gates."my_kernel*"]         # the same keys, for single functions'
+
+
+def _unbounded(results: Sequence[AnalysisResult]) -> str:
+    """Return how many functions lack a bound that was asked for, and which, '' where none does."""
+    known = [saved_results.of(documents.analysis(result)) for result in results]
+    missing = [next((measure for measure in asked(each) if each.number(measure) is None), None) for each in known]
+    count = Counter(measure for measure in missing if measure is not None)
+    return ", ".join(f"{number} of {len(results)} functions have no {measure}" for measure, number in count.items())
 
 
 def _gate(name: str, fails: str) -> Iterator[str]:
