@@ -5,6 +5,8 @@ Addresses and offsets are in bytes from the start of the function's text section
 """
 
 import hashlib
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
@@ -13,6 +15,8 @@ from sassan.source import Span
 
 INTERNAL = "$__internal_"
 """In the name of a subroutine of the compiler: a slow path of a division, a shuffle by some lanes."""
+_OF_FILE = re.compile(r"\.L_\w+|(?<=\$__internal_)[0-9]+(?=_)")
+"""What disassemblers and compilers number over a whole file: labels, subroutines of the compiler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,11 +345,24 @@ class Function:
 
     @property
     def text_hash(self) -> str:
-        """Return `sha256:…` over address and text of every instruction: what a flow-fact file is tied to."""
+        """Return `sha256:…` over address and text of every instruction: what a flow-fact file is tied to.
+
+        The same whatever else the file holds: labels count by their address.
+        """
         digest = hashlib.sha256()
-        for instruction in self.instructions:
-            digest.update(f"{instruction.address:x} {instruction.text}\n".encode())
+        for instruction, text in zip(self.instructions, self._texts(), strict=True):
+            digest.update(f"{instruction.address:x} {text}\n".encode())
         return f"sha256:{digest.hexdigest()}"
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the text of every instruction: code addresses in the place of labels, what else a file numbers in order of appearance."""
+        numbers: dict[str, int] = {}
+        for instruction in self.instructions:
+            text = instruction.text
+            for operand in instruction.operands:
+                if isinstance(operand, Target) and operand.label:
+                    text = text.replace(f"`({operand.label})", f"0x{operand.address:x}")
+            yield _OF_FILE.sub(lambda match: f"#{numbers.setdefault(match[0], len(numbers))}", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,14 +161,16 @@ def _hint(pattern: str, names: Sequence[str]) -> str:
     return f"functions ({len(names)}): {shown}{', …' if len(names) > len(near) else ''}"
 
 
-def check_settings(settings: Settings, functions: Sequence[Function], chosen: Sequence[Function], *, partial: bool = False) -> None:
+def check_settings(
+    settings: Settings, functions: Sequence[Function], chosen: Sequence[Function], *, partial: bool = False, changed: bool = False
+) -> None:
     """Hold flow facts against all functions of the input, parameters of the launch against the chosen ones.
 
-    `partial`: the facts may be for other inputs, too. Raises InputError for facts of a function that is missing or has changed, UsageError
+    `partial`: the facts may be for other inputs, too, `changed`: for other code. Raises InputError for facts of a function that is missing or has changed, UsageError
     for a parameter that no chosen kernel has, or an atomic operation.
     """
     if settings.facts is not None:
-        check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions)
+        check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions, changed=changed)
     check(settings.launch, tuple(function for function in chosen if function.kernel))
     check_distinct(settings, chosen)
 

@@ -28,7 +28,7 @@ OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
 _TABLES = ("check", "gates", "launch")
-_CHECK = ("baseline", "control", "max-growth")
+_CHECK = ("baseline", "control", "max-growth", "max-code-growth")
 _PATHS = frozenset({"bounds", "launches", "measurements"})
 _PATHS_BY_SUFFIX = frozenset({"gpu", "machine"})
 """Options that name something known, or a TOML file."""
@@ -55,6 +55,7 @@ class Project:
     control: bool = False
     baseline: str | None = None
     growth: str | None = None
+    code_growth: str | None = None
     arch: str | None = None
     """What CUDA source is compiled for."""
 
@@ -108,6 +109,7 @@ def read(path: str) -> Project:
         held.flag("control"),
         _within(folder, held.text("baseline")) if "baseline" in held else None,
         held.text("max-growth") if "max-growth" in held else None,
+        held.text("max-code-growth") if "max-code-growth" in held else None,
         file.text("arch") if "arch" in file else None,
     )
 

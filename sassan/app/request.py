@@ -53,10 +53,11 @@ class AnalysisRequest:
         machine = self.settings.machine
         return self.target or self.arch or (machine.sm.arch if machine is not None else None)
 
-    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
+    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False, changed: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
-        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too.
+        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too,
+        `changed`: for other code.
         Raises UsageError `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches
         nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
         or has changed.
@@ -66,7 +67,7 @@ class AnalysisRequest:
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
+            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed)
         for text in inherited(chosen):
             observer.assumed(text)
         for text in repeated(selected):

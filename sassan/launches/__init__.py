@@ -2,6 +2,6 @@
 
 from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 from sassan.launches.read import launches_of, parse, read
-from sassan.launches.write import text
+from sassan.launches.write import table, text
 
-__all__ = ["Argument", "Buffer", "Launches", "ProgramDevice", "ProgramLaunch", "launches_of", "parse", "read", "text"]
+__all__ = ["Argument", "Buffer", "Launches", "ProgramDevice", "ProgramLaunch", "launches_of", "parse", "read", "table", "text"]

@@ -13,7 +13,7 @@ _HEADER = (
 
 def text(recording: Launches) -> str:
     """Return the recording as TOML."""
-    return "\n".join([*_HEADER, *_header(recording), *(line for launch in recording.launches for line in _launch(launch))]) + "\n"
+    return "\n".join([*_HEADER, *_header(recording), *(line for launch in recording.launches for line in table(launch))]) + "\n"
 
 
 def _header(recording: Launches) -> Iterator[str]:
@@ -40,7 +40,8 @@ def _device(device: ProgramDevice) -> Iterator[str]:
     yield f"memory = {device.memory}"
 
 
-def _launch(launch: ProgramLaunch) -> Iterator[str]:
+def table(launch: ProgramLaunch) -> Iterator[str]:
+    """Yield the lines of one launch, a blank one first."""
     yield ""
     yield "[[launch]]"
     yield f"kernel = {quoted(launch.kernel)}"

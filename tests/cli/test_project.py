@@ -37,7 +37,7 @@ def wcet(result: Result) -> dict[str, int]:
 def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, folder: Path):
     assert sassan("init", "bfs_step.sass", "--loop-bound", "9").status == 0
     assert tomllib.loads((folder / "sassan.toml").read_text("utf-8"))["check"] == {
-        "baseline": "sassan-baseline.json", "max-growth": "0%", "require-bounded": True, "no-gaps": True, "control": True,
+        "baseline": "sassan-baseline.json", "max-growth": "5%", "require-bounded": True, "no-gaps": True, "control": True,
     }  # fmt: skip
     assert (sassan("check").out, sassan("check", "--quiet").err) == ("1 function checked, all pass\n", "")
     slower = sassan("check", "--loop-bound", "10")
@@ -191,3 +191,25 @@ def test_rank_takes_the_gpu_of_the_project_where_the_file_names_none(sassan: Sas
     for device, codes in (({"device_name": "Tesla T4"}, ["no-source"]), ({}, ["unknown-gpu"])):
         (folder / "c.json").write_text(json.dumps({**device, "kernel_name": "k", "problem_size": [64], **sizes, "cache": {}}), "utf-8")
         assert sassan("rank", "c.json").codes == codes
+
+
+def test_init_suggests_no_number_for_a_pointer_and_says_what_is_not_seen_without_a_launch(sassan: Sassan, folder: Path):
+    edited(SM_61 / "saxpy.ptx", folder / "k.ptx")
+    result = sassan("init", "k.ptx")
+    assert result.status == 0
+    assert "note: no launch is given: conflicts and coalescing are held as a usual block makes them (256 x 1 x 1), " in result.err
+    text = (folder / "sassan.toml").read_text("utf-8")
+    assert '# kernel = "saxpy"\n# grid = [1, 1, 1]\n# block = [256, 1, 1]\n# param = ["param_0=1024", "param_1=1024"]\n#\n' in text
+
+
+def test_a_project_that_is_replaced_keeps_the_launches_of_kernels_that_are_there(sassan: Sassan, folder: Path):
+    launch = '[[launch]]\nkernel = "{}"\ngrid = [8, 8, 1]\nblock = [16, 16, 1]\nparam = ["0x15c=10"]\n'
+    project(folder, f'files = ["mandelbrot.sass"]\n{launch.format("mandelbrot")}{launch.format("gone")}')
+    assert sassan("init", "mandelbrot.sass", "bfs_step.sass", "--overwrite").status == 0
+    written = tomllib.loads((folder / "sassan.toml").read_text("utf-8"))
+    assert [(one["kernel"], one["grid"], one["param"]) for one in written["launch"]] == [("mandelbrot", [8, 8, 1], ["0x15c=10"])]
+    assert "launches" not in written
+    result = sassan("check")
+    assert (result.status, result.out) == (0, "2 functions checked, all pass; not held by the baseline: mandelbrot: makespan\n")
+    held = {one["name"]: one["held_by"] for one in sassan("check", "--json").document["functions"]}
+    assert held == {"mandelbrot": ["no-gaps", "growth", "control"], "bfs_step": ["growth", "control"]}  # of what is not launched, the code

@@ -3,23 +3,28 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sassan.app.builds import gates, saved_results
+from sassan.app.builds import saved_results
 from sassan.app.builds.changes import counterparts
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.conditions import differing, other
-from sassan.app.builds.gates import Failure, Growth, asked, grown, unheld
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.gates import Failure, Rule
+from sassan.app.builds.growth import Allowed, grown, refuse_experiments, unheld
+from sassan.app.builds.numbers import asked
+from sassan.app.builds.saved_results import CODE, Measure, Result
 from sassan.app.inputs import wanted
 from sassan.app.request import AnalysisRequest
 from sassan.errors import InputError, UsageError
 
-_BY_NAME = "functions go by name and architecture: 'sassan diff' shows what changed"
+_NONE_OF_THEM = (
+    "the baseline holds none of the functions that are checked: they go by name and architecture, 'sassan diff' shows what changed; "
+    "'sassan check --update-baseline' accepts them"
+)
 
 
 class Baseline:
     """The results of an older build, and how much each number may grow."""
 
-    def __init__(self, request: AnalysisRequest, path: str, allowed: Growth) -> None:
+    def __init__(self, request: AnalysisRequest, path: str, allowed: Allowed) -> None:
         """Read the results of the functions that are asked for.
 
         Raises InputError, UsageError where they are no bounds.
@@ -30,20 +35,22 @@ class Baseline:
             raise InputError("missing-baseline", f"there is no baseline '{path}'", hint="'sassan check --update-baseline' writes it")
         self._path, self._allowed = path, allowed
         self._old = tuple(result for result in saved_results.load(path).results if wanted(result.name, request.patterns))
-        gates.refuse_experiments(self._old)
+        refuse_experiments(self._old)
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
+        self._none = False
 
     def pair(self, results: Sequence[Result], *, partial: bool = False) -> None:
-        """Find what each function is held to; a baseline of none is an error, unless the functions are a part of a project."""
+        """Find what each function is held to; `partial`: the functions may be a part of a project, of which it knows none."""
         self._held, self.missing = counterparts(self._old, results)
-        if results and not partial and not any(self._held):
-            message = f"{self._path}: holds none of the functions that are checked"
-            raise InputError("baseline", message, hint=f"{_BY_NAME}; --allow-unmatched where they are a part of a project")
+        self._none = bool(results) and not partial and not any(self._held)
 
-    def failures(self, place: int, now: Result) -> Iterator[Failure]:
-        """Yield what grew in the function at this place, each failure once."""
-        yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed))
+    def failures(self, place: int, now: Result, *, bounds: bool) -> Iterator[Failure]:
+        """Yield what grew in the function at this place, each failure once; `bounds`: also those of its time."""
+        if self._none:
+            yield Failure(Rule.GROWTH, _NONE_OF_THEM)
+        measures = (*(asked(now) if bounds else ()), *CODE)
+        yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed, measures))
 
     def old(self, place: int) -> Result | None:
         """Return what the function at this place is held to, None where that is nothing, or more than one."""
@@ -53,13 +60,18 @@ class Baseline:
         """Return the bounds of the function at this place that are held to nothing."""
         return unheld(self._held[place], now)
 
+    def knows(self, place: int) -> bool:
+        """Say whether the baseline has the function at this place."""
+        return bool(self._held[place])
+
     def conditions(self, place: int, now: Result) -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
 
     def holds(self, place: int, now: Result) -> bool:
-        """Say whether a bound of the function at this place is held to anything."""
-        return len(self.unheld(place, now)) < len(asked(now))
+        """Say whether a number of the function at this place is held to anything."""
+        known = any(each.number(measure) is not None for each in self._held[place] for measure in CODE)
+        return known or len(self.unheld(place, now)) < len(asked(now))
 
     def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
         """Yield what must not be overlooked: what was not held, what is gone, and what was made under other conditions."""
@@ -73,7 +85,7 @@ class Baseline:
             function = entry.result.function
             # Of a function that the baseline has, only some bound may be unknown there.
             without = f": {', '.join(entry.unheld or ())}" if old else ""
-            free.extend([named(function.name, function.arch) + without] if entry.unheld else [])
+            free.extend([named(function.name, function.arch) + without] if entry.unheld or not old else [])
         yield Remark("not-in-baseline", "not held by the baseline", tuple(free))
         yield Remark("only-in-baseline", "only in the baseline", tuple(named(result.name, result.arch) for result in self.missing))
         yield differing((entry.result.function.name, entry.conditions or ()) for entry in checked)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 
+_LAUNCH = ("block-dim", "grid", "param")
 _Key = tuple[str, str, int]
 _Same = Callable[[Result], tuple[str, ...] | None]
 _Pairing = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
@@ -126,6 +127,12 @@ def _place(result: Result) -> tuple[str, ...]:
     return (result.name, result.arch, result.file)
 
 
+def _launch(result: Result) -> tuple[str, ...] | None:
+    """Return the place of a launched kernel and its launch: one kernel may be launched in several ways."""
+    launch = [result.given(option) for option in _LAUNCH]
+    return (*_place(result), *(text or "" for text in launch)) if any(launch) else None
+
+
 def _named_code(result: Result) -> tuple[str, ...] | None:
     return None if result.text is None else (result.name, result.arch, result.text)
 
@@ -163,7 +170,7 @@ def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...]
     return groups
 
 
-_SURE: tuple[_Pairing, ...] = ((_matched, _place), (_matched, _named_code))
+_SURE: tuple[_Pairing, ...] = ((_matched, _launch), (_matched, _place), (_matched, _named_code))
 """The pairings of functions of one name and architecture that are certain."""
 
 

@@ -1,16 +1,19 @@
 """Gates held against the results of a request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from sassan import __version__
 from sassan.app import documents
-from sassan.app.builds import gates, mix, resources, saved_results, waste
+from sassan.app.builds import gates, mix, profile, resources, saved_results, times, waste
 from sassan.app.builds.baseline import Baseline
+from sassan.app.builds.build import Build
 from sassan.app.builds.checked import Checked, Remark
-from sassan.app.builds.gates import Demand, Gate, Growth, Rule
+from sassan.app.builds.gates import Demand, Failure, Gate, Rule
+from sassan.app.builds.growth import NONE, Allowed, growth
 from sassan.app.builds.saved_results import Result
-from sassan.app.inputs import Inputs, matches
+from sassan.app.builds.why import since
+from sassan.app.inputs import matches
 from sassan.app.memory import memory_of
 from sassan.app.project import NAME as PROJECT
 from sassan.app.project import Project
@@ -21,7 +24,16 @@ from sassan.app.views import check_control
 from sassan.errors import InputError, UsageError
 
 
-def gates_of(limits: Mapping[Rule, int | None], flags: Mapping[Rule, bool]) -> tuple[Gate, ...]:
+_OF_A_LAUNCH = frozenset(
+    {
+        *(Rule.MAX_WCET, Rule.MAX_MAKESPAN, Rule.MAX_US, Rule.MAX_GRID_CYCLES, Rule.MAX_TOTAL_US, Rule.MAX_WASTE, Rule.MIN_OCCUPANCY),
+        *(Rule.REQUIRE_BOUNDED, Rule.NO_GAPS),
+    }
+)
+"""What is asked of launches alone where a recording says which there are."""
+
+
+def gates_of(limits: Mapping[Rule, float | None], flags: Mapping[Rule, bool]) -> tuple[Gate, ...]:
     """Return the gates of the options, for every function."""
     numbered = [Gate(rule, limit, f"--{rule}") for rule, limit in limits.items() if limit is not None]
     return (*numbered, *(Gate(rule, None, f"--{rule}") for rule, wanted in flags.items() if wanted))
@@ -29,7 +41,8 @@ def gates_of(limits: Mapping[Rule, int | None], flags: Mapping[Rule, bool]) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What a check holds functions to, as given. `baseline` and `gates_file` are paths, `growth` is text; `demands` are of a project file.
+    """What a check holds functions to, as given. `baseline` and `gates_file` are paths, `growth` (of bounds) and
+    `code_growth` (of figures of the code) are texts; `demands` are of a project file.
 
     `partial`: the inputs may be a part of a project. `update`: the baseline is to be written, and holds nothing.
     """
@@ -39,6 +52,7 @@ class Held:
     gates_file: str | None = None
     baseline: str | None = None
     growth: str | None = None
+    code_growth: str | None = None
     update: bool = False
     partial: bool = False
     demands: tuple[Demand, ...] = ()
@@ -46,12 +60,13 @@ class Held:
     def beside(self, project: Project, *, whole: bool) -> "Held":
         """Return these with what a project file says; `whole`: the inputs are all of it."""
         baseline = self.baseline or project.baseline
-        growth = self.growth or (project.growth if baseline is not None and not self.update else None)
+        held = baseline is not None and not self.update
         return replace(
             self,
             control=self.control or project.control,
             baseline=baseline,
-            growth=growth,
+            growth=self.growth or (project.growth if held else None),
+            code_growth=self.code_growth or (project.code_growth if held else None),
             partial=self.partial or not whole,
             demands=(*project.demands, *self.demands),
         )
@@ -60,10 +75,11 @@ class Held:
         """Refuse what holds nothing, or contradicts itself or the request; raises UsageError."""
         if self.update and self.baseline in (None, "-"):
             raise UsageError("usage", "no file of a baseline is named", hint=f"pass --baseline OLD.json, or name it in a {PROJECT}")
-        if self.growth is not None and self.update:
-            raise UsageError("usage", "--update-baseline holds nothing to the baseline", hint="omit --max-growth")
-        if self.growth is not None and self.baseline is None:
-            raise UsageError("usage", "--max-growth has no effect without --baseline", hint="pass --baseline OLD.json, too")
+        for option, text in (("--max-growth", self.growth), ("--max-code-growth", self.code_growth)):
+            if text is not None and self.update:
+                raise UsageError("usage", "--update-baseline holds nothing to the baseline", hint=f"omit {option}")
+            if text is not None and self.baseline is None:
+                raise UsageError("usage", f"{option} has no effect without --baseline", hint="pass --baseline OLD.json, too")
         if not (self.gates or self.control or self.gates_file is not None or self.baseline is not None or self.demands):
             hint = f"pass --max-wcet N, --no-gaps, --baseline OLD.json, --gates gates.toml, …, or write them into a {PROJECT}"
             raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
@@ -84,30 +100,32 @@ class Checker:
         everywhere = (Demand("*", held.gates),) if held.gates else ()
         self._demands: tuple[Demand, ...] = (*everywhere, *held.demands, *_read(held.gates_file))
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
-        if Rule.MAX_MAKESPAN in rules and request.settings.warps is None and request.settings.launch.block is None:
-            raise UsageError("usage", "max-makespan needs the number of warps on an SM", hint="pass -W N or --block-dim")
-        if Rule.MIN_OCCUPANCY in rules and request.settings.launch.block is None and request.recording is None:
-            raise UsageError("usage", "min-occupancy needs the shape of a block", hint="pass --block-dim or --launches")
-        self._baseline = (
-            Baseline(request, held.baseline, gates.growth(held.growth) if held.growth is not None else Growth())
-            if held.baseline is not None and not held.update
-            else None
+        _refuse_what_is_never_known(rules, request)
+        allowed = Allowed(
+            growth(held.growth) if held.growth is not None else NONE, growth(held.code_growth) if held.code_growth is not None else None
         )
+        self._baseline = Baseline(request, held.baseline, allowed) if held.baseline is not None and not held.update else None
         self.unmatched: tuple[str, ...] = ()
         self.assumptions: dict[str, None] = {}
         """What the checks of control codes and of memory take for granted, each once."""
+        self._remarks: tuple[Remark, ...] = ()
         self._facts, self._partial = request.settings.facts, held.partial
 
-    def checked(self, results: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
-        """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
-        if not inputs.refused:
+    def checked(self, build: Build) -> list[Checked]:
+        """Return every function with the gates that it fails; a gate that is for no function is an error."""
+        results = build.results
+        if not build.inputs.refused:
             self._all_used([result.function.name for result in results])
-        rows = [documents.analysis(result) for result in results]
+        rows = [{**documents.analysis(result), **profile.document(result)} for result in results]
         numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)
+        totals = times.totals(build, self._demands)
+        self._remarks = build.remarks
         held = enumerate(zip(results, rows, numbers, strict=True))
-        return [self._held(place, result, row, now) for place, (result, row, now) in held]
+        return [
+            self._held(place, result, row, now, totals.get(place, ()), idle=id(result) in build.idle) for place, (result, row, now) in held
+        ]
 
     def _all_used(self, names: list[str]) -> None:
 
@@ -126,10 +144,21 @@ class Checker:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
-
+    def _held(
+        self,
+        place: int,
+        result: AnalysisResult,
+        row: Mapping[str, documents.Value],
+        numbers: Result,
+        totals: tuple[Failure, ...],
+        *,
+        idle: bool,
+    ) -> Checked:
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
-        failed = list(gates.failures(numbers, wanted))
+        wanted = [gate for gate in wanted if not (idle and gate.rule in _OF_A_LAUNCH)]
+        base = self._baseline
+        old = base.old(place) if base is not None else None
+        failed = [_explained(each, old, numbers) for each in (*gates.failures(numbers, wanted), *times.failures(result, wanted), *totals)]
         rules = [gate.rule for gate in wanted]
         if waste_limits := [gate for gate in wanted if gate.rule is Rule.MAX_WASTE]:
             memory = memory_of(result)
@@ -137,9 +166,8 @@ class Checker:
             failed.extend(waste.failures(memory, waste_limits))
         failed.extend(resources.failures(result, wanted))
         failed.extend(mix.failures(result, wanted))
-        base = self._baseline
         if base is not None:
-            failed.extend(base.failures(place, numbers))
+            failed.extend(base.failures(place, numbers, bounds=not idle))
             rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
             function = result.function
@@ -150,8 +178,8 @@ class Checker:
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:
             return Checked(result, row, tuple(failed), held_by, now=numbers)
-        against = base.unheld(place, numbers), base.conditions(place, numbers)
-        return Checked(result, row, tuple(failed), held_by, *against, now=numbers, old=base.old(place))
+        unheld = () if idle else base.unheld(place, numbers)
+        return Checked(result, row, tuple(failed), held_by, unheld, base.conditions(place, numbers), now=numbers, old=old)
 
     def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
         """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""
@@ -159,12 +187,37 @@ class Checker:
         # Where the baseline is all there is, it says of the same functions that it does not hold them.
         remarks = [Remark("no-gate", "held by no gate", free)] if self._demands else []
         remarks.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
-        return tuple(remark for remark in remarks if remark.names)
+        return tuple(remark for remark in (*remarks, *self._remarks) if remark.names)
 
     @property
     def missing(self) -> list[str] | None:
         """Return the names that only the baseline has, None without one."""
         return [result.name for result in self._baseline.missing] if self._baseline is not None else None
+
+
+def _refuse_what_is_never_known(rules: Set[Rule], request: AnalysisRequest) -> None:
+    """Raise UsageError for a gate on what no function of the request has."""
+    settings, recorded = request.settings, request.recording is not None
+    shaped, launched = settings.launch.block is not None or recorded, settings.launch.grid is not None or recorded
+    needs = (
+        (Rule.MAX_MAKESPAN, settings.warps is not None or shaped, "the number of warps on an SM", "-W N or --block-dim"),
+        (Rule.MIN_OCCUPANCY, shaped, "the shape of a block", "--block-dim or --launches"),
+        (Rule.MAX_GRID_CYCLES, launched, "a launch", "--block-dim and --grid, or --launches"),
+        (Rule.MAX_US, launched and settings.gpu is not None, "a GPU and a launch", "--gpu, and --block-dim and --grid or --launches"),
+        (Rule.MAX_TOTAL_US, recorded and settings.gpu is not None, "a GPU and a recording", "--gpu and --launches"),
+    )
+    for rule, known, what, hint in needs:
+        if rule in rules and not known:
+            raise UsageError("usage", f"{rule} needs {what}", hint=f"pass {hint}")
+
+
+def _explained(failure: Failure, old: Result | None, new: Result) -> Failure:
+    """Return the failure of a limit with what differs from the baseline, where that has the function."""
+    if old is None or failure.rule not in _OF_A_LAUNCH:
+        return failure
+    text, places = since(old, new)
+    message = f"{failure.message}; since the baseline: {text}" if text else failure.message
+    return replace(failure, message=message, related=(*failure.related, *places))
 
 
 def _read(path: str | None) -> tuple[Demand, ...]:

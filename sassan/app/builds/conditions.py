@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from sassan.app.builds.checked import Remark
-from sassan.app.builds.saved_results import Result
+from sassan.app.builds.saved_results import Measure, Result
 from sassan.app.fingerprint import HASHED
 from sassan.app.options import command_line
 
 _MISSING = "what it rests on is not recorded: write it again"
+_NO_CODE = "accesses and branches are not recorded: write it again"
 _FOLLOWS_CODE = "bounds"
 """Flow facts name addresses: they change with the code, and are compared where it is the same."""
 _FIGURES = {"tables": "figures of the architecture", "measurements": "measurements", "bounds": "flow facts"}
@@ -15,7 +16,11 @@ _FIGURES = {"tables": "figures of the architecture", "measurements": "measuremen
 
 def other(old: Result, new: Result) -> tuple[str, ...]:
     """Return in what the conditions of two results differ: `--loop-bound 9, now 10`."""
-    return tuple(_other(old, new))
+    missing = (
+        *((_MISSING,) if old.settings is None or new.settings is None else ()),
+        *((_NO_CODE,) if old.code is None and new.code is not None else ()),
+    )
+    return (*different(old, new), *missing)
 
 
 def differing(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Remark:
@@ -28,12 +33,15 @@ def differing(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Remark:
     return Remark("other-conditions", "the baseline was made under other conditions", texts)
 
 
-def _other(old: Result, new: Result) -> Iterator[str]:
+def different(old: Result, new: Result) -> Iterator[str]:
+    """Yield in what the conditions differ, as far as both results tell them."""
     if old.version and new.version and old.version != new.version:
         yield f"version {old.version}, now {new.version}"
+    warps = old.number(Measure.OCCUPANCY), new.number(Measure.OCCUPANCY)
+    if None not in warps and warps[0] != warps[1]:
+        yield f"{Measure.OCCUPANCY} {warps[0]}, now {warps[1]}"
     before, after = old.settings, new.settings
     if before is None or after is None:
-        yield _MISSING
         return
     same_code = old.text is not None and old.text == new.text
     for name in dict.fromkeys((*before, *after)):

@@ -4,13 +4,13 @@ Unknown is not below any limit: a number that is not known fails its gate.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sassan.alphabet import UNITS, Letter
+from sassan.app.builds.numbers import asked, first_gap, named, unknown
 from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
@@ -25,6 +25,9 @@ class Rule(StrEnum):
 
     MAX_WCET = "max-wcet"
     MAX_MAKESPAN = "max-makespan"
+    MAX_US = "max-us"
+    MAX_GRID_CYCLES = "max-grid-cycles"
+    MAX_TOTAL_US = "max-total-us"
     MAX_REGISTERS = "max-registers"
     MAX_DIVERGENT = "max-divergent"
     MAX_WASTE = "max-waste"
@@ -47,6 +50,7 @@ class Rule(StrEnum):
 LIMITS: Mapping[Rule, Measure] = {
     Rule.MAX_WCET: Measure.WCET,
     Rule.MAX_MAKESPAN: Measure.MAKESPAN,
+    Rule.MAX_GRID_CYCLES: Measure.GRID,
     Rule.MAX_REGISTERS: Measure.REGISTERS,
     Rule.MAX_DIVERGENT: Measure.DIVERGENT,
 }
@@ -59,6 +63,18 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
     Rule.MAX_MAKESPAN: (
         "The makespan of the warps on an SM is at most a limit.",
         "Give an SM fewer warps, remove instructions of the busiest unit ('sassan makespan' names it), or raise the limit.",
+    ),
+    Rule.MAX_US: (
+        "A launch takes at most a number of microseconds, by its bound.",
+        "'sassan analyze --gpu' shows the terms of the bound, 'sassan estimate' what to expect and what binds it.",
+    ),
+    Rule.MAX_GRID_CYCLES: (
+        "A launch takes at most a number of cycles, by its bound.",
+        "'sassan analyze --gpu' shows the terms of the bound; fewer blocks, a shorter worst path, or more resident blocks lower it.",
+    ),
+    Rule.MAX_TOTAL_US: (
+        "The launches of a recording take at most a number of microseconds, one after the other.",
+        "'sassan analyze --gpu --launches' lists them; shorten the one that the message names, or raise the limit.",
     ),
     Rule.MAX_REGISTERS: (
         "A thread uses at most a number of registers.",
@@ -106,7 +122,7 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
     ),
     Rule.GROWTH: (
         "No number is larger than in the baseline by more than is allowed.",
-        "'sassan diff OLD NEW' shows what changed; write a new baseline with 'sassan analyze --json' where the growth is meant.",
+        "'sassan diff OLD NEW' shows what changed; accept the growth with 'sassan check --update-baseline' where it is meant.",
     ),
     Rule.CONTROL: (
         "Every instruction waits for the results that it reads, by its control code.",
@@ -132,26 +148,10 @@ class Gate:
     """
 
     rule: Rule
-    limit: int | None
+    limit: float | None
     source: str
     letter: Letter | None = None
     """Of the rules on the instruction mix: which instructions count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How much a number may grow: by a share of what it was, or by a number of cycles."""
-
-    share: Fraction = Fraction(0)
-    cycles: int = 0
-
-    def allows(self, old: int, new: int) -> bool:
-        """Say whether `new` is no more than `old` may become."""
-        return new <= old + old * self.share + self.cycles
-
-    def __str__(self) -> str:
-        """Return it as it is typed."""
-        return f"{float(self.share * 100):g}%" if self.share or not self.cycles else str(self.cycles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +166,9 @@ class Failure:
     message: str
     address: int | None = None
     code: str = ""
-    value: int | None = None
-    limit: int | None = None
+    value: float | None = None
+    limit: float | None = None
     related: tuple[tuple[int, str], ...] = ()
-
-
-def growth(text: str) -> Growth:
-    """Return the growth that a text such as `5%`, `2.5%` or `12` (cycles) allows.
-
-    Raises UsageError.
-    """
-    match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]{1,6})?(%?)", text.strip(), re.ASCII)
-    if match is None or (match[2] and not match[3]):
-        raise UsageError("growth", f"'{text}' is not a growth", hint="write it as 5% or, in cycles, as 12")
-    if match[3]:
-        return Growth(share=Fraction(match[1] + (match[2] or "")) / 100)
-    return Growth(cycles=int(match[1]))
 
 
 def failures(result: Result, gates: Sequence[Gate]) -> Iterator[Failure]:
@@ -202,52 +189,18 @@ def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
         return
     limit = f"the limit {gate.limit} of {gate.source}"
     if value is None:
-        message = f"the {named(result, measure)} is unknown ({_why(result, measure)}), and unknown is not below {limit}"
+        message = f"the {named(result, measure)} is unknown ({unknown(result, measure)}), and unknown is not below {limit}"
     else:
         message = f"the {named(result, measure)} is {value}, above {limit}"
-    yield Failure(gate.rule, message, _first(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
-
-
-def named(result: Result, measure: Measure) -> str:
-    """Return the name of a number with what it depends on."""
-    if measure is Measure.WCET and result.model:
-        return f"WCET ({result.model} model)"
-    if measure is Measure.GRID and result.grid is not None:
-        return f"bound of a grid of {result.grid[0]} blocks ({result.model} model)"
-    if measure is Measure.MAKESPAN and result.warps is not None:
-        return f"makespan of {result.warps} warps ({result.model} model)"
-    return f"number of {measure.value}" if measure not in BOUNDS else measure.value
-
-
-def _why(result: Result, measure: Measure) -> str:
-    """Return why a number is not known."""
-    if measure is Measure.REGISTERS:
-        return "it is known of a cubin only"
-    if result.gaps:
-        first = result.gaps[0]
-        more = f" and {len(result.gaps) - 1} more" if len(result.gaps) > 1 else ""
-        return f"{first.code} at 0x{first.address:04x}{more}"
-    if measure is Measure.MAKESPAN and result.warps is None:
-        return "how many warps share an SM is not known"
-    return f"the solver ended with '{result.status}'" if measure is Measure.WCET else "it has no bound"
-
-
-def _first(result: Result) -> int | None:
-    return result.gaps[0].address if result.gaps else None
+    yield Failure(gate.rule, message, first_gap(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
 
 
 def _bounded(result: Result) -> Iterator[Failure]:
     for measure in asked(result):
         if result.number(measure) is None:
-            message = f"the {named(result, measure)} has no bound: {_why(result, measure)}"
-            yield Failure(Rule.REQUIRE_BOUNDED, message, _first(result), related=_others(result))
+            message = f"the {named(result, measure)} has no bound: {unknown(result, measure)}"
+            yield Failure(Rule.REQUIRE_BOUNDED, message, first_gap(result), related=_others(result))
             return
-
-
-def asked(result: Result) -> list[Measure]:
-    """Return the bounds that were asked for: a makespan where warps or the shape of a block are given, a grid where it is; known or not."""
-    requested = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
-    return [measure for measure in BOUNDS if requested[measure]]
 
 
 def _others(result: Result) -> tuple[tuple[int, str], ...]:
@@ -257,67 +210,6 @@ def _others(result: Result) -> tuple[tuple[int, str], ...]:
 def _gaps(result: Result) -> Iterator[Failure]:
     for gap in result.gaps:
         yield Failure(Rule.NO_GAPS, f"{gap.code}: {gap.message}", gap.address, gap.code)
-
-
-def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
-    """Yield every number that grew beyond what is allowed, or is no longer known; one that was not known before is held to nothing.
-
-    Nor is a makespan that is not requested now: neither warps nor a block are given; nor the bound of a grid of another launch.
-    Raises UsageError where the numbers count different things: another cost model, another number of warps; or are no bounds.
-    """
-    refuse_experiments((old, new))
-    if old.model != new.model:
-        raise _incomparable(old, f"the cost model '{old.model}'", f"'{new.model}'")
-    for measure in BOUNDS:
-        before, after = old.number(measure), new.number(measure)
-        if before is None or measure not in asked(new) or (measure is Measure.GRID and not _same_launch(old, new)):
-            continue
-        if measure is Measure.MAKESPAN and new.warps is not None and old.warps != new.warps:
-            raise _incomparable(old, f"{old.warps} warps", str(new.warps))
-        if after is None:
-            message = f"the {named(new, measure)} was {before} and is now unknown ({_why(new, measure)})"
-            yield Failure(Rule.GROWTH, message, _first(new), limit=before)
-        elif not allowed.allows(before, after):
-            message = f"the {named(new, measure)} grew from {before} to {after} ({growth_text(before, after)}); allowed is {allowed}"
-            yield Failure(Rule.GROWTH, message, value=after, limit=before)
-
-
-def refuse_experiments(results: Iterable[Result]) -> None:
-    """Raise UsageError where a number is that of an ablation or of the paper's experiment."""
-    for result in results:
-        if result.experiment:
-            message = f"'{result.name}': the numbers are those of --ablate or --paper-experiment, which give no bounds to hold to"
-            raise UsageError("experiment", message, hint="analyze without these options")
-
-
-def _same_launch(old: Result, new: Result) -> bool:
-    return (old.block, old.grid) == (new.block, new.grid)
-
-
-def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
-    """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them.
-
-    One that knows the bound of a grid of another launch does not know that of this one.
-    """
-    return tuple(
-        measure
-        for measure in asked(new)
-        if all(each.number(measure) is None or (measure is Measure.GRID and not _same_launch(each, new)) for each in old)
-    )
-
-
-def growth_text(old: int, new: int) -> str:
-    """Return by how much a number changed: `+3.1%`, or `+4` where it was 0."""
-    if not old:
-        return f"{new - old:+d}"
-    # Numbers of a file may be larger than a float is.
-    tenths = round(Fraction(1000 * abs(new - old), old))
-    return f"{'-' if new < old else '+'}{tenths // 10}.{tenths % 10}%"
-
-
-def _incomparable(old: Result, before: str, after: str) -> UsageError:
-    message = f"'{old.name}': the baseline is for {before}, and this analysis for {after}"
-    return UsageError("baseline", message, hint="analyze both with the same --model and -W")
 
 
 def control(function: "Function", report: "Report") -> Iterator[Failure]:
@@ -367,10 +259,14 @@ def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tup
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
+TIMES = (Rule.MAX_US, Rule.MAX_TOTAL_US)
+"""The gates that are microseconds, which need a GPU."""
+_LONGEST = 1e15
+"""Microseconds: some thirty years."""
 _NUMBERED = (*LIMITS, Rule.MAX_WASTE, Rule.MAX_SPILLS, Rule.MAX_SHARED, Rule.MAX_LOCAL, Rule.MIN_OCCUPANCY)
 _MIX = (Rule.MAX_MIX, Rule.MIN_MIX)
 _LETTERS, _WHOLE = tuple(letter.value for letter in UNITS), 100
-IN_FILES = (*_NUMBERED, *_MIX, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
+IN_FILES = (*_NUMBERED, *TIMES, *_MIX, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
 def mix(rule: Rule, text: str) -> Gate:
@@ -394,6 +290,8 @@ def _gates(table: Fields, rule: Rule) -> Iterator[Gate]:
         yield from (Gate(rule, shares.whole(key, least=0, most=_WHOLE), source, Letter(key)) for key in shares.values)
     elif rule in _NUMBERED:
         yield Gate(rule, table.whole(rule, least=0), source)
+    elif rule in TIMES:
+        yield Gate(rule, table.number(rule, least=0, most=_LONGEST), source)
     elif table.flag(rule):
         yield Gate(rule, None, source)
     else:

@@ -9,9 +9,9 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import inf
 from pathlib import Path
 
+from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, code_of, whole
 from sassan.app.documents import SCHEMA
 from sassan.checked import Fields, Format, shown
 from sassan.errors import InputError
@@ -25,7 +25,7 @@ _EXPERIMENTS = ("ablated for an experiment: ", "experiment of the 2023 paper: ")
 
 
 class Measure(StrEnum):
-    """A number of a function; more is never better."""
+    """A number of a function; more is never better, save for resident warps."""
 
     WCET = "WCET"
     MAKESPAN = "makespan"
@@ -34,10 +34,20 @@ class Measure(StrEnum):
     INSTRUCTIONS = "instructions"
     BLOCKS = "blocks"
     DIVERGENT = "divergent branches"
+    LOCAL = "local memory"
+    STACK = "stack accesses"
+    ACCESSES = "memory accesses"
+    PASSES = "wasted shared-memory passes"
+    SECTORS = "wasted memory sectors"
+    OCCUPANCY = "resident warps"
 
 
 BOUNDS = (Measure.WCET, Measure.MAKESPAN, Measure.GRID)
 """The numbers that are bounds: one that is not known is lost, and not only missing."""
+CODE = tuple(measure for measure in Measure if measure not in {*BOUNDS, Measure.BLOCKS})
+"""The figures of the code that a baseline holds."""
+TRANSACTIONS = frozenset({Measure.PASSES, Measure.SECTORS})
+"""Those that depend on the block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +97,17 @@ class Result:
     version: str = ""
     settings: Mapping[str, str] | None = None
     """What the numbers rest on, by the names of options; None where an older document does not tell."""
+    code: Code | None = None
+    """Its accesses and branches, None where an older document does not tell."""
 
     @property
     def experiment(self) -> bool:
         """Say whether the numbers are those of an ablation or of the paper's experiment, which are no bounds."""
         return self.status == "experiment" or any(text.startswith(_EXPERIMENTS) for text in self.assumptions)
+
+    def given(self, option: str) -> str | None:
+        """Return what is given for an option, None where nothing is, or an older document does not tell."""
+        return (self.settings or {}).get(option)
 
     def number(self, measure: Measure) -> int | None:
         """Return a number, None where it is not known."""
@@ -106,38 +122,58 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     fields = Fields(_FORMAT, name or "results", document)
     wcet, makespan, strings = fields.table("wcet"), fields.table("makespan"), fields.table("strings")
     occupancy, grid, settings = fields.table("occupancy"), fields.table("grid"), fields.table("settings")
-    blocks, sms = _whole(grid, "blocks"), _whole(grid, "sms")
+    blocks, sms = whole(grid, "blocks"), whole(grid, "sms")
+    code = code_of(fields.table("profile")) if "profile" in fields else None
     numbers: dict[Measure, int | None] = {
-        Measure.WCET: _whole(wcet, "value"),
-        Measure.MAKESPAN: _whole(makespan, "upper"),
-        Measure.GRID: _whole(grid, "upper"),
-        Measure.REGISTERS: _whole(fields, "registers"),
-        Measure.INSTRUCTIONS: _whole(fields, "instructions"),
-        Measure.BLOCKS: _whole(fields, "blocks"),
-        Measure.DIVERGENT: _whole(fields, "divergent_branches"),
+        Measure.WCET: whole(wcet, "value"),
+        Measure.MAKESPAN: whole(makespan, "upper"),
+        Measure.GRID: whole(grid, "upper"),
+        Measure.REGISTERS: whole(fields, "registers"),
+        Measure.INSTRUCTIONS: whole(fields, "instructions"),
+        Measure.BLOCKS: whole(fields, "blocks"),
+        Measure.DIVERGENT: whole(fields, "divergent_branches"),
+        Measure.OCCUPANCY: whole(occupancy, "warps"),
+        **(_figures(code) if code is not None else {}),
     }
     return Result(
         name=fields.text("name"),
         arch=fields.text("arch"),
         file=fields.text("file", ""),
         text=fields.text("text") if "text" in fields else None,
-        numbers=tuple(numbers[measure] for measure in Measure),
+        numbers=tuple(numbers.get(measure) for measure in Measure),
         model=wcet.text("model", ""),
         status=wcet.text("status", ""),
-        warps=_whole(makespan, "warps"),
+        warps=whole(makespan, "warps"),
         string=strings.text("worst_path") if "worst_path" in strings else None,
         loops=tuple(_loop(loop) for loop in fields.tables("loops")),
         gaps=tuple(Gap(gap.text("code"), gap.address("address"), gap.text("message", "")) for gap in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
         launched=bool(occupancy.values),
-        block=_whole(occupancy, "threads"),
+        block=whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
         settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
+        code=code,
     )
 
 
+def _figures(code: Code) -> Mapping[Measure, int | None]:
+    return {
+        Measure.LOCAL: code.local,
+        **(
+            {
+                Measure.STACK: len(code.of(LOCAL)),
+                Measure.ACCESSES: len(code.accesses) - len(code.of(LOCAL)),
+                Measure.PASSES: code.wasted(SHARED),
+                Measure.SECTORS: code.wasted(GLOBAL),
+            }
+            if code.accesses is not None
+            else {}
+        ),
+    }
+
+
 def _loop(fields: Fields) -> Loop:
-    return Loop(fields.text("head"), tuple(fields.texts("context")), _whole(fields, "bound"), fields.text("source", ""))
+    return Loop(fields.text("head"), tuple(fields.texts("context")), whole(fields, "bound"), fields.text("source", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +271,3 @@ def _refused(fields: Fields) -> Refused:
         fields.text("code"), fields.text("message", "no reason given"), hint=fields.text("hint") if "hint" in fields else None
     )
     return Refused(fields.text("file", ""), error)
-
-
-def _whole(table: Fields, key: str) -> int | None:
-    return table.whole(key, least=0, most=inf) if key in table else None

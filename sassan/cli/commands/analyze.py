@@ -1,6 +1,7 @@
 """`sassan analyze`: the main job."""
 
 from sassan.app import documents
+from sassan.app.builds import profile
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.makespan.cycles import with_schedule
@@ -66,9 +67,11 @@ def analyze(
     if schedule:
         results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
     if json:
-        document.show(
-            [{**documents.analysis(result), **(explain_report.document(result) if explain else {})} for result in results], inputs.refused
-        )
+        rows = [
+            {**documents.analysis(result), **profile.document(result), **(explain_report.document(result) if explain else {})}
+            for result in results
+        ]
+        document.show(rows, inputs.refused)
     elif csv:
         sheet.show(report.HEADS, map(report.flat, results))
     else:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from sassan.app.builds.build import build_of
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.checker import Checker, Held, gates_of
 from sassan.app.builds.gates import Rule, mix
@@ -15,7 +16,9 @@ from sassan.cli.options.gates import (
     Control,
     Gates,
     JUnit,
+    MaxCodeGrowth,
     MaxDivergent,
+    MaxGridCycles,
     MaxGrowth,
     MaxLocal,
     MaxMakespan,
@@ -23,6 +26,8 @@ from sassan.cli.options.gates import (
     MaxRegisters,
     MaxShared,
     MaxSpills,
+    MaxTotalUs,
+    MaxUs,
     MaxWaste,
     MaxWcet,
     MinMix,
@@ -55,6 +60,9 @@ def check(
     *,
     max_wcet: MaxWcet = None,
     max_makespan: MaxMakespan = None,
+    max_us: MaxUs = None,
+    max_grid_cycles: MaxGridCycles = None,
+    max_total_us: MaxTotalUs = None,
     max_registers: MaxRegisters = None,
     max_divergent: MaxDivergent = None,
     max_waste: MaxWaste = None,
@@ -71,6 +79,7 @@ def check(
     allow_unmatched: AllowUnmatched = False,
     baseline: BaselineFile = None,
     max_growth: MaxGrowth = None,
+    max_code_growth: MaxCodeGrowth = None,
     update_baseline: UpdateBaseline = False,
     sarif: Sarif = None,
     junit: JUnit = None,
@@ -80,14 +89,16 @@ def check(
 ) -> None:
     """Hold every function to gates, for CI: status 1 where one fails.
 
-    Each failure is one line with its place. A number that is not known (the function has gaps) fails every limit on it: unknown is not
-    below N. A baseline is what 'sassan analyze --json' printed of an older build; the last line names what it, or any gate, does not hold.
+    Each failure is one line with its place, and of what grew with what explains it. A number that is not known (the function has gaps)
+    fails every limit on it: unknown is not below N. A baseline is what 'sassan analyze --json' printed of an older build: bounds, registers,
+    instructions, accesses, conflicts, divergent branches. The last line names what it, or any gate, does not hold.
 
     \b
     Examples:
       sassan check k.cubin --require-bounded --max-wcet 5000
       sassan check k.cubin -W 16 --max-makespan 20000 --max-registers 64
       sassan check k.cubin --block-dim 32,8 --param n=1024 --max-waste 0
+      sassan check a.out --gpu T4 --launches launches.toml --max-total-us 5000
       sassan check k.cubin --max-mix D=0 --min-mix T=5
       sassan check k.cubin --gates gates.toml --sarif sassan.sarif
       sassan analyze old.cubin --json > old.json
@@ -110,6 +121,9 @@ def check(
                 {
                     Rule.MAX_WCET: max_wcet,
                     Rule.MAX_MAKESPAN: max_makespan,
+                    Rule.MAX_US: max_us,
+                    Rule.MAX_GRID_CYCLES: max_grid_cycles,
+                    Rule.MAX_TOTAL_US: max_total_us,
                     Rule.MAX_REGISTERS: max_registers,
                     Rule.MAX_DIVERGENT: max_divergent,
                     Rule.MAX_WASTE: max_waste,
@@ -125,6 +139,7 @@ def check(
         gates_file=gates,
         baseline=baseline,
         growth=max_growth,
+        code_growth=max_code_growth,
         update=update_baseline,
         partial=allow_unmatched,
     )
@@ -136,8 +151,8 @@ def check(
     for output in (sarif, junit, summary):
         _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
-    results, inputs = request.results(asked.observer, partial=held.partial)
-    checked = checker.checked(results, inputs)
+    build = build_of(request, asked.observer, partial=held.partial)
+    checked, inputs = checker.checked(build), build.inputs
     _say(asked, checker)
     remarks = checker.remarks(checked)
     if update_baseline and held.baseline is not None and not inputs.refused:

@@ -9,7 +9,8 @@ from sassan.app import documents
 from sassan.app.builds import saved_results
 from sassan.app.builds.changes import Change, changes
 from sassan.app.builds.code import compared
-from sassan.app.builds.gates import Growth, grown, growth, refuse_experiments
+from sassan.app.builds.growth import NONE, Allowed, Growth, grown, growth, refuse_experiments
+from sassan.app.builds.numbers import asked
 from sassan.app.builds.saved_results import Result
 from sassan.app.inputs import Inputs, Refused, matches, wanted
 from sassan.app.settings import Settings
@@ -68,7 +69,7 @@ def diff(
         _code(asked, old, new, output, json=json)
         return
     _check(asked, (old, new), output, max_growth, fail=fail_on_growth)
-    allowed = growth(max_growth) if max_growth is not None else Growth()
+    allowed = growth(max_growth) if max_growth is not None else NONE
     (before, missing), (after, lost) = _side(asked, old), _side(asked, new)
     _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
     if fail_on_growth:
@@ -160,7 +161,7 @@ def _grew(changed: Sequence[Change], allowed: Growth) -> bool:
     failed = False
     for change in changed:
         if change.old is not None and change.new is not None:
-            for each in grown(change.old, change.new, allowed):
+            for each in grown(change.old, change.new, Allowed(allowed), asked(change.new)):
                 failed = True
                 note(f"{label(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
     return failed

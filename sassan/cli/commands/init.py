@@ -1,17 +1,24 @@
 """`sassan init`: a project file for what is given."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sassan.app import documents, new_project
+from sassan.app.builds import profile
+from sassan.app.builds.build import build_of
+from sassan.app.inputs import Observer
 from sassan.app.project import NAME
+from sassan.app.request import AnalysisRequest
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import document
 from sassan.cli.output.files import save
 from sassan.cli.output.finish import finish
+from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
+from sassan.launches import Launches
 
 ProjectOutput = Annotated[str, typer.Option("-o", "--output", metavar=NAME, help="The file to write.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file, and the baseline beside it.")]
@@ -22,7 +29,8 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
     """Write a project file: what the other commands take from it.
 
     The files are analyzed under the options that are given; these, the files, and the gates that pass today are written down, what does
-    not pass as a comment that says why. The results become the baseline beside it. 'sassan check' alone then holds later builds to both.
+    not pass as a comment that says why. The results become the baseline beside it: of every function the bound, registers, instructions,
+    local memory, accesses and divergent branches. 'sassan check' alone then holds later builds to both.
 
     \b
     Examples:
@@ -37,10 +45,26 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
             raise UsageError("exists", f"'{each}' exists", hint="pass --overwrite, or another name to -o")
     if "-" in asked.request.files:
         raise UsageError("standard-input", "a project cannot read standard input", hint="name the files")
-    results, inputs = asked.request.results(asked.observer)
-    if not inputs.refused:
-        text = new_project.text(asked.request, asked.given, results, path.parent)
+    request, kept = _kept(asked)
+    build = build_of(request, asked.observer)
+    if not build.inputs.refused:
+        given = {name: value for name, value in asked.given.items() if name != "launches" or request.recording is not None}
+        text = new_project.text(request, given, build, path.parent, kept)
         save(path, text.encode(), quiet=asked.observer.quiet)
-        rows = [documents.analysis(result) for result in results]
+        rows = [{**documents.analysis(result), **profile.document(result)} for result in build.results]
         save(baseline, document.text(rows, ()).encode(), quiet=asked.observer.quiet)
-    finish(inputs)
+        unseen = new_project.unseen(build.results)
+        if unseen and not asked.observer.quiet:
+            note(f"note: {safe(unseen)}\n")
+    finish(build.inputs)
+
+
+def _kept(asked: AnalysisCommand) -> tuple[AnalysisRequest, Launches | None]:
+    """Return the request, and the launches that stand in the project file: those of kernels that the inputs hold stay."""
+    request, project = asked.request, asked.project
+    if project is None or project.recording is None or request.recording is not project.recording:
+        return request, None
+    names = request.inputs(Observer(), changed=True).names
+    launches = tuple(launch for launch in project.recording.launches if launch.kernel in names)
+    kept = replace(project.recording, launches=launches) if launches else None
+    return replace(request, recording=kept), kept

@@ -13,6 +13,18 @@ MaxMakespan = Annotated[
     int | None,
     typer.Option("--max-makespan", metavar="N", min=0, max=MANY, help="Fail functions whose makespan (with -W) is above N, or not known."),
 ]
+MaxUs = Annotated[
+    float | None,
+    typer.Option("--max-us", metavar="US", min=0, max=1e15, help="Fail launches whose bound is above this many microseconds, or not known."),
+]
+MaxGridCycles = Annotated[
+    int | None,
+    typer.Option("--max-grid-cycles", metavar="N", min=0, max=MANY, help="Fail launches whose bound is above N cycles, or not known."),
+]
+MaxTotalUs = Annotated[
+    float | None,
+    typer.Option("--max-total-us", metavar="US", min=0, max=1e15, help="A deadline: fail where all launches of --launches may take longer."),
+]
 MaxRegisters = Annotated[
     int | None,
     typer.Option(
@@ -58,11 +70,20 @@ AllowUnmatched = Annotated[
 ]
 BaselineFile = Annotated[
     str | None,
-    typer.Option("--baseline", metavar="OLD.json", help="Fail functions whose WCET or makespan grew: what analyze --json said before."),
+    typer.Option("--baseline", metavar="OLD.json", help="Fail functions whose numbers grew: what analyze --json said before."),
 ]
 MaxGrowth = Annotated[
     str | None,
     typer.Option("--max-growth", metavar="5%|N", help="Growth that is allowed, in percent or in cycles.", show_default="0%"),
+]
+MaxCodeGrowth = Annotated[
+    str | None,
+    typer.Option(
+        "--max-code-growth",
+        metavar="5%|N",
+        help="The same of registers, instructions, accesses, conflicts, branches.",
+        show_default="5% of the first two",
+    ),
 ]
 UpdateBaseline = Annotated[
     bool, typer.Option("--update-baseline", help="Write the baseline anew, and hold nothing to the old one; other gates hold.")

@@ -8,7 +8,8 @@ from dataclasses import replace
 from sassan.app.builds.changes import Change, ChangeState
 from sassan.app.builds.checked import Remark
 from sassan.app.builds.conditions import differing, other
-from sassan.app.builds.gates import growth_text, unheld
+from sassan.app.builds.growth import unheld
+from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from sassan.app.builds.checked import Checked, Remark
-from sassan.app.builds.gates import growth_text
+from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
-from sassan.cli.output.terminal import label, listed, message, safe
+from sassan.app.builds.why import since
+from sassan.cli.output.terminal import label, message, safe
 
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|~&"})
-_WIDEST = 200
 _HEAD = ("| function | WCET | makespan | grid | why |", "|---|---|---|---|---|")
 
 
@@ -61,7 +61,7 @@ def text(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
             lines += [_row(entry) for entry in entries] + [""]
     same = sum(weight(entry) is None for entry in checked)
     lines += [f"{same} without a change."] if same else []
-    lines += [f"- {_plain(remark.what)}: {_plain(listed(message(', '.join(remark.names)), _WIDEST))}" for remark in remarks]
+    lines += [f"- {_plain(remark.what)}: {_plain(message(', '.join(remark.names)))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
@@ -69,11 +69,13 @@ def _row(entry: Checked) -> str:
     why = [f"{failure.rule}: {failure.message}" for failure in entry.failures] or [*(entry.conditions or ())]
     if not why and entry.unheld:
         why = [f"not in the baseline: {', '.join(measure.value for measure in entry.unheld)}"]
+    if not why and entry.old is not None and entry.now is not None:
+        why = [since(entry.old, entry.now)[0]]
     function = entry.result.function
     cells = [
         f"{label(function.name, 80)} ({function.arch})",
         *(_bound(entry, each) for each in BOUNDS),
-        listed(message("; ".join(why)), _WIDEST),
+        message("; ".join(why)),
     ]
     return f"| {' | '.join(map(_plain, cells))} |"
 

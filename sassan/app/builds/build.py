@@ -1,0 +1,96 @@
+"""A build as gates see it: every function, and every different launch of a recording, whatever changed since launches and facts were written.
+
+A recording and flow facts belong to a build. Of a later one, what still fits is used, and the rest is named: nothing ends a check.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sassan.app.builds.checked import Remark
+from sassan.app.inputs import Inputs, Observer
+from sassan.app.launches import LaunchResult, different, kernel_of
+from sassan.app.request import AnalysisRequest
+from sassan.app.result import AnalysisResult
+from sassan.errors import Gap
+from sassan.ipet.facts.model import FlowFacts
+from sassan.ir import Function
+from sassan.launches import ProgramLaunch
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What was found of a build: a result for each function or different launch, and the `sequence` of recorded launches.
+
+    `idle` are the functions that no launch of the recording runs, by the identity of their results: nothing is known of their launch.
+    `cut` says why the recording ends early, '' where it does not. `remarks` say what of a recording or of flow facts is of other code.
+    """
+
+    results: tuple[AnalysisResult, ...]
+    inputs: Inputs
+    sequence: tuple[LaunchResult, ...] = ()
+    idle: frozenset[int] = frozenset()
+    remarks: tuple[Remark, ...] = ()
+    cut: str = ""
+
+
+def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = False) -> Build:
+    """Return the build of a request; functions that a recording does not launch are analyzed without a launch.
+
+    Raises what `AnalysisRequest.results` raises, save for facts and launches of other code.
+    """
+    inputs = request.inputs(observer, partial=partial, changed=True)
+    request, remarks = _fitted(request, [(selected.file, selected.function) for selected in inputs.selected])
+    if request.recording is None:
+        results, inputs = request.results_of(inputs, observer)
+        return Build(results, inputs, remarks=remarks)
+    launched = {launch.kernel for launch in request.recording.launches}
+    idle = tuple(selected for selected in inputs.selected if selected.function.name not in launched)
+    sequence, inputs = request.every_launch(inputs, observer)
+    others, inputs = replace(request, recording=None).results_of(replace(inputs, selected=idle), observer)
+    cut = request.recording.cut
+    return Build((*different(sequence), *others), inputs, sequence, frozenset(map(id, others)), remarks, cut)
+
+
+def _fitted(request: AnalysisRequest, functions: Sequence[tuple[str, Function]]) -> tuple[AnalysisRequest, tuple[Remark, ...]]:
+    """Return the request with what of its facts and launches fits these functions, and what does not."""
+    remarks: list[Remark] = []
+    facts = request.settings.facts
+    if facts is not None:
+        stale = _stale(facts, [function for _, function in functions])
+        if stale:
+            kept = tuple(entry for entry in facts.functions if entry[0] not in stale)
+            request = replace(request, settings=replace(request.settings, facts=replace(facts, functions=kept)))
+            remarks.append(Remark("other-text", "flow facts are of other code and not used: check them, and write the new hash", stale))
+    if request.recording is not None:
+        launches, other, unused = [], dict[str, None](), dict[str, None]()
+        for launch in request.recording.launches:
+            fitting = _launch(launch, functions)
+            launches.append(fitting)
+            other |= {launch.kernel: None} if fitting.code != launch.code else {}
+            unused |= {launch.kernel: None} if fitting.arguments != launch.arguments else {}
+        request = replace(request, recording=replace(request.recording, launches=tuple(launches)))
+        remarks.append(Remark("other-code", "launches were recorded of other code", tuple(other)))
+        remarks.append(Remark("other-parameters", "recorded arguments are of other parameters and not used", tuple(unused)))
+    return request, tuple(remark for remark in remarks if remark.names)
+
+
+def _stale(facts: FlowFacts, functions: Sequence[Function]) -> tuple[str, ...]:
+    """Return the functions whose code is not that of their facts."""
+    texts: dict[str, set[str]] = {}
+    for function in functions:
+        texts.setdefault(function.name, {""}).add(function.text_hash)
+    return tuple(name for name, known in facts.functions if name in texts and known.text not in texts[name])
+
+
+def _launch(launch: ProgramLaunch, functions: Sequence[tuple[str, Function]]) -> ProgramLaunch:
+    """Return a launch as the code of today can take it: of any code, and with its arguments only where the parameters lie as they did."""
+    place = kernel_of(functions, launch)
+    if not isinstance(place, Gap) or place.code != "other-code":
+        return launch
+    free = replace(launch, code=None)
+    now = kernel_of(functions, free)
+    assert not isinstance(now, Gap)
+    facts = functions[now][1].compiler
+    given = {(argument.offset, argument.size) for argument in launch.arguments or ()}
+    fits = facts is None or given == {(parameter.offset, parameter.size) for parameter in facts.parameters}
+    return free if fits else replace(free, arguments=None)
