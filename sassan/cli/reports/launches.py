@@ -11,7 +11,6 @@ from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
-from sassan.machine.launch import Shape
 from sassan.timing import Unit
 
 _GRID_HAS = "the grid has"
@@ -93,8 +92,8 @@ def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[
     codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
     return (
         launch.kernel,
-        _shape(launch.grid),
-        _shape(launch.block),
+        report.extents(launch.grid),
+        report.extents(launch.block),
         str(launch.shared),
         str(launch.count),
         *numbers,
@@ -103,7 +102,3 @@ def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[
         report.NONE if launch_result.cycles is None else report.UNLIMITED,
         codes,
     )
-
-
-def _shape(shape: Shape) -> str:
-    return "x".join(map(str, shape))
