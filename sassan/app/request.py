@@ -124,9 +124,9 @@ class AnalysisRequest:
                     refused[missing.file, gap.message] = missing
                     observer.refused(missing)
         if self.whole and not self.patterns:
-            for what, names in (("no launch of", [each.function.name for each in left]), ("passed over launches of", sorted(others))):
+            for subject, names in (("no launch of", [each.function.name for each in left]), ("passed over launches of", sorted(others))):
                 if names:
-                    observer.noted(f"{self.launches}: {what} {', '.join(names)}")
+                    observer.noted(f"{self.launches}: {subject} {', '.join(names)}")
         inputs = replace(inputs, refused=tuple(refused.values()))
         if not left:
             return tuple(results.values()), inputs

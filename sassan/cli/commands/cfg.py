@@ -17,7 +17,8 @@ from sassan.cli.output.finish import finish
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import compare as compared
-from sassan.cli.reports.analysis import list_gaps, title
+from sassan.cli.reports.analysis import title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
 
 

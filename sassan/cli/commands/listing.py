@@ -19,7 +19,8 @@ from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
 from sassan.cli.reports import control as listing_check
-from sassan.cli.reports.analysis import list_gaps, title
+from sassan.cli.reports.analysis import title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
 from sassan.machine.launch import Launch
 from sassan.render.listing import Listing, ListingRow

@@ -11,7 +11,6 @@ from typing import cast
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
-
 _LAUNCH = ("launch_grid", "launch_block")
 """The columns behind all others where rows are of several launches."""
 

@@ -5,20 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
 from sassan.app import documents
-from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import cut, label, listed, message, out, safe
+from sassan.cli.output.terminal import cut, label, out, safe
 from sassan.cli.reports import assumptions
-from sassan.errors import Gap
+from sassan.cli.reports.gaps import list_gaps
 from sassan.ir import Function
 from sassan.machine.launch import Launch, Shape
 from sassan.timing import Unit
 
 NAME = Column("function", widest=24, names=True)
 NONE = "-"
-_WIDEST_GAP, _WIDEST_LAUNCH = 200, 120
+_WIDEST_LAUNCH = 120
 UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
 
@@ -163,18 +162,8 @@ def _codes(analysis: AnalysisResult) -> str:
 
 
 def gaps(results: Sequence[AnalysisResult]) -> None:
-    """Print every gap with its address."""
+    """Print the gaps of results by cause."""
     list_gaps([(result.function.name, result.gaps) for result in results])
-
-
-def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
-    """Print the gaps of each function, under its name; a long list in a message is cut (JSON has it whole)."""
-    if not any(some for _, some in functions):
-        return
-    _section("gaps:")
-    for name, some in functions:
-        for gap in some:
-            out(f"  {label(name, 30)} {address(gap.address)} {gap.code}: {listed(message(gap.message), _WIDEST_GAP)}\n")
 
 
 def _section(title: str = "") -> None:

@@ -11,7 +11,8 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, list_gaps, microseconds, title
+from sassan.cli.reports.analysis import NONE, microseconds, title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.estimate.answer import Estimate
 
 _SHARES = 0.005

@@ -10,6 +10,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
 from sassan.timing import Unit
 
@@ -83,7 +84,7 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for launch_result in launches:
         gaps[launch_result.launch.kernel].update(dict.fromkeys(launch_result.gaps))
-    report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
+    list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
 
 
 def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[str, ...]:

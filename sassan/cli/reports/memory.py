@@ -9,7 +9,8 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, list_gaps, title
+from sassan.cli.reports.analysis import NONE, title
+from sassan.cli.reports.gaps import list_gaps
 
 _COLUMNS = (
     Column("address"),
