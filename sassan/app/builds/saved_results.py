@@ -99,6 +99,8 @@ class Result:
     """What the numbers rest on, by the names of options; None where an older document does not tell."""
     code: Code | None = None
     """Its accesses and branches, None where an older document does not tell."""
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """Grid and block of the launch, where the function has several."""
 
     @property
     def experiment(self) -> bool:
@@ -151,6 +153,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         launched=bool(occupancy.values),
         block=whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
+        launch=_launch(fields.table("launch")) if "launch" in fields else None,
         settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
         code=code,
     )
@@ -170,6 +173,10 @@ def _figures(code: Code) -> Mapping[Measure, int | None]:
             else {}
         ),
     }
+
+
+def _launch(fields: Fields) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return fields.wholes("grid"), fields.wholes("block")
 
 
 def _loop(fields: Fields) -> Loop:
