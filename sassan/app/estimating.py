@@ -1,5 +1,6 @@
 """The estimate of a function for the launch of its result."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -14,6 +15,7 @@ from sassan.app.touched import touched
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
+from sassan.estimate.counted import Counted
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
@@ -30,6 +32,8 @@ from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
 _KIB = 1024
+_LONGER = 1.1
+"""A block that executes so many times the instructions of others takes longer."""
 _NOTHING: Mapping[int, int] = {}
 
 
@@ -94,11 +98,14 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
-    ran = nested(cfg, seen.executions) if walked is None and seen is not None else None
+    ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
+    if walked is None and (missing := _uncounted(result, seen)):
+        return missing
     if walked is None and seen is None and (missing := _undecided(result)):
         return missing
     source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen)
+    block = nested(cfg, seen.counted.longest) if seen is not None and source is Source.SAMPLED and _differ(cfg, seen.counted) else None
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, _assumed(result, source, seen), block)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -141,7 +148,7 @@ def _accesses(result: AnalysisResult, seen: Observed | None) -> tuple[Access, ..
 def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:
     """Return the accesses of all nodes that were visited; None where something was not seen of one."""
     out: dict[tuple[int, int], Access] = {}
-    for node in (node for node, count in zip(cfg.nodes, seen.executions, strict=True) if count):
+    for node in (node for node, count in zip(cfg.nodes, seen.counted.executions, strict=True) if count):
         for each in node.code:
             for reference in references(each):
                 key = each.address, reference.place
@@ -174,6 +181,36 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     if known is None or known.occupancy is None:
         return (Gap(entry, "unknown-occupancy", known.why if known is not None else "no launch is given"),)
     return block_barriers(result.cfg, result.isa.facts).gaps
+
+
+def _assumed(result: AnalysisResult, source: Source, seen: Observed | None) -> frozenset[int]:
+    """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
+    if source is Source.RECORDED:
+        return frozenset()
+    if source is Source.SAMPLED and seen is not None:
+        return seen.counted.assumed
+    after = Counter(edge.src for edge in result.cfg.edges)
+    return frozenset(range(len(result.cfg.nodes))) if max(after.values(), default=0) > 1 else frozenset()
+
+
+def _differ(cfg: WarpCfg, counted: Counted) -> bool:
+    """Say whether a block takes noticeably longer than a block does on average."""
+    mean, longest = (sum(len(node.code) * count for node, count in zip(cfg.nodes, some, strict=True)) for some in (counted.executions, counted.longest))
+    return longest > _LONGER * mean
+
+
+def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]:
+    """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
+    cfg, bounds = result.cfg, result.bounds
+    starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
+    if seen is not None and seen.counted.roles:
+        one, other = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
+        message = f"warps of a block have roles: some run the loop at {one}, others that at {other}; an estimate gives all warps one path"
+        return (Gap(starts[seen.counted.roles[0][0]], "warp-roles", message),)
+    if seen is None:
+        return ()
+    message = "warps of the launch that were run did not come to the end of this loop, and a bound is no count: give its iterations in a --bounds file"
+    return tuple(Gap(starts[loop], "uncounted-loop", message) for loop in sorted(seen.counted.cut) if bounds.origins[loop] is Origin.INFERRED)
 
 
 def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:

@@ -71,8 +71,8 @@ def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
     launch = Launch((256, 1, 1), (64, 1, 1), (Setting("param_0", -1, n), Setting("param_1", -1, 0)))
     result, found = seen("saxpy", launch)
     body = max(range(len(result.cfg.nodes)), key=lambda node: len(result.cfg.nodes[node].code))
-    assert found.executions[result.cfg.entry] == 1
-    assert found.executions[body] == (1.0 if body == result.cfg.entry else runs)
+    assert found.counted.executions[result.cfg.entry] == 1
+    assert found.counted.executions[body] == (1.0 if body == result.cfg.entry else runs)
 
 
 def test_a_launch_with_unknown_numbers_is_not_run():
@@ -170,5 +170,5 @@ def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str
         monkeypatch.setattr(watch, "_LEAPS", first)
         found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
         assert found is not None
-        counted.append(found.executions)
+        counted.append(found.counted.executions)
     assert counted[0] == pytest.approx(counted[1])
