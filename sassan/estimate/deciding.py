@@ -153,20 +153,16 @@ class Deciding(Integers):
 
 
 def _summed(known: _Executed, now: Work, then: Work) -> Counts:
-    """Return for how long a sum carries as before: NEVER where nothing holds the carry."""
-    modifiers = now.modifiers
-    if modifiers & {"HI", "SX32"} or ("WIDE" in modifiers):
-        raise UnknownError
+    """Return for how long a sum carries as before: NEVER where nothing holds the carry, and no word follows."""
     name = now.instruction.opcode.partition(".")[0]
-    if name == "SHL" and not isinstance(now.instruction.operands[2], Immediate):
+    if now.modifiers & {"HI", "SX32"} or (name == "SHL" and not isinstance(now.instruction.operands[2], Immediate)):
         raise UnknownError
-    shape = len(now.rows), LANES
-    if _FLAGS.isdisjoint(known.operation.writes) and "64" not in modifiers:
-        return np.full(shape, NEVER, np.int64)
-    if name not in {"IADD", "IADD3", "UIADD3"} or "64" in modifiers:
+    limit = np.full((len(now.rows), LANES), NEVER, np.int64)
+    if _FLAGS.isdisjoint(known.operation.writes) and not now.modifiers & {"64", "WIDE"}:
+        return limit
+    if name not in {"IADD", "IADD3", "UIADD3", "IMAD", "UIMAD"}:
         raise UnknownError
     _, _, words, _ = split(now.instruction.operands)
-    limit = np.full(shape, NEVER, np.int64)
     for one, other in ((now.word(word), then.word(word)) for word in words):
         limit = np.minimum(limit, _unwrapped(one, other))
     for register in set(known.operation.writes) - _FLAGS:
