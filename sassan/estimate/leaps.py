@@ -16,7 +16,7 @@ from sassan.simt.state import Session
 from sassan.simt.values import LANES, Rows, Words
 
 _STEADY = 3
-"""Back edges since a loop was entered, after which words have moved twice."""
+"""Iterations since a loop was entered, after which words have moved twice."""
 Truth = npt.NDArray[np.bool_]
 
 
@@ -29,6 +29,8 @@ class _AtHead:
     nodes: Counts
     loops: Counts
     drawn: Counts
+    visits: Counts
+    """In a row, that were looked at, since the loop was entered."""
     executed: dict[int, Counts] = field(default_factory=dict[int, Counts])
 
 
@@ -61,6 +63,7 @@ class Leaps:
         at = self._heads.get(loop)
         if at is None:
             at = self._heads[loop] = _nothing(warps.shape, nodes.shape, loops.shape)
+        at.visits[rows] = np.where(met > 0, at.visits[rows] + 1, 1)
         moved = warps[:, rows] - at.words[:, rows]
         times = self._times(at, loop, rows, met, guess=guess)
         steps = np.where(moved == at.moved[:, rows], moved, 0)
@@ -74,7 +77,8 @@ class Leaps:
 
     def _times(self, at: _AtHead, loop: int, rows: Rows, met: Counts, *, guess: bool) -> Counts:  # noqa: PLR0913, PLR0917
         """Return how many iterations to leap over."""
-        if not (met >= _STEADY).any():
+        moved_twice = at.visits[rows] > _STEADY
+        if not moved_twice.any():
             return np.zeros(len(rows), np.int64)
         ahead = self.values.ahead(rows, _of(at.executed, rows), at.drawn[rows])
         exact, times = ahead.exact, np.where(ahead.iterations < NEVER, ahead.iterations, 0)
@@ -82,7 +86,7 @@ class Leaps:
             # No more than the facts of the user say, should what is drawn say more.
             left = np.maximum(self.most[loop] - met - 1, 0)
             exact, times = exact & (times <= left), np.minimum(times, left)
-        times = np.where((met >= _STEADY) & (exact | guess), times, 0)
+        times = np.where(moved_twice & (exact | guess), times, 0)
         self.leapt[rows] |= times > 0
         self.guessed[loop, rows] |= (times > 0) & ~exact
         return times
@@ -100,5 +104,5 @@ def _of(counts: Mapping[int, Counts], rows: Rows) -> Mapping[int, Counts]:
 
 def _nothing(words: tuple[int, ...], nodes: tuple[int, ...], loops: tuple[int, ...]) -> _AtHead:
     runs = words[1]
-    zero = np.zeros((words[0], runs, LANES), np.uint32)
-    return _AtHead(zero, zero.copy(), np.zeros(nodes, np.int64), np.zeros(loops, np.int64), np.zeros(runs, np.int64))
+    zero, count = np.zeros((words[0], runs, LANES), np.uint32), np.zeros(runs, np.int64)
+    return _AtHead(zero, zero.copy(), np.zeros(nodes, np.int64), np.zeros(loops, np.int64), count, count.copy())
