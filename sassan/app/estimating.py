@@ -1,5 +1,6 @@
 """The estimate of a function for the launch of its result."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -14,6 +15,7 @@ from sassan.app.touched import touched
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
+from sassan.estimate.counted import Counted
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
@@ -22,6 +24,7 @@ from sassan.estimate.policy import Policy
 from sassan.ipet.flow_facts import Origin
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
+from sassan.machine.parameters import Place
 from sassan.products import Product
 from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
@@ -30,6 +33,11 @@ from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
 _KIB = 1024
+_LONGER = 1.1
+"""A block that executes so many times the instructions of others takes longer."""
+_SIDES = 4
+"""Executions of a node per iteration around it that the sides of divergent branches explain."""
+_REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
 
@@ -94,11 +102,12 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
-    ran = nested(cfg, seen.executions) if walked is None and seen is not None else None
-    if walked is None and seen is None and (missing := _undecided(result)):
+    ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
+    if walked is None and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen)):
         return missing
     source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen)
+    block = nested(cfg, seen.counted.longest) if seen is not None and source is Source.SAMPLED and _differ(cfg, seen.counted) else None
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, _assumed(result, source, seen), block)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -141,7 +150,7 @@ def _accesses(result: AnalysisResult, seen: Observed | None) -> tuple[Access, ..
 def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:
     """Return the accesses of all nodes that were visited; None where something was not seen of one."""
     out: dict[tuple[int, int], Access] = {}
-    for node in (node for node, count in zip(cfg.nodes, seen.executions, strict=True) if count):
+    for node in (node for node, count in zip(cfg.nodes, seen.counted.executions, strict=True) if count):
         for each in node.code:
             for reference in references(each):
                 key = each.address, reference.place
@@ -176,14 +185,66 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return block_barriers(result.cfg, result.isa.facts).gaps
 
 
+def _assumed(result: AnalysisResult, source: Source, seen: Observed | None) -> frozenset[int]:
+    """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
+    if source is Source.RECORDED:
+        return frozenset()
+    if source is Source.SAMPLED and seen is not None:
+        return seen.counted.assumed
+    after = Counter(edge.src for edge in result.cfg.edges)
+    return frozenset(range(len(result.cfg.nodes))) if max(after.values(), default=0) > 1 else frozenset()
+
+
+def _differ(cfg: WarpCfg, counted: Counted) -> bool:
+    """Say whether a block takes noticeably longer than a block does on average."""
+    mean, longest = (sum(len(node.code) * count for node, count in zip(cfg.nodes, some, strict=True)) for some in (counted.executions, counted.longest))
+    return longest > _LONGER * mean
+
+
+def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]:
+    """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
+    cfg, bounds = result.cfg, result.bounds
+    starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
+    if seen is not None and seen.counted.roles:
+        one, other = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
+        message = f"warps of a block have roles: some run the loop at {one}, others that at {other}; an estimate gives all warps one path"
+        return (Gap(starts[seen.counted.roles[0][0]], "warp-roles", message),)
+    bounded = {loop for loop, origin in enumerate(bounds.origins) if origin is Origin.INFERRED}
+    if seen is not None:
+        message = f"warps that were run did not come to the end of this loop{_REMEDY}"
+        return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted(seen.counted.cut & bounded))
+    missing = _names(numbers_missing(cfg.function, result.settings.launch))
+    executions = [0] * len(cfg.nodes)
+    for edge, count in zip(cfg.edges, result.wcet.counts, strict=True):
+        executions[edge.src] += count
+    loops = [loop for loop in sorted(bounded) if not missing and executions[cfg.loops[loop].head] and bounds.of_loop[loop]]
+    if loops:
+        message = f"the SIMT machine has no rule for this kernel, so how often this loop iterates was not counted{_REMEDY}"
+        return tuple(Gap(starts[loop], "uncounted", message) for loop in loops)
+    lanes = next((node for node in range(len(cfg.nodes)) if executions[node] > _SIDES * _around(cfg, node, executions)), None)
+    if lanes is None:
+        return ()
+    message = "no warp was run, and the longest path executes this code for every lane by itself, which is no count"
+    return (Gap(cfg.nodes[lanes].start, "uncounted", message + (f": pass {missing}" if missing else "")),)
+
+
+def _around(cfg: WarpCfg, node: int, executions: Sequence[int]) -> int:
+    """Return how often the head of the innermost loop around a node is executed."""
+    loops = [loop for loop in cfg.loops if node in loop.nodes]
+    return max(1, executions[min(loops, key=lambda loop: len(loop.nodes)).head]) if loops else 1
+
+
 def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:
     """Return the loops whose iterations arguments decide that are not given: the longest path has the most that any value allows."""
     cfg, launch, bounds = result.cfg, result.settings.launch, result.bounds
     known = [bound if origin is Origin.INFERRED else None for bound, origin in zip(bounds.of_loop, bounds.origins, strict=True)]
     loops = decided_by_missing(cfg, clobbering(result.isa.facts, cfg.externals), launch, known)
-    names = ", ".join(f"--param {place.called}=N" for place in numbers_missing(cfg.function, launch))
-    message = f"how often this loop iterates depends on an argument that is not given: {names}"
+    message = f"how often this loop iterates depends on an argument that is not given: {_names(numbers_missing(cfg.function, launch))}"
     return tuple(Gap(cfg.nodes[cfg.loops[loop].head].start, "unknown-argument", message) for loop in loops)
+
+
+def _names(missing: Sequence[Place]) -> str:
+    return ", ".join(f"--param {place.called}=N" for place in missing)
 
 
 def _uncoded(result: AnalysisResult) -> tuple[Gap, ...]:

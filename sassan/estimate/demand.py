@@ -172,7 +172,8 @@ class _Rows:
     def _made(self, opcode: str, control: int, op: Op) -> list[int]:
         rates, kind, code = self._demands.usual.rates, self._demands.usual.rates.kind(opcode), decode(control)
         assert kind is not None
-        barrier, figure = kind.name == "barrier", rates.latencies.figure(kind.name)
+        barrier, special = kind.name == "barrier", rates.latencies.opcode_figure(kind, opcode)
+        figure = special.figure if special is not None else rates.latencies.figure(kind.name)
         row = [0] * len(Column)
         row[Column.STALL] = op.least if barrier else max(op.most, 1)
         row[Column.WRITES] = -1 if code.write_barrier is None else code.write_barrier
@@ -186,7 +187,7 @@ class _Rows:
         row[Column.BRANCHES] = kind.blocks and not barrier
         row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
         row[Column.SHARED] = space(opcode) is Space.SHARED
-        row[Column.ASSUMED] = figure is not None and figure.unsure
+        row[Column.ASSUMED] = figure is None or figure.unsure or kind.name in self._demands.usual.given
         return row
 
     def _move(self, row: list[int], moved: Expected) -> None:

@@ -46,12 +46,13 @@ class Figures:
 class Usual:
     """The rates of an architecture with usual latencies, and the figures of all of them.
 
-    `fills`: the part of the sectors stored in part that its L2 fetches.
+    `fills`: the part of the sectors stored in part that its L2 fetches. `given` are the latencies that the user says.
     """
 
     rates: Rates
     figures: Figures
     fills: float = 0.0
+    given: frozenset[str] = frozenset()
 
 
 @cache
@@ -88,7 +89,7 @@ def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     """
     known = calibrated() if figures is None else figures
     first = round(known.l1)
-    over = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
-    latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **over}
+    given = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
+    latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **given}
     machine = tables.rates(arch).machine
-    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch))
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), frozenset(given))

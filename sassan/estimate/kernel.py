@@ -22,7 +22,7 @@ _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED = 0, 1, 2
 _BEGUN, _ACTIVE, _NOW, _FINISH, WIDTH = range(5)
 """Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
-_CLOCK, _RESIDENT, _TAIL, _ASSUMING = range(4)
+_CLOCK, _RESIDENT, _TAIL = range(3)
 """Places in `State.totals`: those of `program.Run`, weighted."""
 QUEUES = 3
 """The memory pipeline, L2, DRAM: their columns stand side by side."""
@@ -82,6 +82,7 @@ class State(NamedTuple):
     totals: Figures
     dispatched: Figures
     stalls: Figures
+    assumed: Figures
     timeline: Numbers
 
 
@@ -312,7 +313,7 @@ def _arm(sim: Simulation, w: int, base: int) -> None:
     if why >= 0:
         waited = (until - base) * sim.code.weights[sim.warps.visit[w]]
         sim.state.stalls[row, why] += waited
-        sim.state.totals[_ASSUMING] += waited * assumed
+        sim.state.assumed[row] += waited * assumed
 
 
 @uncounted

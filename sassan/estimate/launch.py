@@ -1,7 +1,7 @@
 """The estimate of a launch: one SM is simulated, and the rest of the grid follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -39,6 +39,9 @@ _SHOWN = 0.001
 """Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
 _WAITS = ("latency", "barrier", "tail", "launch")
+_NAMED = 4
+"""Blocks of code that an assumption names."""
+_LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
 _ASSUMPTIONS = (
     "every warp takes the same path, and each block of it as often as a warp does on average",
     "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)",
@@ -57,7 +60,10 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run."""
+    """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
+
+    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others.
+    """
 
     cfg: WarpCfg
     accesses: Sequence[Access]
@@ -65,6 +71,8 @@ class Kernel:
     source: Source
     longest: Weighted
     observed: Observed | None = None
+    assumed: frozenset[int] = frozenset()
+    block: Weighted | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -113,7 +121,16 @@ class Kernel:
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> Estimate:
-    """Return the estimate of a launch; every instruction of the kernel has a control code and a time."""
+    """Return the estimate of a launch, no shorter than that of its longest block; every instruction has a control code and a time."""
+    whole = _estimate(kernel, usual, gpu, grid, policy)
+    if kernel.block is None:
+        return whole
+    one = replace(grid, blocks=min(grid.blocks, gpu.sms), places=1)
+    block = _estimate(replace(kernel, path=kernel.block, block=None), usual, gpu, one, policy)
+    return max(whole, replace(block, assumptions=(*block.assumptions, _LONGEST)), key=lambda each: each.cycles)
+
+
+def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Policy) -> Estimate:
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch), kernel.touched)
@@ -129,6 +146,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
     cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
+    uncounted = run.stalls.sum(axis=1) * np.repeat([node in kernel.assumed for node in range(len(sizes))], sizes)
     balance = grid.blocks / (gpu.sms * on_sm.blocks)
     shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
     return Estimate(
@@ -144,11 +162,20 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
             "longest": work.row(visits(kernel.longest, sizes, _VISITED)),
         },
         stalls=_stalls(kernel.cfg, run),
-        assumed=1 - part + part * min(1.0, run.assumed / float(run.stalls.sum())),
+        assumed=1 - part + part * float(np.maximum(run.assumed, uncounted).sum() / run.stalls.sum()),
         source=kernel.source,
-        assumptions=(*memory.assumptions(share), *_ASSUMPTIONS),
+        assumptions=(*memory.assumptions(share), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_ASSUMPTIONS),
         timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),
     )
+
+
+def _counts(kernel: Kernel, share: float) -> tuple[str, ...]:
+    """Return what is taken for granted of the executions; `share` of the time of warps."""
+    if not share:
+        return ()
+    first = ", ".join(f"0x{start:04x}" for start in sorted({kernel.cfg.nodes[node].start for node in kernel.assumed})[:_NAMED])
+    more = ", ..." if len(kernel.assumed) > _NAMED else ""
+    return (f"{share:.0%} of the time of warps is spent in code whose executions are not counted: at {first}{more}",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,23 @@
-"""Long loops in warps that are run: once every register moves by the same amount in each iteration, most iterations are leapt over.
+"""Long loops in warps that are run: iterations that are alike are leapt over.
 
-What a warp does behind a loop depends on its path through it, not on each iteration: after some iterations alike, the registers are moved
-on by as many as the longest path has left but the last one, and the visits are counted as often. What did not move steadily stays as it is:
-contents of memory are drawn anyway.
+What a warp does behind a loop depends on its path through it, not on each iteration. Once every register has moved by the same amount
+twice, it is moved on by as many iterations as nothing decides otherwise (`deciding.py`), and the visits are counted as often. Nothing else
+says how many: a bound is no count. What did not move steadily stays as it is: contents of memory are drawn anyway.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.deciding import NEVER, Counts, Deciding
 from sassan.simt.state import Session
 from sassan.simt.values import LANES, Rows, Words
 
 _STEADY = 3
-"""Iterations in a row after which a loop is taken to be as long as that of the longest path."""
-_LAST = 1
-"""Visits of the head of a loop that are left to the run: that of the last iteration."""
-Counts = npt.NDArray[np.int64]
+"""Iterations since a loop was entered, after which words have moved twice."""
+Truth = npt.NDArray[np.bool_]
 
 
 @dataclass(slots=True)
@@ -29,59 +28,81 @@ class _AtHead:
     moved: Words
     nodes: Counts
     loops: Counts
-    known: npt.NDArray[np.int8]
-    """0: nothing is, 1: `words`, 2: `moved`, too, and the loop is long."""
-    leapt: npt.NDArray[np.bool_]
-    """Since the loop was entered."""
-    ever: npt.NDArray[np.bool_]
-    """At any time."""
+    drawn: Counts
+    visits: Counts
+    """In a row, that were looked at, since the loop was entered."""
+    executed: dict[int, Counts] = field(default_factory=dict[int, Counts])
 
 
 @dataclass(slots=True)
 class Leaps:
-    """The leaps over iterations of loops; `trips` are visits of the head of each loop per entry, 0 where there is nothing to leap over."""
+    """The leaps over iterations of loops; `most` are visits of the head of each loop per entry that anything allows, 0 where nothing says.
 
-    trips: Sequence[int]
+    `guessed` (loops, warps): iterations were leapt over that need not be alike.
+    """
+
+    most: Sequence[int]
+    values: Deciding
+    runs: int
+    leapt: Truth = field(init=False)
+    guessed: Truth = field(init=False)
     _heads: dict[int, _AtHead] = field(default_factory=dict[int, _AtHead])
 
-    def leapt(self, runs: int) -> npt.NDArray[np.bool_]:
-        """Return which of so many warps leapt."""
-        return np.asarray(np.logical_or.reduce([np.zeros(runs, np.bool_), *(at.ever for at in self._heads.values())]), np.bool_)
+    def __post_init__(self) -> None:
+        """Start without a leap."""
+        self.leapt, self.guessed = np.zeros(self.runs, np.bool_), np.zeros((len(self.most), self.runs), np.bool_)
 
-    def at_head(self, session: Session, loop: int, rows: Rows, met: Counts, nodes: Counts, loops: Counts) -> None:  # noqa: PLR0913, PLR0917
-        """Move the warps in `rows` on, which are at the head of a loop for the `met`-th time since they entered it, from 0 on.
+    def at_head(  # noqa: PLR0913, PLR0917
+        self, session: Session, loop: int, rows: Rows, met: Counts, nodes: Counts, loops: Counts, *, guess: bool
+    ) -> Counts:
+        """Move the warps in `rows` on, which are at the head of a loop for the `met`-th time since they entered it; return by how much.
 
-        `nodes` and `loops` are visits and entries by warp, which are counted.
+        `nodes` and `loops` are visits and entries by warp, which are counted. `guess`: also over iterations that need not be alike.
         """
-        if not self.trips[loop]:
-            return
         warps = session.warps.registers
-        at = self._heads.setdefault(loop, _nothing(warps.shape, nodes.shape, loops.shape))
-        at.leapt[rows[met == 0]] = False
-        again = (met > 0) & (at.known[rows] > 0)
-        back, left = rows[again], self.trips[loop] - met[again] - 1 - _LAST
-        moved = warps[:, back] - at.words[:, back]
-        leaps = (at.known[back] > 1) & ~at.leapt[back] & (left > 0)
-        going, times = back[leaps], left[leaps]
-        steps = np.where(moved == at.moved[:, back], moved, 0)[:, leaps]
-        at.moved[:, back] = moved
-        at.known[back[met[again] >= _STEADY]] = 2
-        warps[:, going] += steps * times[:, None].astype(np.uint32)
-        nodes[:, going] += times * (nodes[:, going] - at.nodes[:, going])
-        loops[:, going] += times * (loops[:, going] - at.loops[:, going])
-        at.leapt[going] = at.ever[going] = True
-        at.words[:, rows], at.nodes[:, rows], at.loops[:, rows] = warps[:, rows], nodes[:, rows], loops[:, rows]
-        at.known[rows] = np.maximum(at.known[rows], 1)
+        at = self._heads.get(loop)
+        if at is None:
+            at = self._heads[loop] = _nothing(warps.shape, nodes.shape, loops.shape)
+        at.visits[rows] = np.where(met > 0, at.visits[rows] + 1, 1)
+        moved = warps[:, rows] - at.words[:, rows]
+        times = self._times(at, loop, rows, met, guess=guess)
+        steps = np.where(moved == at.moved[:, rows], moved, 0)
+        warps[:, rows] += steps * times[:, None].astype(np.uint32)
+        nodes[:, rows] += times * (nodes[:, rows] - at.nodes[:, rows])
+        loops[:, rows] += times * (loops[:, rows] - at.loops[:, rows])
+        at.words[:, rows], at.moved[:, rows] = warps[:, rows], moved
+        at.nodes[:, rows], at.loops[:, rows] = nodes[:, rows], loops[:, rows]
+        self._note(at, rows)
+        return times
+
+    def _times(self, at: _AtHead, loop: int, rows: Rows, met: Counts, *, guess: bool) -> Counts:  # noqa: PLR0913, PLR0917
+        """Return how many iterations to leap over."""
+        moved_twice = at.visits[rows] > _STEADY
+        if not moved_twice.any():
+            return np.zeros(len(rows), np.int64)
+        ahead = self.values.ahead(rows, _of(at.executed, rows), at.drawn[rows])
+        exact, times = ahead.exact, np.where(ahead.iterations < NEVER, ahead.iterations, 0)
+        if self.most[loop]:
+            # No more than the facts of the user say, should what is drawn say more.
+            left = np.maximum(self.most[loop] - met - 1, 0)
+            exact, times = exact & (times <= left), np.minimum(times, left)
+        times = np.where(moved_twice & (exact | guess), times, 0)
+        self.leapt[rows] |= times > 0
+        self.guessed[loop, rows] |= (times > 0) & ~exact
+        return times
+
+    def _note(self, at: _AtHead, rows: Rows) -> None:
+        """Keep how often operations were executed until now."""
+        for address, times in self.values.times(rows).items():
+            at.executed.setdefault(address, np.zeros(self.runs, np.int64))[rows] = times
+        at.drawn[rows] = self.values.drawn[rows]
+
+
+def _of(counts: Mapping[int, Counts], rows: Rows) -> Mapping[int, Counts]:
+    return {address: of_all[rows] for address, of_all in counts.items()}
 
 
 def _nothing(words: tuple[int, ...], nodes: tuple[int, ...], loops: tuple[int, ...]) -> _AtHead:
     runs = words[1]
-    return _AtHead(
-        np.zeros((words[0], runs, LANES), np.uint32),
-        np.zeros((words[0], runs, LANES), np.uint32),
-        np.zeros(nodes, np.int64),
-        np.zeros(loops, np.int64),
-        np.zeros(runs, np.int8),
-        np.zeros(runs, np.bool_),
-        np.zeros(runs, np.bool_),
-    )
+    zero, count = np.zeros((words[0], runs, LANES), np.uint32), np.zeros(runs, np.int64)
+    return _AtHead(zero, zero.copy(), np.zeros(nodes, np.int64), np.zeros(loops, np.int64), count, count.copy())

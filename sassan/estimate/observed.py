@@ -12,6 +12,7 @@ from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
 from sassan.estimate.arguments import numbers_missing
+from sassan.estimate.counted import Counted, counted, trips
 from sassan.estimate.warps import Sample, run, sample, slow_paths
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
@@ -22,8 +23,6 @@ from sassan.warpcfg.graph import WarpCfg
 
 _CACHED = (Space.GLOBAL, Space.GENERIC)
 _STORES = ("ST", "RED")
-_WHOLE = 2
-"""Visits of the head of a loop, of which one iteration is over."""
 _TRACED = 200_000
 """Sectors that are looked up in a cache, at most."""
 Figures = npt.NDArray[np.float64]
@@ -51,81 +50,15 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """`executions` of each node by a warp; `touched` by access; `footprint`: bytes that all blocks read, and write.
+    """`counted`: how often warps visit each node; `touched` by access; `footprint`: bytes that all blocks read, and write.
 
     The footprint leaves out accesses at drawn addresses. `parts`: of the sectors that a block writes, those that it leaves stored in part.
     """
 
-    executions: tuple[float, ...]
+    counted: Counted
     touched: Mapping[Key, Touched]
     footprint: tuple[float, float]
     parts: float = 0.0
-
-
-def executions(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> tuple[float, ...]:
-    """Return how often a warp visits each node on average. A warp that was cut goes on as on the longest path (`worst`: by edges).
-
-    Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
-    """
-    short = done & ~watch.leapt
-    contents = any(short[warp] != short[copy] for warp, copy in chosen.pairs)
-    stands = chosen.inner & short if contents and (chosen.inner & short).any() else chosen.inner
-    cfg = watch.cfg
-    longest = np.zeros(len(cfg.nodes))
-    for edge, count in zip(cfg.edges, worst, strict=True):
-        longest[edge.src] += count
-    after: list[list[int]] = [[] for _ in cfg.nodes]
-    slow = slow_paths(cfg.function)
-    for edge in cfg.edges:
-        if edge.dst is not None and cfg.nodes[edge.dst].start not in slow:
-            after[edge.src].append(edge.dst)
-    total = np.zeros(len(cfg.nodes))
-    for warp in np.flatnonzero(stands).tolist():
-        total += watch.visits[:, warp] if done[warp] else _completed(watch, warp, longest, worst, after)
-    return tuple((total / max(1, int(stands.sum()))).tolist())
-
-
-def _trips(cfg: WarpCfg, worst: Sequence[int]) -> tuple[int, ...]:
-    """Return how often the longest path visits the head of each innermost loop per entry; 0 of others, whose iterations may differ."""
-    out: list[int] = []
-    around = {loop.parent for loop in cfg.loops}
-    for index, loop in enumerate(cfg.loops):
-        inside = set(loop.nodes)
-        to_head = [(edge.src in inside, count) for edge, count in zip(cfg.edges, worst, strict=True) if edge.dst == loop.head]
-        entered = sum(count for again, count in to_head if not again)
-        out.append(sum(count for _, count in to_head) // entered if entered and index not in around else 0)
-    return tuple(out)
-
-
-def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], after: Sequence[Sequence[int]]) -> Figures:
-    visits = watch.visits[:, warp].astype(np.float64)
-    cfg, last = watch.cfg, int(watch.last[warp])
-    around = [index for index, loop in enumerate(cfg.loops) if last in loop.nodes]
-    out = visits.copy()
-    for index in around:
-        loop = cfg.loops[index]
-        inside = set(loop.nodes)
-        entered = sum(count for edge, count in zip(cfg.edges, worst, strict=True) if edge.dst == loop.head and edge.src not in inside)
-        trips = longest[loop.head] / entered if entered else 0.0
-        factor = max(1.0, trips * max(1, int(watch.entries[index, warp])) / max(1.0, visits[loop.head]))
-        out[list(loop.nodes)] *= factor
-    loops = sorted((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes))
-    for node in _ahead(after, last):
-        holds = next((loop for loop in loops if node in loop.nodes), None)
-        # What a whole iteration does not visit is taken not to be visited.
-        if not visits[node] and (holds is None or visits[holds.head] < _WHOLE):
-            out[node] = longest[node] * (out[holds.head] / longest[holds.head] if holds is not None and longest[holds.head] else 1.0)
-    return out
-
-
-def _ahead(after: Sequence[Sequence[int]], node: int) -> set[int]:
-    """Return the nodes to which control may come from one."""
-    seen, stack = set[int](), [node]
-    while stack:
-        new = [each for each in after[stack.pop()] if each not in seen]
-        seen.update(new)
-        stack += new
-    return seen
 
 
 def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, Touched]:
@@ -376,11 +309,11 @@ def observed(
         return None
     chosen = sample(launch.block, launch.grid)
     try:
-        watch, done = run(cfg, facts_of, launch, chosen, _trips(cfg, worst))
+        watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))
     except SassanError:
         return None
     touches = touched(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
-    return Observed(executions(watch, done, chosen, worst), touches, bytes_of_all, parts(watch, chosen, drawn))
+    return Observed(counted(watch, done, chosen, worst), touches, bytes_of_all, parts(watch, chosen, drawn))

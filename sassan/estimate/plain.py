@@ -50,7 +50,8 @@ class _Simulation:
         self.last = [-1] * sm.schedulers
         self.over = [0] * sm.places
         self.begun = self.active = self.now = self.finish = 0
-        self.clock = self.resident = self.tail = self.assumed = 0.0
+        self.clock = self.resident = self.tail = 0.0
+        self.assumed = np.zeros(len(program.rows))
         self.dispatched = np.zeros(sm.blocks)
         self.notes: list[tuple[int, int, int]] = []
         self.stalls = np.zeros((len(program.rows), len(Stall)))
@@ -227,7 +228,7 @@ class _Simulation:
         if why >= 0:
             waited = (until - base) * self.weight(warp)
             self.stalls[warp.row, why] += waited
-            self.assumed += waited * assumed
+            self.assumed[warp.row] += waited * assumed
 
 
 def simulate(program: Program, sm: Sm) -> Run:

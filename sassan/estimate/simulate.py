@@ -27,13 +27,14 @@ def simulate(program: Program, sm: Sm) -> Run:
     )
     look, last = _zeros(2, schedulers)
     live, arrived, over = _zeros(3, sm.places)
-    dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(4)
+    dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(3)
+    assumed = np.zeros(len(program.rows))
     timeline = np.zeros((BINS, schedulers + len(program.shared) + kernel.QUEUES + 1), np.int64)
-    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, timeline)
+    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, assumed, timeline)
     shape = kernel.Shape(*astuple(sm))._replace(policy=list(Policy).index(sm.policy))
     if not kernel.run(kernel.Simulation(code, shape, warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
-    cycles, resident, tail, assumed = map(float, totals)
+    cycles, resident, tail = map(float, totals)
     return Run(cycles, dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sassan.arch import described
 from sassan.estimate.arguments import POINTER
+from sassan.estimate.deciding import Deciding
 from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ipet.loop_bounds.decoder import TableDecoder
@@ -22,7 +23,6 @@ from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
 from sassan.simt.code import ALWAYS, Block, Condition, lower
-from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus
@@ -90,9 +90,9 @@ def sample(block: Shape, grid: Shape) -> Sample:
 
 
 def run(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample, trips: Sequence[int]
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample, most: Sequence[int]
 ) -> tuple[Watch, npt.NDArray[np.bool_]]:
-    """Return what warps do, and which of them come to their end; `trips`: visits of the head of each loop per entry, at most.
+    """Return what warps do, and which of them come to their end; `most`: visits of the head of each loop per entry, as in `Leaps`.
 
     What decides control and addresses is computed. Raises SassanError where the machine has no rule for an instruction.
     """
@@ -105,10 +105,11 @@ def run(
     code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
-    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(trips))  # which counts the work of the larger slice
+    values = Deciding(place, live_slice(control_slice(code), {}))
+    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen)))  # which counts the work of the larger slice
     code = live_slice(code, looked_at.reads)
     try:
-        outcome = Machine(code, Integers(place), order, Limits(steps=_STEPS)).run(active, watch)
+        outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:
         return watch, watch.ended
     return watch, np.asarray(outcome.status == RunStatus.ENDED)

@@ -16,10 +16,12 @@ from sassan.simt.state import RunStatus, Session, lanes
 from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
-_WORK = 6_000
-"""Operations that are executed at most, of as many warps as stand at the same place: about a second."""
+_WORK = 15_000
+"""Operations that are executed at most, of as many warps as stand at the same place: about a second or two."""
 _LEAPS = 1_500
-"""Operations after which long loops are leapt over."""
+"""Operations after which iterations of loops that are alike are leapt over."""
+_GUESSES = 10_000
+"""Operations after which those are, too, that need not be."""
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 Truth = npt.NDArray[np.bool_]
 Key = tuple[int, int]
@@ -100,7 +102,7 @@ class Watch:
     @property
     def leapt(self) -> Truth:
         """Return which warps leapt over iterations."""
-        return self.leaps.leapt(self.runs)
+        return self.leaps.leapt
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count a visit of the warps that are about to execute a block."""
@@ -119,7 +121,10 @@ class Watch:
                     self.entries[loop, context_rows] += entering
                     met = self._met[loop][context_rows] = np.where(entering, 0, self._met[loop][context_rows] + 1)
                     if self._work > _LEAPS:
-                        self.leaps.at_head(session, loop, context_rows, met, self.visits, self.entries)
+                        guess = self._work > _GUESSES
+                        self._met[loop][context_rows] += self.leaps.at_head(
+                            session, loop, context_rows, met, self.visits, self.entries, guess=guess
+                        )
                 self.visits[node, context_rows] += 1
                 self.last[context_rows] = node
         accesses = self._at.get(address)

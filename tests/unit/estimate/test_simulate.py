@@ -53,7 +53,7 @@ def test_a_consumer_waits_for_its_barrier():
     run = simulate(straight(load, {Column.WAITS: 1}), ALONE)
     assert run.cycles == 31
     assert run.stalls[1, Stall.LONG_SCOREBOARD] == 29
-    assert run.assumed == 29
+    assert run.assumed.tolist() == [0, 29]
 
 
 def test_warps_of_one_scheduler_share_its_unit():

@@ -1,0 +1,205 @@
+"""Operations that decide where control goes, looked at while warps run: how their words move from one iteration of a loop to the next.
+
+Where every one of them computes a sum, a product with a constant or a comparison, or reads what does not move, and every word has moved
+twice by the same amount, an iteration is an affine map x -> Mx + c with Md = d for the last step d: all further iterations move by d, too,
+until a comparison comes out otherwise or a sum wraps. How many these are at least follows from the words. What is drawn decides nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.ir import Immediate, Operand
+from sassan.isa.registers import bit
+from sassan.simt.code import Code, Operation, Unity
+from sassan.simt.integer_work import Longs, Place, UnknownError, Work, is_truth, numbers, split
+from sassan.simt.integers import Integers
+from sassan.simt.values import LANES, PREDICATES, Moment, Rows, Truth, Words
+
+Counts = npt.NDArray[np.int64]
+NEVER = 1 << 40
+"""Iterations after which nothing comes out otherwise."""
+_SUMS = frozenset(
+    (
+        *("IADD", "IADD3", "IADD32I", "VIADD", "UIADD3", "MOV", "MOV32I", "UMOV", "R2UR", "SEL", "USEL"),
+        *("IMAD", "UIMAD", "IMAD32I", "IMUL", "IMUL32I", "LEA", "ULEA", "ISCADD", "ISCADD32I", "SHL"),
+    )
+)
+_COMPARISONS = frozenset(("ISETP", "UISETP", "ISET", "IMNMX", "UIMNMX", "VIMNMX"))
+_FLAGS = frozenset({*PREDICATES, bit("CC", 0).bit_length() - 1})
+
+
+@dataclass(slots=True)
+class _Executed:
+    """The last execution of an operation by each of N warps: its words (registers, N, 32), and by how much they moved since the one before.
+
+    `steady`: by as much as before, in the same lanes.
+    """
+
+    operation: Operation
+    words: Words
+    moved: Words
+    lanes: Truth
+    steady: Truth
+    times: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """So many further iterations of warps are like the last one; `exact` where that is proved."""
+
+    iterations: Counts
+    exact: Truth
+
+
+class Deciding(Integers):
+    """`Integers` that note the executions of operations; `drawn` counts choices by drawn words (N)."""
+
+    def __init__(self, place: Place, code: Code) -> None:
+        """Hold the warps; the operations of `code` decide where control goes."""
+        super().__init__(place)
+        # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
+        self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
+        addresses = frozenset(each.instruction.address for block in code.blocks for each in block.operations)
+        self.drawn = np.zeros(len(place), np.int64)
+        self._warps, self._addresses, self._drew = place, addresses, False
+        self._executed: dict[int, _Executed] = {}
+
+    def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
+        """Return what `Integers` do, and note it."""
+        self._drew = False
+        out = super().outputs(operation, inputs, at)
+        if operation.instruction.address in self._addresses:
+            if self._drew:
+                self.drawn[at.rows] += 1
+            self._note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
+        return out
+
+    def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
+        self._drew = True
+        return super()._drawn(operation, inputs, at)
+
+    def holds(self, test: int, flags: Words, at: Moment) -> Truth:
+        """Return what `Integers` do; no flag is followed."""
+        self.drawn[at.rows] += 1
+        return super().holds(test, flags, at)
+
+    def choose(self, selector: int, inputs: tuple[Words, ...], count: int, at: Moment) -> Rows:
+        """Return a target that is drawn."""
+        self.drawn[at.rows] += 1
+        return super().choose(selector, inputs, count, at)
+
+    def coin(self, at: Moment) -> Words:
+        """Return a word that is drawn."""
+        self.drawn[at.rows] += self._coins
+        return super().coin(at)
+
+    def _note(self, operation: Operation, words: Words, at: Moment) -> None:
+        address, rows = operation.instruction.address, at.rows
+        known = self._executed.get(address)
+        if known is None:
+            shape = (len(words), len(self._warps), LANES)
+            lanes = np.zeros(shape[1:], np.bool_)
+            zero, count = np.zeros(shape, np.uint32), np.zeros(len(self._warps), np.int64)
+            known = self._executed[address] = _Executed(operation, zero, zero.copy(), lanes, lanes[:, 0].copy(), count)
+        moved = words - known.words[:, rows]
+        alike = ((moved == known.moved[:, rows]) | ~at.executing).all(axis=(0, 2))
+        known.steady[rows] = alike & (at.executing == known.lanes[rows]).all(axis=1)
+        known.words[:, rows], known.moved[:, rows], known.lanes[rows] = words, moved, at.executing
+        known.times[rows] += 1
+
+    def times(self, rows: Rows) -> Mapping[int, Counts]:
+        """Return how often warps have executed each operation so far."""
+        return {address: known.times[rows] for address, known in self._executed.items()}
+
+    def ahead(self, rows: Rows, before: Mapping[int, Counts], drawn: Counts) -> Ahead:
+        """Return how many iterations are alike, for warps that had executed operations so often `before` the last one, and `drawn` words."""
+        out, exact = np.full(len(rows), NEVER, np.int64), self.drawn[rows] == drawn
+        for address, known in self._executed.items():
+            several = known.times[rows] - before.get(address, np.zeros(len(rows), np.int64))
+            once = (several == 1) & known.steady[rows]
+            exact &= (several == 0) | once
+            moves = (known.moved[:, rows] != 0).any(axis=0) & known.lanes[rows]
+            some = np.flatnonzero(once & moves.any(axis=1))
+            if len(some):
+                limit = self._limit(known, rows[some], moves[some])
+                exact[some] &= limit >= 0
+                out[some] = np.where(limit >= 0, np.minimum(out[some], limit), out[some])
+        return Ahead(out, exact)
+
+    def _limit(self, known: _Executed, rows: Rows, moves: Truth) -> Counts:
+        """Return how often an operation does the same as in its last execution, with words that move in these lanes; -1 where nothing says."""
+        name = known.operation.instruction.opcode.partition(".")[0]
+        unknown = np.full(len(rows), -1, np.int64)
+        if name not in _SUMS | _COMPARISONS:
+            return unknown
+        now, then = self._work(known, rows, 0), self._work(known, rows, 1)
+        try:
+            each = _compared(now, then) if name in _COMPARISONS else _summed(known, now, then)
+        except (UnknownError, ValueError, IndexError):
+            return unknown
+        return np.asarray(np.where(moves, each, NEVER).min(axis=1), np.int64)
+
+    def _work(self, known: _Executed, rows: Rows, earlier: int) -> Work:
+        """Return an operation with the words of its last execution, or of the one before."""
+        words = known.words[:, rows] - np.uint32(earlier) * known.moved[:, rows]
+        registers = (*known.operation.gathered, *known.operation.reads, *known.operation.writes)
+        # A register that is read and written holds first the one, then the other.
+        inputs = dict(reversed(list(zip(registers, words, strict=True))))
+        out = dict(zip(known.operation.writes, words[len(words) - len(known.operation.writes) :].astype(np.uint64), strict=True))
+        return Work(known.operation.instruction, self._warps, rows, inputs, out)
+
+
+def _summed(known: _Executed, now: Work, then: Work) -> Counts:
+    """Return for how long a sum carries as before: NEVER where nothing holds the carry, and no word follows."""
+    name = now.instruction.opcode.partition(".")[0]
+    if now.modifiers & {"HI", "SX32"} or (name == "SHL" and not isinstance(now.instruction.operands[2], Immediate)):
+        raise UnknownError
+    limit = np.full((len(now.rows), LANES), NEVER, np.int64)
+    if _FLAGS.isdisjoint(known.operation.writes) and not now.modifiers & {"64", "WIDE"}:
+        return limit
+    if name not in {"IADD", "IADD3", "UIADD3", "IMAD", "UIMAD"}:
+        raise UnknownError
+    _, _, words, _ = split(now.instruction.operands)
+    for one, other in ((now.word(word), then.word(word)) for word in words):
+        limit = np.minimum(limit, _unwrapped(one, other))
+    for register in set(known.operation.writes) - _FLAGS:
+        limit = np.minimum(limit, _unwrapped(now.out[register], then.out[register]))
+    return limit
+
+
+def _compared(now: Work, then: Work) -> Counts:
+    """Return for how long a comparison comes out as before: until the difference of both sides changes its sign, or one of them wraps."""
+    left, right = _sides(now)
+    a, b = now.word(left), now.word(right)
+    was_a, was_b = then.word(left), then.word(right)
+    limit = np.minimum(_unwrapped(a, was_a), _unwrapped(b, was_b))
+    if now.modifiers & {"U64", "S64"}:
+        raise UnknownError
+    apart = numbers(a, now.signed) - numbers(b, now.signed)
+    step = apart - (numbers(was_a, now.signed) - numbers(was_b, now.signed))
+    nearer = np.where(apart < 0, step > 0, step < 0) & (apart != 0)
+    least = np.where(nearer, (abs(apart) - 1) // np.maximum(abs(step), 1), NEVER)
+    return np.asarray(np.minimum(limit, np.where((apart == 0) & (step != 0), 0, least)), np.int64)
+
+
+def _sides(work: Work) -> tuple[Operand, Operand]:
+    words = [operand for operand in work.instruction.operands if not is_truth(operand)]
+    name = work.instruction.opcode.partition(".")[0]
+    if name not in {"ISETP", "UISETP"}:
+        del words[0]  # the destination
+    left, right = words
+    return left, right
+
+
+def _unwrapped(now: Longs, then: Longs) -> Counts:
+    """Return how often words move on as they did without a step over a border of signed or of unsigned numbers; 0 where they just did."""
+    half = np.int64(1 << 31)
+    word = now.astype(np.int64)
+    step = (now - then).astype(np.uint32).view(np.int32).astype(np.int64)
+    place = word & (half - 1)
+    room = np.where(step > 0, half - 1 - place, np.maximum(place - 1, 0)) // np.maximum(abs(step), 1)
+    same = (word - step) // half == word // half
+    return np.asarray(np.where(step == 0, NEVER, np.where(same, room, 0)), np.int64)

@@ -1,0 +1,127 @@
+"""Executions of an estimate are those of warps that are run as a whole, whatever is leapt over; what is not counted says so."""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from budget import FULL
+from loop_samples import entries, sample
+from samples import EVERY, PRE_VOLTA, SAMPLES
+from sassan.app.analysis import analyze
+from sassan.app.estimating import estimated
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.estimate import observed, watch
+from sassan.estimate.warps import Sample as Warps
+from sassan.estimate.warps import sample as warps_of
+from sassan.frontend import load, read
+from sassan.ipet.loop_bounds.decoder import TableDecoder
+from sassan.ipet.loop_bounds.launch_warps import warps_at
+from sassan.isa import tables
+from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import Setting
+from sassan.products import find
+from sassan.simt.code import lower
+from sassan.simt.integers import Integers
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice
+from sassan.simt.state import Order, RunStatus, Session
+from sassan.simt.values import Rows
+from sassan.timing import models
+from sassan.timing.rates import Tables
+from sassan.warpcfg.graph import WarpCfg
+
+DECIDED = [(arch, name) for arch in EVERY for name, entry in entries().items() if set(entry.get(arch, entry["verdicts"])) == {"told"}]
+"""Samples of whose loops a reader says that no memory decides them."""
+LEAPT = [
+    *(("sm_61", name) for name in ("double_horner", "tensor_mma")),
+    *(("sm_80", name) for name in ("double_horner", "reduce_shuffle", "binary_search", "voronoi")),
+    *(("sm_120", name) for name in ("nbody", "tensor_mma")),
+]
+"""Those of them whose iterations are leapt over, and one whose are not."""
+
+
+class Visits:
+    """Counts visits of nodes, and nothing else."""
+
+    def __init__(self, cfg: WarpCfg, runs: int) -> None:
+        self.nodes = {(node.context, node.start): index for index, node in enumerate(cfg.nodes)}
+        self.visits = np.zeros((len(self.nodes), runs), np.int64)
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        contexts = session.warps.context[rows]
+        for context in np.unique(contexts).tolist():
+            node = self.nodes.get((session.contexts.strings[context], session.code.blocks[block].address))
+            if node is not None:
+                self.visits[node, rows[contexts == context]] += 1
+
+
+def whole(cfg: WarpCfg, launch: Launch, chosen: Warps) -> npt.NDArray[np.int64]:
+    """Return the visits of nodes by warps that are run to their end."""
+    function = cfg.function
+    code = control_slice(lower(function, TableDecoder(tables.load(function.arch).facts), [node.start for node in cfg.nodes]))
+    place, active = warps_at(function, launch, chosen.spots, np.random.default_rng(2026))
+    seen = Visits(cfg, len(chosen))
+    order = Order.TAKEN_FIRST if function.arch in PRE_VOLTA else Order.RANDOM
+    outcome = Machine(code, Integers(place), order, Limits(steps=4000)).run(active, seen)
+    assert (outcome.status == RunStatus.ENDED).all()
+    return seen.visits
+
+
+@pytest.mark.parametrize("first", [0, 60])
+@pytest.mark.parametrize(("arch", "name"), DECIDED if FULL else LEAPT)
+def test_executions_are_those_of_warps_that_are_run_as_a_whole(arch: str, name: str, first: int, monkeypatch: pytest.MonkeyPatch):
+    one = sample(arch, name)
+    if one is None:
+        pytest.skip("the graph has gaps")
+    launch = one.launch(grid=(3, 1, 1))
+    chosen = warps_of(launch.block or (1, 1, 1), launch.grid or (1, 1, 1))
+    monkeypatch.setattr(watch, "_LEAPS", first)
+    monkeypatch.setattr(watch, "_WORK", 1 << 30)
+    monkeypatch.setattr(watch, "_GUESSES", 1 << 30)
+    found, done = observed.run(one.cfg, tables.load(arch).facts, launch, chosen, (0,) * len(one.cfg.loops))
+    decided = found.leaps.values.drawn == 0
+    if (arch, name) in LEAPT:
+        assert decided.any()
+        assert found.leapt.any() == (name != "binary_search") or first
+    assert done.all()
+    assert not found.leaps.guessed.any()
+    assert (found.visits == whole(one.cfg, launch, chosen))[:, decided].all()
+
+
+@cache
+def tiles() -> AnalysisResult:
+    (function,) = read(load(str(SAMPLES / "limits" / "sm_86" / "tiles.cubin"))).functions
+    gpu = find("RTX 3080")
+    launch = Launch((32, 1, 1), (12, 1, 1), (Setting("param_1", -1, 8192),))
+    costs = models.model("control", Tables())
+    return analyze(function, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu))
+
+
+def test_iterations_are_counted_where_bounds_are_far_above_them():
+    result = tiles()
+    chosen = warps_of((32, 1, 1), (12, 1, 1))
+    facts = result.isa.facts
+    found, done = observed.run(result.cfg, facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    visits = whole(result.cfg, result.settings.launch, chosen)
+    assert done.all()
+    assert not found.leaps.guessed.any()
+    assert (found.visits == visits).all()
+    inner = min(result.cfg.loops, key=lambda loop: len(loop.nodes))
+    assert result.bounds.of_loop[result.cfg.loops.index(inner)] == 3762
+    assert 100 < visits[inner.head].max() < 700
+    assert not visits[inner.head][[spot.block[0] > 1 for spot in chosen.spots]].any()
+
+
+def test_a_launch_takes_as_long_as_its_longest_block():
+    result = tiles()
+    found = estimated(result).estimate
+    assert found is not None
+    assert result.grid_bound is not None
+    assert 40 < found.us < 150
+    assert found.cycles <= result.grid_bound
+    assert found.assumed < 0.5
+    assert any("the longest one that was run" in text for text in found.assumptions)
