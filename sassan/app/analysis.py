@@ -19,7 +19,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
@@ -133,14 +133,21 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
 
     An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
     """
-    inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    reaching = settings.launch != Launch() and not settings.experiment
+    found = (
+        Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
+    )
+    inferred, excluded = found.loops, {*found.unreached}
     checked = False
     if settings.check and not cfg.externals:
         held = check_bounds(cfg, isa.facts, settings.launch, inferred)
         inferred, checked = held.results, held.ran
         _warn(held.refuted, cfg.function, settings.launch, file)
+        if wrong := excluded & held.blocks:
+            _warn_of_blocks(wrong, cfg.function, settings.launch, file)
+            excluded = set()
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
-    bounds = flow_facts.without_blocks(cfg, bounds, unreached(values) if values is not None else ())
+    bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
@@ -163,6 +170,19 @@ def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file:
             DefectWarning,
             stacklevel=2,
         )
+
+
+def _warn_of_blocks(blocks: Iterable[int], function: Function, launch: Launch, file: str) -> None:
+    """Warn of blocks that a run executed though they were excluded."""
+    place = " of ".join((repr(function.name), *([repr(file)] if file else [])))
+    which = ", ".join(f"0x{block:04x}" for block in sorted(blocks))
+    where = f"{function.arch}, text {function.text_hash}, {launch.describe(function) or 'no launch given'}"
+    warnings.warn(
+        f"{place}: a run executed the blocks at {which}, which no thread should reach; this is a defect of sassan {__version__}: report it "
+        f"with the input ({where})",
+        DefectWarning,
+        stacklevel=2,
+    )
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from listing import assemble
-from sassan.ipet.loop_bounds import infer
-from sassan.ipet.loop_bounds.recheck import Effort, back_edge_counts
+from sassan.ipet.loop_bounds import infer, inference
+from sassan.ipet.loop_bounds.recheck import Effort, seen
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 from soundness.loop_programs import Program, campaign
@@ -27,6 +27,8 @@ class LoopTally:
     run: int = 0
     turned: int = 0
     """Loops that a run turned as often as the bound says."""
+    excluded: int = 0
+    """Blocks that no thread should reach."""
     through: Counter[str] = field(default_factory=Counter)
     """Loops with a bound, by the opcode under test."""
     findings: list[str] = field(default_factory=list)
@@ -34,11 +36,12 @@ class LoopTally:
     def line(self) -> str:
         """Return the figures as text."""
         bounded = f"{self.loops} loops, {self.bounded} bounded (through {len(self.through)} opcodes)"
-        return f"{self.arch}: {bounded}, {self.turned} reached their bound in a run, {len(self.findings)} went beyond it"
+        turned = f"{self.turned} reached their bound in a run, {len(self.findings)} went beyond it"
+        return f"{self.arch}: {bounded}, {turned}; {self.excluded} blocks excluded"
 
     def merge(self, other: "LoopTally") -> None:
         """Add what another share looked at."""
-        for name in ("loops", "bounded", "run", "turned"):
+        for name in ("loops", "bounded", "run", "turned", "excluded"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.through += other.through
         self.findings += other.findings
@@ -63,12 +66,17 @@ def _hold(made: Program, number: int, tally: LoopTally) -> None:
         return
     tally.bounded += sum(bound is not None for bound in bounds)
     tally.through.update(str(one) for one in made.uses[:1])
-    seen = back_edge_counts(cfg, facts, (LAUNCH,), EFFORT, bounds)
-    assert seen is not None, made.text
+    done = seen(cfg, facts, (LAUNCH,), EFFORT, bounds)
+    assert done is not None, made.text
     tally.run += 1
+    excluded = {*inference(cfg, facts, LAUNCH).unreached}
+    tally.excluded += len(excluded)
+    if excluded & done.blocks:
+        tally.findings.append(f"{made.arch} program {number}: blocks {sorted(excluded & done.blocks)} are executed\n{made.text}")
+    turns = done.back_edges[0]
     for one in found:
         if one.bound is not None:
-            tally.turned += seen[0][one.loop] == one.bound
-            if seen[0][one.loop] > one.bound:
-                what = f"{made.arch} program {number}: {seen[0][one.loop]} turns, {one.bound} inferred ({one.reason})"
+            tally.turned += turns[one.loop] == one.bound
+            if turns[one.loop] > one.bound:
+                what = f"{made.arch} program {number}: {turns[one.loop]} turns, {one.bound} inferred ({one.reason})"
                 tally.findings.append(f"{what}, through {', '.join(map(str, made.uses))}\n{made.text}")

@@ -195,6 +195,12 @@ def exits(flows: Flows) -> dict[int, int]:
     return {node: _decides(flows, node) for inside in insides for node in sorted(inside) if _leaves(flows, node, inside)}
 
 
+def decisions(flows: Flows) -> dict[int, int]:
+    """Return the conditions of all nodes behind which a thread may go more than one way."""
+    deciding = ((node, _decides(flows, node)) for node in range(len(flows.cfg.nodes)))
+    return {node: conditions for node, conditions in deciding if conditions}
+
+
 def entries(flows: Flows) -> dict[int, int]:
     """Return the conditions of the nodes that decide whether a loop is entered."""
     out: dict[int, int] = {}

@@ -10,7 +10,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, entries, exits, flows_of, leaving, own_slice, wanted
+from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions, reason
 from sassan.ipet.loop_bounds.states import with_registers
@@ -86,6 +86,8 @@ class _Search:
     moved: bool = False
     """Whether a loop inside the one that is walked moves a counter that matters to it."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
+    ranges: dict[int, Mapping[int, Range]] = field(default_factory=dict[int, Mapping[int, Range]])
+    """Per loop, what registers hold at every visit of its head."""
     summaries: dict[int, dict[Key, LoopSummary]] = field(default_factory=dict[int, dict[Key, LoopSummary]])
 
     def infer_bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
@@ -97,7 +99,9 @@ class _Search:
             self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason)
-        return {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
+        held = {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
+        self.ranges[loop] = held
+        return held
 
     def movements(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
         """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
@@ -295,14 +299,30 @@ def _missing(back: Sequence[State]) -> Origins:
     return frozenset().union(*(atom.left.origins | atom.right.origins for state in back for atom in state.atoms))
 
 
+class Inference(NamedTuple):
+    """What was found of each loop, in the order of `cfg.loops`, and the addresses of the blocks that no thread of the launch executes."""
+
+    loops: tuple[Inferred, ...] = ()
+    unreached: tuple[int, ...] = ()
+
+
 def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Inferred, ...]:
     """Return what the code says of each loop of a graph, in the order of `cfg.loops`; () for a graph with gaps or without loops."""
-    if not cfg.loops or cfg.gaps:
-        return ()
+    return inference(cfg, facts_of, launch, reaching=False).loops if cfg.loops else ()
+
+
+def inference(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, *, reaching: bool = True) -> Inference:
+    """Return what the code says of the loops of a graph for a launch, and, if that is wanted, of the blocks; nothing for a graph with gaps.
+
+    A block is not reached where no state is left that a thread may come in, all conditions followed: with what is known of the registers
+    at the heads of loops, the function is walked once more.
+    """
+    if cfg.gaps:
+        return Inference()
     facts = {instruction.address: facts_of(instruction) for node in cfg.nodes for instruction in node.instructions}
     known = {address: instruction_facts for address, instruction_facts in facts.items() if instruction_facts is not None}
     if len(known) != len(facts):
-        return ()
+        return Inference()
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
@@ -316,9 +336,20 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
-    return tuple(
+    loops = tuple(
         result if result.bound is not None or result.missing else replace(result, missing=_tests(flows, result.loop)) for result in results
     )
+    return Inference(loops, _unreached(search) if reaching else ())
+
+
+def _unreached(search: _Search) -> tuple[int, ...]:
+    """Return the addresses of the blocks that no thread reaches, in whatever call."""
+    flows, walk = search.flows, search.walk
+    behind, before = wanted(flows, decisions(flows))
+    again = replace(walk, machine=walk.machine.sliced(behind), before=before, _plans={}, _names={}, _steps={})
+    met = again.function(lambda loop, *_: search.ranges.get(loop, {}))
+    nodes = flows.cfg.nodes
+    return tuple(sorted({node.start for node in nodes} - {nodes[index].start for index in met}))
 
 
 def _heights(loops: Sequence[Loop]) -> Sequence[int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,6 +63,13 @@ _MORE = 3
 """So many iterations more than a bound says, so that a wrong one shows."""
 
 
+class Seen(NamedTuple):
+    """What warps did that were run: per launch and loop, the most often that a thread went back between two entries; blocks executed."""
+
+    back_edges: tuple[tuple[int, ...], ...]
+    blocks: frozenset[int]
+
+
 def back_edge_counts(
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
@@ -69,7 +77,19 @@ def back_edge_counts(
     effort: Effort = SMALL,
     bounds: Sequence[int | None] = (),
 ) -> tuple[tuple[int, ...], ...] | None:
-    """Return, per launch and loop, the most often that a thread of the warps that were run went back between two entries.
+    """Return the back edges of `seen`."""
+    found = seen(cfg, facts_of, launches, effort, bounds)
+    return None if found is None else found.back_edges
+
+
+def seen(
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launches: Sequence[Launch],
+    effort: Effort = SMALL,
+    bounds: Sequence[int | None] = (),
+) -> Seen | None:
+    """Return what warps do that are run.
 
     `bounds` are what runs must be able to exceed, per loop. None where the machine has no rule for an instruction of the function.
     """
@@ -84,15 +104,16 @@ def back_edge_counts(
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
-    return tuple(tuple(int(count) for count in column) for column in most.T)
+    return Seen(tuple(tuple(int(count) for count in column) for column in most.T), frozenset(watch.blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The bounds of loops after the check; `ran`: they were held to runs at all."""
+    """The bounds of loops after the check; `ran`: they were held to runs at all, which executed `blocks`."""
 
     results: tuple[Inferred, ...]
     ran: bool
+    blocks: frozenset[int] = frozenset()
 
     @property
     def refuted(self) -> tuple[Inferred, ...]:
@@ -108,10 +129,10 @@ def check(
     if cfg.function.frames or all(result.bound is None for result in results):
         return Checked(results, ran=False)
     effort = replace(effort, unbounded=False)
-    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results])
-    if seen is None:
+    found = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
+    if found is None:
         return Checked(results, ran=False)
-    return Checked(tuple(_held(result, seen[0][result.loop]) for result in results), ran=True)
+    return Checked(tuple(_held(result, found.back_edges[0][result.loop]) for result in results), ran=True, blocks=found.blocks)
 
 
 def _held(result: Inferred, seen: int) -> Inferred:
@@ -154,6 +175,8 @@ class BackEdgeCounter:
     runs: int
     omitted: Sequence[int] = ()
     """Loops that are not counted."""
+    blocks: set[int] = field(default_factory=set[int])
+    """The addresses of the blocks that were executed."""
     most: Words = field(init=False)
     _last: Rows = field(init=False)
     _count: Words = field(init=False)
@@ -176,6 +199,7 @@ class BackEdgeCounter:
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count the steps of the threads that are about to execute a block."""
         address = self.code.blocks[block].address
+        self.blocks.add(address)
         active = lanes(session.warps.active[rows])
         contexts = session.warps.context[rows]
         for context in np.unique(contexts).tolist():

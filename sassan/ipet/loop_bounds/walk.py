@@ -119,12 +119,13 @@ class Walk:
             return state
         return with_registers(state, {name: known for name, known in state.registers.items() if name in names})
 
-    def function(self, narrow: Narrow) -> None:
-        """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first."""
+    def function(self, narrow: Narrow) -> frozenset[int]:
+        """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first; return the nodes met."""
         waiting: dict[int, list[State]] = {self.flows.cfg.entry: [State()]}
         everything = frozenset(range(len(self.flows.cfg.nodes)))
         ends: dict[int, list[State]] = {}
         outside = {src for nodes in self._sides for node in nodes for src in self.flows.predecessors[node]}
+        met: set[int] = set()
         for node in self.flows.order:
             states = waiting.pop(node, [])
             loop = self.heads.get(node)
@@ -132,9 +133,12 @@ class Walk:
                 side = self._side_entries(loop, ends)
                 if states or side:
                     states = [trimmed(self.at_head(loop, [*states, *side], narrow(loop, states, side)))]
+            if states:
+                met.add(node)
             late = self._leave(node, states, everything, waiting)
             if node in outside:
                 ends[node] = late
+        return frozenset(met)
 
     def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
         """Return the states that enter a loop elsewhere than at its head: they come to the head later, so it stands for them too."""
