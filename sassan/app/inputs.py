@@ -166,8 +166,9 @@ def check_settings(
 ) -> None:
     """Hold flow facts against all functions of the input, parameters of the launch against the chosen ones.
 
-    `partial`: the facts may be for other inputs, too, `changed`: for other code. Raises InputError for facts of a function that is missing or has changed, UsageError
-    for a parameter that no chosen kernel has, or an atomic operation.
+    `partial`: the facts may be for other inputs, too, `changed`: for other code.
+    Raises InputError for facts of a function that is missing or has changed, UsageError for a parameter that no chosen kernel has, or an
+    atomic operation.
     """
     if settings.facts is not None:
         check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions, changed=changed)

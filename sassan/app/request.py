@@ -69,7 +69,9 @@ class AnalysisRequest:
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed)
+            check_settings(
+                self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed
+            )
         for text in inherited(chosen):
             observer.assumed(text)
         for text in repeated(selected):

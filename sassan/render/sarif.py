@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
-Value = str | int | bool | Sequence["Value"] | Mapping[str, "Value"]
+Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
 """A value in the document."""
 
 ROOT = "%SRCROOT%"
@@ -51,7 +51,7 @@ class Finding:
     place: Location
     key: tuple[str, ...]
     related: tuple[Location, ...] = ()
-    properties: tuple[tuple[str, str | int], ...] = ()
+    properties: tuple[tuple[str, str | float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Regressions of real compiler output, seeded in ten kernels (samples/gates): caught and explained in every output, with a launch and without."""
+"""Regressions of real compiler output, seeded in ten kernels (samples/gates): caught and explained in every output."""
 
 import json
 import shutil
@@ -79,9 +79,7 @@ def checked(sassan: Sassan, folder: Path, build: str, *options: str) -> Outputs:
 
 
 @pytest.mark.parametrize(("build", "launched"), CASES if FULL else CASES[: len(CAUSES)])
-def test_a_regression_is_caught_and_explained_in_every_output(
-    build: str, launched: bool, sassan: Sassan, project: Callable[[bool], Path]
-):
+def test_a_regression_is_caught_and_explained_in_every_output(build: str, launched: bool, sassan: Sassan, project: Callable[[bool], Path]):
     outputs = checked(sassan, project(launched), build)
     assert (outputs.result.status, outputs.result.err) == (1, "")
     caught, cause = CAUSES[build]

@@ -1,4 +1,4 @@
-"""A build as gates see it: every function, and every different launch of a recording, whatever changed since launches and facts were written.
+"""A build as gates see it: every function, and every different launch of a recording, whatever changed since these were written.
 
 A recording and flow facts belong to a build. Of a later one, what still fits is used, and the rest is named: nothing ends a check.
 """

@@ -1,6 +1,7 @@
 """Gates held against the results of a request."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from sassan import __version__
@@ -13,7 +14,7 @@ from sassan.app.builds.gates import Demand, Failure, Gate, Rule
 from sassan.app.builds.growth import NONE, Allowed, growth
 from sassan.app.builds.saved_results import Result
 from sassan.app.builds.why import since
-from sassan.app.inputs import matches
+from sassan.app.inputs import Inputs, matches
 from sassan.app.memory import memory_of
 from sassan.app.project import NAME as PROJECT
 from sassan.app.project import Project
@@ -22,7 +23,6 @@ from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
 from sassan.app.views import check_control
 from sassan.errors import InputError, UsageError
-
 
 _OF_A_LAUNCH = frozenset(
     {
@@ -41,8 +41,10 @@ def gates_of(limits: Mapping[Rule, float | None], flags: Mapping[Rule, bool]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What a check holds functions to, as given. `baseline` and `gates_file` are paths, `growth` (of bounds) and
-    `code_growth` (of figures of the code) are texts; `demands` are of a project file.
+    """What a check holds functions to, as given.
+
+    `baseline` and `gates_file` are paths, `growth` (of bounds) and `code_growth` (of figures of the code) are texts;
+    `demands` are of a project file.
 
     `partial`: the inputs may be a part of a project. `update`: the baseline is to be written, and holds nothing.
     """
@@ -108,7 +110,8 @@ class Checker:
         self.unmatched: tuple[str, ...] = ()
         self.assumptions: dict[str, None] = {}
         """What the checks of control codes and of memory take for granted, each once."""
-        self._remarks: tuple[Remark, ...] = ()
+        self._build = Build((), Inputs(()))
+        self._totals: Mapping[int, tuple[Failure, ...]] = {}
         self._facts, self._partial = request.settings.facts, held.partial
 
     def checked(self, build: Build) -> list[Checked]:
@@ -120,12 +123,9 @@ class Checker:
         numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)
-        totals = times.totals(build, self._demands)
-        self._remarks = build.remarks
+        self._build, self._totals = build, times.totals(build, self._demands)
         held = enumerate(zip(results, rows, numbers, strict=True))
-        return [
-            self._held(place, result, row, now, totals.get(place, ()), idle=id(result) in build.idle) for place, (result, row, now) in held
-        ]
+        return [self._held(place, result, row, now) for place, (result, row, now) in held]
 
     def _all_used(self, names: list[str]) -> None:
 
@@ -144,21 +144,14 @@ class Checker:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(
-        self,
-        place: int,
-        result: AnalysisResult,
-        row: Mapping[str, documents.Value],
-        numbers: Result,
-        totals: tuple[Failure, ...],
-        *,
-        idle: bool,
-    ) -> Checked:
+    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
+        idle = id(result) in self._build.idle
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
         wanted = [gate for gate in wanted if not (idle and gate.rule in _OF_A_LAUNCH)]
         base = self._baseline
         old = base.old(place) if base is not None else None
-        failed = [_explained(each, old, numbers) for each in (*gates.failures(numbers, wanted), *times.failures(result, wanted), *totals)]
+        limits = (*gates.failures(numbers, wanted), *times.failures(result, wanted), *self._totals.get(place, ()))
+        failed = [_explained(each, old, numbers) for each in limits]
         rules = [gate.rule for gate in wanted]
         if waste_limits := [gate for gate in wanted if gate.rule is Rule.MAX_WASTE]:
             memory = memory_of(result)
@@ -187,7 +180,7 @@ class Checker:
         # Where the baseline is all there is, it says of the same functions that it does not hold them.
         remarks = [Remark("no-gate", "held by no gate", free)] if self._demands else []
         remarks.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
-        return tuple(remark for remark in (*remarks, *self._remarks) if remark.names)
+        return tuple(remark for remark in (*remarks, *self._build.remarks) if remark.names)
 
     @property
     def missing(self) -> list[str] | None:
@@ -195,7 +188,7 @@ class Checker:
         return [result.name for result in self._baseline.missing] if self._baseline is not None else None
 
 
-def _refuse_what_is_never_known(rules: Set[Rule], request: AnalysisRequest) -> None:
+def _refuse_what_is_never_known(rules: AbstractSet[Rule], request: AnalysisRequest) -> None:
     """Raise UsageError for a gate on what no function of the request has."""
     settings, recorded = request.settings, request.recording is not None
     shaped, launched = settings.launch.block is not None or recorded, settings.launch.grid is not None or recorded

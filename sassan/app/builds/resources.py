@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from sassan.app.builds import profile
 from sassan.app.builds.gates import Failure, Gate, Rule
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
@@ -48,8 +49,8 @@ def _value(result: AnalysisResult, rule: Rule) -> tuple[int | None, str]:
                 return occupancy.demand.shared, ""
             return (facts.shared, "") if facts is not None else (None, cubin_only)
         case Rule.MAX_LOCAL:
-            sizes = [size for size in (facts.frame_size, facts.max_stack) if size is not None] if facts is not None else []
-            return (max(sizes), "") if sizes else (None, cubin_only)
+            local = profile.local(function)
+            return (local, "") if local is not None else (None, cubin_only)
         case _:
             if occupancy is None:
                 return None, known.why if known is not None else "the shape of a block is not given"

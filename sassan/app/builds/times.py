@@ -64,7 +64,9 @@ def _total(launches: Sequence[LaunchResult], gate: Gate, limit: float, cut: str)
     more = f" and {len(most) - _NAMED} more" if len(most) > _NAMED else ""
     count = sum(launch.launch.count for launch in launches)
     message = f"{count} launches take up to {spelled(total, limit)} us, one after the other, above {text}: {parts}{more}"
-    first = max((launch for launch in launches if launch.launch.kernel == most[0][0]), key=lambda launch: launch.launch.count * (launch.us or 0))
+    first = max(
+        (launch for launch in launches if launch.launch.kernel == most[0][0]), key=lambda launch: launch.launch.count * (launch.us or 0)
+    )
     return Failure(gate.rule, message, value=total, limit=limit), first
 
 

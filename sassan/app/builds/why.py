@@ -146,7 +146,7 @@ def _transactions(old: Code, new: Code, measure: Measure) -> Explained:
     grown.sort(key=lambda each: (-each[0], each[1].address))
     places = tuple((site.address, f"{_now(site, unit)}{_was(before)}") for _, site, before in grown)
     texts = list(Counter(f"{site.stem} at {site.place} {_now(site, unit)}{_was(before)}" for _, site, before in grown).items())
-    named = [f"{count} × {text}" if count > 1 else text for text, count in texts[:_NAMED]]
+    named = [f"{count} times {text}" if count > 1 else text for text, count in texts[:_NAMED]]
     more = [f"and {len(texts) - _NAMED} more"] if len(texts) > _NAMED else []
     assumed = f", for a block of {new.block.replace(',', ' x ')} (none is given)" if new.assumed and named else ""
     return Explained(", ".join([*named, *more]) + assumed, places[:_NAMED])

@@ -90,8 +90,8 @@ def check(
     """Hold every function to gates, for CI: status 1 where one fails.
 
     Each failure is one line with its place, and of what grew with what explains it. A number that is not known (the function has gaps)
-    fails every limit on it: unknown is not below N. A baseline is what 'sassan analyze --json' printed of an older build: bounds, registers,
-    instructions, accesses, conflicts, divergent branches. The last line names what it, or any gate, does not hold.
+    fails every limit on it: unknown is not below N. A baseline is what 'sassan analyze --json' printed of an older build: bounds,
+    registers, instructions, accesses, conflicts, divergent branches. The last line names what it, or any gate, does not hold.
 
     \b
     Examples:

@@ -15,7 +15,9 @@ MaxMakespan = Annotated[
 ]
 MaxUs = Annotated[
     float | None,
-    typer.Option("--max-us", metavar="US", min=0, max=1e15, help="Fail launches whose bound is above this many microseconds, or not known."),
+    typer.Option(
+        "--max-us", metavar="US", min=0, max=1e15, help="Fail launches whose bound is above this many microseconds, or not known."
+    ),
 ]
 MaxGridCycles = Annotated[
     int | None,
@@ -23,7 +25,9 @@ MaxGridCycles = Annotated[
 ]
 MaxTotalUs = Annotated[
     float | None,
-    typer.Option("--max-total-us", metavar="US", min=0, max=1e15, help="A deadline: fail where all launches of --launches may take longer."),
+    typer.Option(
+        "--max-total-us", metavar="US", min=0, max=1e15, help="A deadline: fail where all launches of --launches may take longer."
+    ),
 ]
 MaxRegisters = Annotated[
     int | None,

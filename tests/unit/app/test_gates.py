@@ -113,7 +113,9 @@ def test_a_makespan_that_got_lost_fails_where_a_block_was_told():
 def test_the_bound_of_a_grid_is_held_also_where_the_launch_changed():
     old = replace(result(100), numbers=(100, None, 900, *[None] * (len(Measure) - 3)), launched=True, block=128, grid=(10, 1))
     new = replace(old, numbers=(100, None, 901, *[None] * (len(Measure) - 3)))
-    assert [one.message for one in grown(old, new)] == ["the bound of a grid of 10 blocks (unit model) grew from 900 to 901 (+0.1%); allowed is 0%"]
+    assert [one.message for one in grown(old, new)] == [
+        "the bound of a grid of 10 blocks (unit model) grew from 900 to 901 (+0.1%); allowed is 0%"
+    ]
     larger = replace(new, grid=(11, 1))
     assert [one.message for one in grown(old, larger)] == [
         "the bound of a grid of 11 blocks (unit model) grew from 900 to 901 (+0.1%); allowed is 0%"
