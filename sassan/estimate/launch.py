@@ -38,7 +38,8 @@ _BINDS = 0.6
 _SHOWN = 0.001
 """Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
-_WAITS = ("latency", "barrier", "tail", "launch")
+WAITS = ("latency", "barrier", "tail", "launch")
+"""Shares of the time in which warps wait; the others are those of resources that work."""
 _NAMED = 4
 """Blocks of code that an assumption names."""
 _LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
@@ -231,9 +232,9 @@ def _waits(run: Run, places: int, part: float, balance: float) -> dict[str, floa
 
 def _binding(shares: Mapping[str, float]) -> str:
     """Return what binds: the resource that is busiest, or, where none is busy, what warps wait for most."""
-    busy = max((name for name in shares if name not in _WAITS), key=lambda name: shares[name])
+    busy = max((name for name in shares if name not in WAITS), key=lambda name: shares[name])
     launch = shares["launch"]
-    return busy if shares[busy] >= max(_BINDS * (1 - launch), launch) else max(_WAITS, key=lambda name: shares[name])
+    return busy if shares[busy] >= max(_BINDS * (1 - launch), launch) else max(WAITS, key=lambda name: shares[name])
 
 
 def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:

@@ -7,6 +7,7 @@ import typer
 
 from sassan.app import documents
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
+from sassan.app.invariants import broken
 from sassan.app.what_if import alternatives, change
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import PolicyOption, WhatIf
@@ -14,6 +15,7 @@ from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
+from sassan.cli.output.terminal import label, note, safe
 from sassan.cli.reports import estimate as report
 from sassan.cli.reports import launches as launches_report
 from sassan.cli.reports import program as program_report
@@ -62,6 +64,7 @@ def estimate(
     results, inputs = request.results(asked.observer, label="estimating")
     estimates = [estimated(result, policy=policy) for result in results if result.function.kernel]
     others = [alternatives(asked.options, each.analysis, changes, policy=policy) for each in estimates]
+    _check(estimates)
     if json:
         document.show([report.row(*each) for each in zip(estimates, others, strict=True)], inputs.refused)
     elif csv:
@@ -79,6 +82,7 @@ def _program(asked: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
     estimates = estimated_launches(launches, policy=policy)
+    _check([each for each in estimates if each is not None])
     if json:
         rows = [documents.launch(*pair) for pair in zip(launches, estimates, strict=True)]
         document.show([], inputs.refused, launches=rows, **program_report.document(launches, estimates))
@@ -89,6 +93,13 @@ def _program(asked: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -
     if request.patterns and not inputs.status:
         _refuse_missing([each for each in estimates if each is not None])
     finish(inputs)
+
+
+def _check(estimates: Sequence[EstimateResult]) -> None:
+    """Print a warning for each estimate that its own bound, or its own work, contradicts."""
+    texts = dict.fromkeys((each.analysis.function.name, text) for each in estimates for text in broken(each))
+    for name, text in texts:
+        note(f"warning[estimate]: {label(name)}: {safe(text)}; this is a defect of sassan: report it\n")
 
 
 def _refuse_missing(estimates: Sequence[EstimateResult]) -> None:

@@ -15,9 +15,9 @@ from sassan.warpcfg import explore
 from scheduled import scheduled
 
 
-def demands(text: str) -> Demands:
+def demands(text: str, **latency: int) -> Demands:
     cfg = explore(scheduled(text), load("sm_80").facts)
-    return Demands(cfg, usual("sm_80", Tables()), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0))
+    return Demands(cfg, usual("sm_80", Tables(None, latency)), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0))
 
 
 def program(text: str, shares: tuple[float, ...]) -> Program:
@@ -42,3 +42,9 @@ def test_every_instruction_takes_an_issue_slot_beside_its_unit():
 def test_the_test_of_a_fast_division_keeps_its_unit_for_less_time():
     made = program("MUFU.RCP R0, R1 | 1 w0\nFCHK P0, R0, R1 | 1 w1\nEXIT | 5 wait01", (1.0,))
     assert made.rows[:2, Column.INTERVAL].tolist() == [8, 2]
+
+
+@pytest.mark.parametrize(("latency", "assumed"), [({}, 0), ({"global": 300}, 1)])
+def test_a_latency_of_the_user_counts_as_assumed(latency: dict[str, int], assumed: int):
+    made = demands("LDG.E R0, [R2.64] | 1 w0\nIADD3 R1, R0, R0, RZ | 4 wait0\nEXIT | 5", **latency).program(Visits((0,), (1.0,), (1.0,), (0,)))
+    assert made.rows[0, Column.ASSUMED] == assumed
