@@ -22,7 +22,7 @@ from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
-from sassan.isa.languages import Isa, isa_of
+from sassan.isa.languages import Isa, ended, ending, isa_of
 from sassan.machine.launch import Launch, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
@@ -32,8 +32,9 @@ from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
 from sassan.values.reach import unreached
 from sassan.warpcfg import compiler_tables, explore
-from sassan.warpcfg.externals import clobbering
-from sassan.warpcfg.graph import Node, WarpCfg
+from sassan.warpcfg.blocks import FactsOf
+from sassan.warpcfg.externals import NEVER_RETURN, clobbering
+from sassan.warpcfg.graph import External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 
 
@@ -42,15 +43,15 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings)
+    plain, isa = explored(function, isa_of(function, settings.letters), settings)
     values = launched(plain, isa, settings)
     return _possible(values.cfg if values is not None else plain, settings)
 
 
-def explored(function: Function, isa: Isa, settings: Settings, stopped: Collection[str] = ()) -> WarpCfg:
+def explored(function: Function, isa: Isa, settings: Settings, stopped: Collection[str] = ()) -> tuple[WarpCfg, Isa]:
     """The graph of a function, with the targets of branches that flow facts give; that of a cubin is checked against the compiler's tables.
 
+    A thread ends where it calls a function that never returns, or one that is never called: the facts of the graph say so.
     `stopped` are functions of the same PTX that are too large by themselves: what may call one has the gap of that, unexplored.
     Raises InputError for flow facts that do not fit, SelfCheckError.
     """
@@ -59,7 +60,22 @@ def explored(function: Function, isa: Isa, settings: Settings, stopped: Collecti
     callee = stopped_callee(function, stopped)
     cfg = explore(function, isa.facts, options) if callee is None else without_callees(function, callee, isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
-    return cfg
+    never = {name for name, cost in settings.facts.external if cost is None} if settings.facts is not None else set[str]()
+    last = tuple(external for external in cfg.externals if external.name in NEVER_RETURN | never)
+    if not last:
+        return cfg, isa
+    isa = ending(isa, frozenset(external.address for external in last))
+    return _explore(function, isa.facts, settings, last), isa
+
+
+def _explore(function: Function, facts_of: FactsOf, settings: Settings, last: Iterable[External]) -> WarpCfg:
+    """The graph of a function by these facts, with the external calls among `last` that it holds: to the facts, they only end threads."""
+    cfg = explore(function, facts_of, settings.exploration)
+    ends = {node.end for node in cfg.nodes}
+    held = tuple(external for external in last if external.address in ends)
+    names = sorted({external.name for external in held} & NEVER_RETURN)
+    assumed = (f"a thread that calls {', '.join(names)} ends there",) if names else ()
+    return replace(cfg, externals=tuple(sorted({*cfg.externals, *held})), assumptions=(*cfg.assumptions, *assumed))
 
 
 def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
@@ -69,7 +85,8 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
     """
     if settings.launch == Launch() or settings.experiment or settings.exploration.call_depth is not None:
         return None
-    values = with_values(cfg, isa.facts, settings.launch, lambda facts: explore(cfg.function, facts, settings.exploration))
+    last = tuple(external for external in cfg.externals if external.address in ended(isa))
+    values = with_values(cfg, isa.facts, settings.launch, lambda facts: _explore(cfg.function, facts, settings, last))
     if values is None or values.cfg == cfg:
         return values
     launch = f"launch as given: {settings.launch.describe(cfg.function)}"
@@ -93,11 +110,18 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
         settings.machine.of(function.arch)
     if isinstance(settings.costs, Cycles):
         settings = replace(settings, costs=settings.costs.of(function))
-    isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings, stopped)
+    plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
     values = launched(plain, isa, settings)
     cfg = _possible(values.cfg if values is not None else plain, settings)
     bounds = _bounds(cfg, isa, settings, values, file)
+    while unmade := _unmade(cfg, bounds):
+        # Nothing is lost behind a call that is never made.
+        isa = ending(isa, unmade)
+        last = tuple(external for external in plain.externals if external.address in ended(isa) - unmade)
+        plain = _explore(plain.function, isa.facts, settings, last)
+        values = launched(plain, isa, settings)
+        cfg = _possible(values.cfg if values is not None else plain, settings)
+        bounds = _bounds(cfg, isa, settings, values, file)
     moves = settings.contention and settings.costs.name != Unit().name
     followed = touched(values, settings) if values is not None and moves else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
@@ -106,6 +130,12 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     worst_path = _worst_path(cfg, bound, strings)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed)
     return with_sm_level(result) if bound.bound else result
+
+
+def _unmade(cfg: WarpCfg, bounds: LoopBounds) -> frozenset[int]:
+    """The addresses of the external calls in blocks that no thread executes."""
+    made = {node.end for node in cfg.nodes if node.start not in bounds.facts.never}
+    return frozenset(external.address for external in cfg.externals if external.address not in made)
 
 
 def _on_gpu(system: Problem, settings: Settings) -> Problem:
@@ -139,7 +169,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     )
     inferred, excluded = found.loops, {*found.unreached}
     checked = False
-    if settings.check and not cfg.externals:
+    if settings.check and all(external.address in ended(isa) for external in cfg.externals):
         held = check_bounds(cfg, isa.facts, settings.launch, inferred)
         inferred, checked = held.results, held.ran
         _warn(held.refuted, cfg.function, settings.launch, file)

@@ -107,8 +107,7 @@ def listing_of(function: Function, settings: Settings) -> Listing:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings)
+    plain, isa = explored(function, isa_of(function, settings.letters), settings)
     values = launched(plain, isa, settings)
     known = registers_of(function, isa.facts)
     in_use = known.in_use if known is not None else ()

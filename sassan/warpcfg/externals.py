@@ -17,6 +17,10 @@ NVRTC 12.9 stores just these at the begin of a function that keeps 80 numbers ov
 R21, where callers put the return address, nothing is taken for granted."""
 
 
+NEVER_RETURN = frozenset({"__assertfail"})
+"""Functions behind whose calls no thread goes on: a failed assertion ends the launch (CUDA C++ programming guide, "Assertion")."""
+
+
 def callee(instruction: Instruction) -> str:
     """Return the name of the external function that a call names, '' where it names none or only some threads may call it."""
     if instruction.guard is not None:

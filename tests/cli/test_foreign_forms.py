@@ -68,3 +68,36 @@ def test_a_prototype_may_end_the_module(sassan: Sassan, tmp_path: Path):
 def test_a_kernel_is_bounded_only_for_blocks_that_it_was_compiled_for(sassan: Sassan, block: str, gaps: dict[str, list[str]]):
     functions = sassan("analyze", FOREIGN / "bounds.ptx", "--block-dim", block, "--json").document["functions"]
     assert {each["name"]: [gap["code"] for gap in each["gaps"]] for each in functions} == gaps
+
+
+@pytest.mark.slow
+def test_a_loop_over_size_t_has_the_bound_of_one_over_int(sassan: Sassan):
+    launch = ["--block-dim", "256", "--grid", "16", "--param", "param_3=4096"]
+    (kernel,) = sassan("analyze", FOREIGN / "size_t_loop.cubin", *launch, "--json").document["functions"]
+    # Unrolled by four: 1024 iterations of the first loop, none of the second one.
+    assert [loop["bound"] for loop in kernel["loops"]] == [1023, 0]
+
+
+@pytest.mark.slow
+def test_a_remainder_that_no_thread_reaches_costs_nothing(sassan: Sassan):
+    launch = ["--gpu", "RTX 3080", "--block-dim", "256", "--grid", "4096", "--param", "param_2=4096"]
+    once, unrolled = (sassan("analyze", FOREIGN / f"strided_{name}.cubin", *launch, "--json").document for name in ("once", "unrolled"))
+    text = "no thread of the launch executes the blocks at 0x0110, 0x0150, 0x0760, 0x09d0"
+    assert text in str(unrolled["functions"][0])
+    assert unrolled["functions"][0]["wcet"]["value"] < once["functions"][0]["wcet"]["value"]
+
+
+@pytest.mark.slow
+def test_assertions_that_the_launch_decides_are_no_gap_and_cost_little(sassan: Sassan):
+    launch = ["--gpu", "RTX 3080", "--block-dim", "256", "--grid", "4096", "--param", "param_2=4096"]
+    with_them, without = (
+        sassan("estimate", FOREIGN / f"assert_{name}.cubin", *launch, "--json").document["functions"][0] for name in ("with", "without")
+    )
+    assert with_them["gaps"] == []
+    assert without["estimate"]["us"] <= with_them["estimate"]["us"] <= 1.01 * without["estimate"]["us"]
+
+
+@pytest.mark.slow
+def test_an_assertion_that_nothing_decides_is_a_gap(sassan: Sassan):
+    (kernel,) = sassan("analyze", FOREIGN / "assert_with.cubin", "--block-dim", "256", "--json").document["functions"]
+    assert [(gap["code"], gap["address"]) for gap in kernel["gaps"]][:1] == [("external-function", "0x02c0")]

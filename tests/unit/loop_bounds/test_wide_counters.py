@@ -26,6 +26,46 @@ head:
     @!P0 BRA head
     EXIT
 """
+AMPERE_UNROLLED = """
+    MOV R4, c[0x0][0x160]
+    LOP3.LUT R18, R4, 0x3, RZ, 0xc0, !PT
+    MOV R21, RZ
+    MOV R19, RZ
+    IADD3 R22, P1, R18, -c[0x0][0x160], RZ
+    IMAD.X R24, RZ, RZ, ~c[0x0][0x164], P1
+head:
+    IADD3 R21, P1, R21, 0x4, RZ
+    IADD3 R32, P2, R21, R22, RZ
+    IMAD.X R19, RZ, RZ, R19, P1
+    ISETP.NE.U32.AND P1, PT, R32, RZ, PT
+    IADD3.X R0, R19, R24, RZ, P2, !PT
+    ISETP.NE.AND.EX P1, PT, R0, RZ, PT, P1
+    @P1 BRA head
+    EXIT
+"""
+AMPERE_UP_TO_ZERO = """
+    IADD3 R18, P2, RZ, -c[0x0][0x160], RZ
+    IMAD.X R8, RZ, RZ, -0x1, P2
+head:
+    IADD3 R18, P0, R18, 0x1, RZ
+    IMAD.X R8, RZ, RZ, R8, P0
+    ISETP.NE.U32.AND P0, PT, R18, RZ, PT
+    ISETP.NE.AND.EX P0, PT, R8, RZ, PT, P0
+    @P0 BRA head
+    EXIT
+"""
+AMPERE_TWO_STRIDES = """
+    MOV R7, RZ
+    MOV R0, RZ
+    MOV R2, 0x100
+head:
+    IADD3 R7, P0, P1, R2, R7, R2
+    IADD3.X R0, RZ, R0, RZ, P0, P1
+    ISETP.GE.U32.AND P0, PT, R7, c[0x0][0x160], PT
+    ISETP.GE.AND.EX P0, PT, R0, c[0x0][0x164], PT, P0
+    @!P0 BRA head
+    EXIT
+"""
 PASCAL_DOWN = """
     MOV R7, c[0x0][0x160]
     MOV R8, c[0x0][0x164]
@@ -114,6 +154,34 @@ def test_a_pointer_that_passes_over_the_end_of_its_array_has_no_bound():
 def test_a_counter_that_begins_at_zero_and_goes_down_has_no_bound():
     (loop,) = loops(AMPERE_DOWN, "sm_80", x160=0, x164=0)
     assert loop.bound is None
+
+
+@pytest.mark.parametrize("count", [4, 4096, 4099, 1 << 20])
+def test_a_counter_that_is_compared_by_its_distance_to_the_limit(count):
+    (loop,) = loops(AMPERE_UNROLLED, "sm_80", x160=count, x164=0)
+    assert loop.bound == count // 4 - 1
+
+
+def test_a_distance_of_which_the_high_word_is_not_given_gives_no_bound():
+    (loop,) = loops(AMPERE_UNROLLED, "sm_80", x160=4096)
+    assert loop.bound is None
+
+
+def test_a_counter_that_steps_over_its_limit_has_no_bound():
+    (loop,) = loops(AMPERE_UNROLLED.replace("R21, 0x4, RZ", "R21, 0x3, RZ"), "sm_80", x160=4096, x164=0)
+    assert loop.bound is None
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_a_negative_number_that_goes_up_to_zero(count):
+    (loop,) = loops(AMPERE_UP_TO_ZERO, "sm_80", x160=count, x164=0)
+    assert loop.bound == count - 1
+
+
+@pytest.mark.parametrize(("count", "back"), [(512, 0), (513, 1), (4096, 7)])
+def test_a_sum_of_three_words_without_carries(count, back):
+    (loop,) = loops(AMPERE_TWO_STRIDES, "sm_80", x160=count, x164=0)
+    assert loop.bound == back
 
 
 def test_what_a_loop_holds_only_sometimes_is_not_held():
