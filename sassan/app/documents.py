@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sassan.app.estimating import EstimateResult
     from sassan.app.launches import LaunchResult
     from sassan.app.result import AnalysisResult
+    from sassan.app.settings import Settings
     from sassan.errors import Gap, SassanError
     from sassan.estimate.answer import Estimate
     from sassan.ipet.sm.makespan import Makespan
@@ -50,8 +51,16 @@ def assumptions(texts: Sequence[str]) -> Mapping[str, Value]:
 
 
 def head(result: "AnalysisResult") -> Mapping[str, Value]:
-    """Return the keys with which every function begins."""
-    return function_head(result.function, result.file)
+    """Return the keys with which every function begins; those of one of several launches say which."""
+    return {**function_head(result.function, result.file), **recorded(result.settings)}
+
+
+def recorded(settings: "Settings") -> Mapping[str, Value]:
+    """Return the key of one of several recorded launches, nothing for another one."""
+    launch = settings.launch
+    if not launch.recorded:
+        return {}
+    return {"launch": {"grid": list(launch.grid or ()), "block": list(launch.block or ())}}
 
 
 def function_head(function: "Function", file: str) -> Mapping[str, Value]:

@@ -96,8 +96,8 @@ def kernel_of(functions: Sequence[tuple[str, Function]], launch: ProgramLaunch) 
 
 
 def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -> Settings:
-    """Return the settings with what a launch says: its shape, its shared memory, its arguments."""
-    resources = settings.resources or Resources()
+    """Return the settings with what a launch says: its shape, its arguments, and its shared memory where an occupancy is wanted."""
+    asked = settings.resources
     return replace(
         settings,
         launch=Launch(
@@ -106,8 +106,9 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             (*_settings(function, launch.arguments or ()), *launch.given),
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
+            recorded=True,
         ),
-        resources=Resources(resources.registers, launch.shared, resources.sms),
+        resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
         warps=None,
     )
 

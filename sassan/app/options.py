@@ -29,6 +29,13 @@ MEASURED = "measured"
 """The name of the model that reads measured block times."""
 _IN_LAUNCHES = ("block", "grid", "parameters", "shared", "warps")
 """What every recorded launch says itself."""
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "partition": (" or ", "warps", "block"),
+    "registers": ("", "block"),
+    "shared": ("", "block"),
+    "sms": (" and ", "block", "grid"),
+}
+"""Without which others an option has no effect, behind the word that joins these."""
 
 Spelling = Callable[[str], str]
 """How the user writes the name of an option."""
@@ -123,6 +130,18 @@ class AnalysisOptions:
     def _model(self) -> str:
         return self.model or (models.CYCLES if self.gpu is not None else Unit().name)
 
+    def without_effect(self) -> tuple[str, ...]:
+        """The options that have no effect, since others are not given."""
+        shaped = self.block is not None or self.launches is not None
+        rules = {
+            "partition": self.partition and self.warps is None and not shaped,
+            "registers": self.registers is not None and not shaped,
+            "shared": self.shared is not None and not shaped,
+            "sms": self.sms is not None and self.launches is None and (self.block is None or self.grid is None),
+            "latency": bool(self.latency) and self._model not in (models.CYCLES, *models.WITH_LATENCIES),
+        }
+        return tuple(name for name, idle in rules.items() if idle)
+
     def _check(self, spelled: Spelling) -> None:
         """Refuse options that contradict each other, or that have no effect without others.
 
@@ -132,18 +151,14 @@ class AnalysisOptions:
         if self.launches is not None and given is not None:
             message = f"{spelled('launches')} and {spelled(given)} exclude each other"
             raise UsageError("usage", message, hint="every recorded launch has its own block, grid and arguments")
-        shaped = self.block is not None or self.launches is not None
-        if self.partition and self.warps is None and not shaped:
-            raise _needs(spelled, "partition", "warps", "block", joined=" or ")
-        for name in ("registers", "shared"):
-            if getattr(self, name) is not None and not shaped:
-                raise _needs(spelled, name, "block")
-        if self.sms is not None and self.launches is None and (self.block is None or self.grid is None):
-            raise _needs(spelled, "sms", "block", "grid", joined=" and ")
+        idle = self.without_effect()
+        for name in (name for name in idle if name in _NEEDS):
+            joined, *others = _NEEDS[name]
+            raise _needs(spelled, name, *others, joined=joined)
         if self.gpu is not None and self.sms is not None:
             message = f"{spelled('gpu')} and {spelled('sms')} exclude each other"
             raise UsageError("usage", message, hint="a product has a number of SMs")
-        if self.latency and self._model not in (models.CYCLES, *models.WITH_LATENCIES):
+        if "latency" in idle:
             hint = " or ".join(f"{spelled('model')} {name}" for name in sorted(models.WITH_LATENCIES, reverse=True))
             raise UsageError("usage", f"{spelled('latency')} has no effect on the model '{self._model}'", hint=f"pass {hint}")
         if (self.measurements is not None) != (self.model == MEASURED):

@@ -44,6 +44,8 @@ class AnalysisRequest:
     launches: str = ""
     partial: bool = False
     """Whether flow facts may be for other inputs, too."""
+    whole: bool = False
+    """Whether functions that the recording does not launch are analyzed, too, without a launch, and launches of others are passed over."""
     target: str | None = None
     """The architecture that CUDA source is compiled for; None: that of the GPU, or of the machine."""
 
@@ -87,8 +89,7 @@ class AnalysisRequest:
     ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """The same for inputs that are read already."""
         if self.recording is not None:
-            launches, inputs = self.every_launch(inputs, observer)
-            return different(launches), inputs
+            return self._of_launches(inputs, observer, label)
         stopped: dict[str, set[str]] = {}
         """The functions of each file that are too large."""
 
@@ -109,13 +110,39 @@ class AnalysisRequest:
         results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))
 
-    def every_launch(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> tuple[tuple[LaunchResult, ...], Inputs]:
-        """The result of every recorded launch, equal ones the same; a kernel that no input holds is refused like an unreadable file."""
+    def every_launch(
+        self, inputs: Inputs, observer: Observer = _UNOBSERVED, passed: frozenset[str] = frozenset()
+    ) -> tuple[tuple[LaunchResult, ...], Inputs]:
+        """The result of every recorded launch, equal ones the same.
+
+        A kernel that no input holds is refused like an unreadable file, unless it is among those that are `passed` over.
+        """
         launches = tuple(self.launch_results(inputs, observer))
         refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
-        for gap in (gap for launch in launches for gap in launch.missing):
+        for gap in (gap for launch in launches if launch.launch.kernel not in passed for gap in launch.missing):
             missing = Refused(self.launches, InputError(gap.code, gap.message))
             if (missing.file, gap.message) not in refused:
                 refused[missing.file, gap.message] = missing
                 observer.refused(missing)
         return launches, replace(inputs, refused=tuple(refused.values()))
+
+    def _of_launches(self, inputs: Inputs, observer: Observer, label: str) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+        """One result for each different launch, and with `whole` one for each function that is not launched."""
+        others, left = self._unmatched(inputs) if self.whole else (frozenset[str](), ())
+        launches, inputs = self.every_launch(inputs, observer, others)
+        if self.whole and not self.patterns:
+            for subject, names in (("no launch of", [each.function.name for each in left]), ("passed over launches of", sorted(others))):
+                if names:
+                    observer.noted(f"{self.launches}: {subject} {', '.join(names)}")
+        if not left:
+            return different(launches), inputs
+        alone, rest = replace(self, recording=None).results_of(replace(inputs, selected=left), observer, label=label)
+        places = {(each.file, id(each.function)): place for place, each in enumerate(inputs.selected)}
+        every = sorted((*different(launches), *alone), key=lambda result: places[result.file, id(result.function)])
+        return tuple(every), replace(inputs, refused=rest.refused)
+
+    def _unmatched(self, inputs: Inputs) -> tuple[frozenset[str], tuple[Selected, ...]]:
+        """The names of launched kernels that the inputs do not hold, and the functions that are not launched."""
+        launched = {launch.kernel for launch in self.recording.launches} if self.recording is not None else set[str]()
+        left = tuple(each for each in inputs.selected if not each.function.kernel or each.function.name not in launched)
+        return frozenset(launched - {each.function.name for each in inputs.selected if each.function.kernel}), left

@@ -38,6 +38,8 @@ class Launch:
     """Bytes of each buffer that its arguments point to, where the kernel may touch no others; None where unknown."""
     host: bool = False
     """Whether some of it is memory of the host, or moves between host and GPU."""
+    recorded: bool = False
+    """Whether it is one of several launches that a file lists."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""

@@ -396,3 +396,16 @@ def test_the_functions_of_a_project_are_named(sassan: Sassan, tmp_path: Path, mo
     assert sassan("analyze").status == 0
     (tmp_path / "sassan.toml").write_text(f'files = ["{BFS}"]\nfunction = ["bfs*"]\n', "utf-8")
     assert sassan("analyze").status == 3
+
+
+def test_gaps_stand_by_cause_and_one_by_one_with_an_option(sassan: Sassan):
+    files = [SAMPLES / "sm_61" / f"{name}.cuobjdump.sass" for name in ("bfs_step", "binary_search", "continue_from_inner")]
+    count = sum(len(function["gaps"]) for function in sassan("analyze", *files, "--json").document["functions"])
+    (section,) = sassan("analyze", *files).out.split("\ngaps:")[1:]
+    head, *lines = section.splitlines()
+    assert head == f" {count}, of 2 causes; --gaps lists all"
+    assert [line.strip() for line in lines if line.startswith("    ")] == [
+        "pass --loop-bound N", "run sassan ipet FILE -f NAME --facts-template > facts.toml",
+    ]  # fmt: skip
+    (every,) = sassan("analyze", *files, "--gaps").out.split("\ngaps:\n")[1:]
+    assert len(every.splitlines()) == count

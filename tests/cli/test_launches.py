@@ -184,9 +184,9 @@ def test_a_batch_adds_the_launches_of_each_function(sassan: Sassan, file: Path, 
     assert lines["saxpy"]["launches"] == []
 
 
-def test_a_comparison_has_no_launches_and_says_so(sassan: Sassan, file: Path):
-    result = sassan("diff", MANDELBROT, MANDELBROT, "--launches", file)
-    assert (result.status, result.codes) == (2, ["usage"])
+def test_a_comparison_has_a_row_for_each_different_launch(sassan: Sassan, file: Path):
+    result = sassan("diff", MANDELBROT, MANDELBROT, "--launches", file, "--json")
+    assert [one["launch"]["grid"] for one in result.document["functions"]] == [[4, 1, 1], [8, 1, 1], [4, 1, 1]]
 
 
 def test_a_damaged_file_is_refused_before_the_inputs_are_read(sassan: Sassan, tmp_path: Path):

@@ -159,7 +159,7 @@ def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan
     # The warps of a file of settings go before those of the project.
     settings = SAMPLES / "makespan" / "figure-2.toml"
     configured = sassan(*listing, "--config", settings)
-    assert configured.err.endswith("sassan.toml: --loop-bound 9\n")
+    assert configured.err.endswith("sassan.toml: --loop-bound 9; not used: -W 4\n")
 
 
 def instances(result: Result) -> list[object]:
@@ -179,7 +179,9 @@ def test_validate_takes_the_project_and_its_files(sassan: Sassan, folder: Path):
     options = ("--gpu", "GTX 1080", "--loop-bound", "9")
     project(folder, 'files = ["bfs_step.sass"]\ngpu = "GTX 1080"\nloop-bound = 9\nmodel = "unit"\n')
     result = sassan("validate", "times.csv", "--json")
-    assert result.err.endswith("sassan.toml: --gpu GTX 1080, --loop-bound 9\n")  # a model without latencies is not one to validate
+    assert result.err.endswith(
+        "sassan.toml: --gpu GTX 1080, --loop-bound 9; not used: --model unit\n"
+    )  # a model without latencies is not one to validate
     assert result.document == sassan("validate", "times.csv", "bfs_step.sass", *options, "--project", "none", "--json").document
     assert "unknown-kernel" in sassan("validate", "times.csv", *options, "--project", "none").out
     assert_refused(sassan("validate", "times.csv", "--model", "unit"), 2)
@@ -191,3 +193,102 @@ def test_rank_takes_the_gpu_of_the_project_where_the_file_names_none(sassan: Sas
     for device, codes in (({"device_name": "Tesla T4"}, ["no-source"]), ({}, ["unknown-gpu"])):
         (folder / "c.json").write_text(json.dumps({**device, "kernel_name": "k", "problem_size": [64], **sizes, "cache": {}}), "utf-8")
         assert sassan("rank", "c.json").codes == codes
+
+
+LAUNCHES = """
+files = ["mandelbrot.sass"]
+gpu = "GTX 1080"
+model = "table"
+latency = ["special=50"]
+partition = true
+registers = 20
+[[launch]]
+kernel = "mandelbrot"
+grid = [8, 8, 1]
+block = [16, 16, 1]
+param = ["0x15c=10"]
+[[launch]]
+kernel = "mandelbrot"
+grid = [8, 8, 1]
+block = [16, 16, 1]
+param = ["0x15c=20"]
+[[launch]]
+kernel = "elsewhere"
+grid = [1, 1, 1]
+block = [32, 1, 1]
+"""
+OF_FILES = ("blocks", "cfg", "diff", "ipet", "listing", "memory", "strings")
+
+
+@pytest.mark.parametrize("command", OF_FILES)
+def test_launches_of_a_project_are_no_usage_error(command: str, sassan: Sassan, folder: Path):
+    project(folder, LAUNCHES)
+    inputs = ("mandelbrot.sass",) * (2 if command == "diff" else 1)
+    result = sassan(command, *inputs, "--json")
+    assert (result.status, result.codes) == (0, [])
+    assert "--launches sassan.toml" in result.err
+    assert "passed over launches of elsewhere" in result.err
+    if command not in ("diff", "ipet", "blocks"):
+        assert "not used: --gpu GTX 1080, --model table, --latency special=50" in result.err
+    assert [one["launch"] for one in result.document["functions"]] == [{"grid": [8, 8, 1], "block": [16, 16, 1]}] * 2
+    assert sassan(command, *inputs).status == 0
+
+
+def test_the_integer_program_of_a_launch_has_the_bounds_of_the_launch(sassan: Sassan, folder: Path):
+    project(folder, LAUNCHES)
+    rows = sassan("ipet", "mandelbrot.sass", "--json").document["functions"]
+    analyzed = sassan("analyze", "--json").document["launches"]
+    assert [row["wcet"]["value"] for row in rows] == [row["wcet"]["value"] for row in analyzed[:2]]
+    assert rows[0]["wcet"]["value"] < rows[1]["wcet"]["value"]
+    assert sassan("ipet", "mandelbrot.sass", "-o", "{name}.lp").status == 0
+    assert sorted(path.name for path in folder.glob("*.lp")) == ["mandelbrot-2.lp", "mandelbrot.lp"]
+
+
+def test_a_function_that_is_not_launched_stays_in_the_listing(sassan: Sassan, folder: Path):
+    project(folder, LAUNCHES)
+    result = sassan("listing", "bfs_step.sass", "--json")
+    assert [(one["name"], "launch" in one) for one in result.document["functions"]] == [("bfs_step", False)]
+    assert "no launch of bfs_step" in result.err
+
+
+def test_options_of_a_project_that_have_no_effect_are_named_and_not_refused(sassan: Sassan, folder: Path):
+    project(folder, 'gpu = "GTX 1080"\nregisters = 40\npartition = true\nlatency = ["special=50"]\n')
+    result = sassan("analyze", "bfs_step.sass", "--model", "unit", "--loop-bound", "9")
+    assert result.status == 0
+    assert result.err.endswith("sassan.toml: --gpu GTX 1080; not used: --registers 40, --partition\n")
+    assert_refused(sassan("analyze", "bfs_step.sass", "--partition", "--project", "none"), 2)
+
+
+@pytest.mark.parametrize("command", ["cfg", "listing", "memory", "strings"])
+def test_a_gpu_that_changes_nothing_is_named_and_not_refused(command: str, sassan: Sassan, folder: Path):
+    result = sassan(command, "mandelbrot.sass", "--gpu", "GTX 1080", "--json")
+    assert "note: --gpu GTX 1080 is not used" in result.err
+    assert result.document == sassan(command, "mandelbrot.sass", "--json").document
+    assert sassan(command, "mandelbrot.sass", "--gpu", "GTX 1080", "--json", "-q").err == ""
+    assert folder.is_dir()
+
+
+def test_builds_are_compared_launch_by_launch(sassan: Sassan, folder: Path):
+    project(folder, LAUNCHES)
+    text = (folder / "mandelbrot.sass").read_text("utf-8")
+    (folder / "old.sass").write_text(text, "utf-8")
+    (folder / "other.toml").write_text(LAUNCHES.replace("0x15c=10", "0x15c=11"), "utf-8")
+    assert sassan("diff", "old.sass", "mandelbrot.sass", "--fail-on-growth").status == 0
+    old = sassan("check", "old.sass", "--no-gaps", "--json").out
+    (folder / "old.json").write_text(old, "utf-8")
+    same = sassan("diff", "old.json", "mandelbrot.sass", "--json").document
+    assert same["summary"] == {"same": 2}
+    other = sassan("diff", "old.json", "mandelbrot.sass", "--project", "other.toml", "--json").document
+    assert [one["state"] for one in other["functions"]].count("same") == 1
+
+
+def test_every_launch_is_explained(sassan: Sassan, folder: Path):
+    project(folder, LAUNCHES)
+    result = sassan("analyze", "--explain", "--schedule")
+    heads = [line for line in result.out.splitlines() if line.startswith("where the bounds of mandelbrot")]
+    assert [head.endswith(f"parameter 0x15c={limit} come from:") for head, limit in zip(heads, (10, 20), strict=True)] == [True, True]
+    assert result.out.count("a schedule takes") == 2
+    rows = sassan("analyze", "--explain", "--schedule", "--json").document["launches"]
+    for row in rows[:2]:
+        assert sum(part["cycles"] for part in row["explain"]["wcet"]) == row["wcet"]["value"]
+        assert 0 < row["makespan"]["lower"] <= row["makespan"]["upper"]

@@ -64,12 +64,13 @@ class Change:
 def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     """Return what became of every function, in the order of the new build, removed ones behind.
 
-    Functions go by name and architecture; of several with one name those of one file, or else with the same instructions, are the same, and
+    Functions go by name and architecture; of several launches of one those with the same arguments, of several with one name
+    those of one file, or else with the same instructions, are the same, and
     what is left goes in order. One whose name is gone is the same as a new one with the same instructions; where a name is left on both
     sides once, with another architecture, it is the same function.
     """
     before, after = _numbered(old), _numbered(new)
-    pairs, gone = _paired(before, after, (*_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
+    pairs, gone = _paired(before, after, ((_in_order, _launched), *_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
     current = [_change(pairs[key], result) if key in pairs else Change(ChangeState.ADDED, None, result) for key, result in after.items()]
     return (*current, *(Change(ChangeState.REMOVED, result, None) for result in gone.values()))
 
@@ -124,6 +125,11 @@ def _left(before: Mapping[_Key, Result], taken: Iterable[Result]) -> dict[_Key, 
 
 def _place(result: Result) -> tuple[str, ...]:
     return (result.name, result.arch, result.file)
+
+
+def _launched(result: Result) -> tuple[str, ...] | None:
+    given = result.settings if result.launch is not None else None
+    return None if given is None else (result.name, result.arch, *(given.get(key, "") for key in ("grid", "block-dim", "param")))
 
 
 def _named_code(result: Result) -> tuple[str, ...] | None:

@@ -87,6 +87,8 @@ class Result:
     version: str = ""
     settings: Mapping[str, str] | None = None
     """What the numbers rest on, by the names of options; None where an older document does not tell."""
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """Grid and block of the launch, where the function has several."""
 
     @property
     def experiment(self) -> bool:
@@ -132,8 +134,13 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         launched=bool(occupancy.values),
         block=_whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
+        launch=_launch(fields.table("launch")) if "launch" in fields else None,
         settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
     )
+
+
+def _launch(fields: Fields) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return fields.wholes("grid"), fields.wholes("block")
 
 
 def _loop(fields: Fields) -> Loop:

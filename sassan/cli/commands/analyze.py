@@ -1,10 +1,14 @@
 """`sassan analyze`: the main job."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 from sassan.app import documents
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.makespan.cycles import with_schedule
 from sassan.app.request import AnalysisRequest
+from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
 from sassan.cli.options.launch import ScheduleOption
 from sassan.cli.options.request import AnalysisCommand, analysis
@@ -53,15 +57,12 @@ def analyze(
     sheet.exclude(csv=csv, json=json)
     if csv and explain:
         raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain")
-    if request.recording is not None:
-        if explain or schedule:
-            message = "--explain explains" if explain else "--schedule makes a schedule of"
-            raise UsageError("usage", f"{message} one launch, and --launches gives several", hint="omit one of them")
-        _launches(request, observer, every=assumptions, csv=csv, json=json)
-        return
     if schedule and request.settings.costs.name not in _IN_CYCLES:
         message = f"--schedule counts cycles, and the model is {request.settings.costs.name}"
         raise UsageError("usage", message, hint="--model control, or table")
+    if request.recording is not None:
+        _launches(request, observer, _Views(assumptions, explain, schedule), csv=csv, json=json)
+        return
     results, inputs = request.results(observer)
     if schedule:
         results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
@@ -78,15 +79,47 @@ def analyze(
     finish(inputs, results if request.patterns else [])
 
 
-def _launches(request: AnalysisRequest, observer: Observer, *, every: bool, csv: bool, json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """What is shown beside the numbers of every launch."""
+
+    assumptions: bool
+    explain: bool
+    schedule: bool
+
+
+def _launches(request: AnalysisRequest, observer: Observer, views: _Views, *, csv: bool, json: bool) -> None:
     """Print what is known of every recorded launch."""
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
     estimates = estimated_launches(launches)
+    if views.schedule:
+        made = {
+            id(result): with_schedule(result) for launch in observer.steps(launches, "scheduling") if (result := launch.result) is not None
+        }
+        launches = tuple(replace(launch, result=made.get(id(launch.result))) for launch in launches)
     if json:
-        document.show([], inputs.refused, launches=[documents.launch(*each) for each in zip(launches, estimates, strict=True)])
+        rows = [{**documents.launch(*each), **_more(each[0].result, views)} for each in zip(launches, estimates, strict=True)]
+        document.show([], inputs.refused, launches=rows)
     elif csv:
         sheet.show(launches_report.HEADS, map(launches_report.flat, launches, estimates))
     else:
-        launches_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=every)
+        launches_report.show(
+            launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=views.assumptions
+        )
+        results = tuple({id(launch.result): launch.result for launch in launches if launch.result is not None}.values())
+        if views.schedule:
+            report.of_launches(results)
+        if views.explain:
+            explain_report.show(results)
     finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])
+
+
+def _more(result: AnalysisResult | None, views: _Views) -> Mapping[str, documents.Value]:
+    """The keys that --schedule and --explain add to a launch."""
+    if result is None:
+        return {}
+    schedule: Mapping[str, documents.Value] = (
+        {"makespan": documents.makespan(result.makespan, documents.lower(result))} if views.schedule else {}
+    )
+    return {**schedule, **(explain_report.document(result) if views.explain else {})}

@@ -17,7 +17,8 @@ from sassan.cli.output.finish import finish
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import compare as compared
-from sassan.cli.reports.analysis import list_gaps
+from sassan.cli.reports.analysis import title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
 
 
@@ -111,7 +112,6 @@ def _blocks(result: AnalysisResult, level: Level) -> None:
         (node.id, documents.address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
         for at, (node, letters) in enumerate(zip(result.cfg.nodes, result.strings, strict=True))
     )
-    function = result.function
-    out(f"{label(function.name)} ({function.arch}, {level.value} level)\n")
+    out(f"{title(result.function, result.settings.launch, f', {level.value} level')}\n")
     show(Table(columns, rows))
     out("\n")

@@ -11,7 +11,7 @@ from sassan.app.builds.changes import Change, changes
 from sassan.app.builds.code import compared
 from sassan.app.builds.gates import Growth, grown, growth, refuse_experiments
 from sassan.app.builds.saved_results import Result
-from sassan.app.inputs import Inputs, Refused, matches, wanted
+from sassan.app.inputs import Inputs, Refused, Selected, matches, wanted
 from sassan.app.settings import Settings
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Csv, Json, New, Old
@@ -25,6 +25,7 @@ from sassan.cli.output.terminal import label, note, safe
 from sassan.cli.reports import code as code_report
 from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
+from sassan.launches import Launches
 
 GREW = 1
 """The status where something grew and that was asked for: that of a gate (docs/reference/commands.md)."""
@@ -47,7 +48,8 @@ def diff(
 
     Numbers, strings, loops, gaps and assumptions that went are marked -, those that came +.
 
-    Functions go by name and architecture; one that only has another name is found by its instructions. Either side may be what
+    Functions go by name and architecture; one that only has another name is found by its instructions. With --launches, each is compared
+    for every launch that both builds can have, by its arguments. Either side may be what
     'sassan analyze --json' or 'sassan batch' wrote: then its numbers are those of that run, whatever the options say.
 
     With --sass, machine code is compared, and nothing is analyzed: blocks are paired, and those that differ in addresses, control codes,
@@ -94,9 +96,6 @@ def _check(asked: AnalysisCommand, sides: tuple[str, str], output: str | None, g
     """Refuse options that contradict each other or have no effect; raises UsageError."""
     if output is not None:
         raise UsageError("usage", "-o has no effect without --sass", hint="pass --sass, too")
-    if asked.request.recording is not None:
-        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
-
     if growth is not None and not fail:
         raise UsageError("usage", "--max-growth has no effect without --fail-on-growth", hint="pass --fail-on-growth, too")
     if fail and asked.request.settings.experiment:
@@ -144,8 +143,18 @@ def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs
     # A pattern may match functions of one side alone.
     inputs = replace(request, files=(path,), patterns=()).inputs(observer)
     chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, request.patterns))
+    request = replace(request, recording=_of_this_build(request.recording, chosen), whole=True)
     results, inputs = request.results_of(replace(inputs, selected=chosen), observer, label=f"analyzing {path}")
     return tuple(saved_results.of(documents.analysis(result)) for result in results), inputs
+
+
+def _of_this_build(recording: Launches | None, chosen: Sequence[Selected]) -> Launches | None:
+    """A recording whose launches go by the names of kernels where this build has not the code that was launched."""
+    if recording is None:
+        return None
+    images = {selected.function.image for selected in chosen}
+    launches = (launch if launch.code in images else replace(launch, code=None) for launch in recording.launches)
+    return replace(recording, launches=tuple(launches))
 
 
 def _all_known(asked: AnalysisCommand, results: Sequence[Result], *, refused: bool) -> None:

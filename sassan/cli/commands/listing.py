@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from sassan.access import Access, assumptions
 from sassan.app import documents
-from sassan.app.inputs import Selected, each_function
+from sassan.app.inputs import Inputs, Observer, Selected, each_function
+from sassan.app.request import AnalysisRequest
+from sassan.app.settings import Settings
 from sassan.app.sources import Sources
 from sassan.app.views import check_control, listing_of
 from sassan.cli.options.inputs import Csv, File, Json
@@ -15,10 +17,12 @@ from sassan.cli.options.views import Agreement, CheckControl, Live, SourceFolder
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
-from sassan.cli.output.terminal import colourful, cut, is_terminal, label, note, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
 from sassan.cli.reports import control as listing_check
-from sassan.cli.reports.analysis import list_gaps
+from sassan.cli.reports.analysis import title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
+from sassan.machine.launch import Launch
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
 
@@ -67,8 +71,8 @@ def listing(
     sheet.exclude(csv=csv, json=json)
     if csv and check:
         raise UsageError("usage", "--csv has the rows of the listing, and --check prints none", hint="pass --json with --check")
-    settings, observer = asked.request.settings, asked.observer
-    inputs = replace(asked.request, files=(file,)).inputs(observer)
+    request, observer = replace(asked.request, files=(file,)), asked.observer
+    inputs = request.inputs(observer)
     if check:
         checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)
         if json:
@@ -78,27 +82,45 @@ def listing(
         listing_check.finish(checked, inputs)
     else:
         sources = Sources(*([source] if source is not None else ()))
-        listings, inputs = each_function(inputs, lambda selected: (selected, listing_of(selected.function, settings)), "listing", observer)
-        for text in assumptions([access for _, shown in listings for row in shown.rows for access in row.accesses]):
+        listings, inputs = _listings(request, inputs, observer)
+        for text in assumptions([access for _, _, shown in listings for row in shown.rows for access in row.accesses]):
             observer.assumed(text)
         if json:
-            document.show([_document(selected, shown) for selected, shown in listings], inputs.refused)
+            document.show([_document(*each) for each in listings], inputs.refused)
         elif csv:
-            sheet.show(_HEADS, (_flat(selected, row) for selected, shown in listings for row in shown.rows))
+            sheet.show(_HEADS, (_flat(selected, settings, row) for selected, settings, shown in listings for row in shown.rows))
         else:
-            for selected, shown in listings:
-                _text(selected, shown.rows, sources, agreement=agreement, live=live)
-            list_gaps([(selected.function.name, shown.gaps) for selected, shown in listings])
-        if not observer.quiet and any(row.control is None for _, shown in listings for row in shown.rows):
+            for selected, settings, shown in listings:
+                _text(selected, settings.launch, shown.rows, sources, agreement=agreement, live=live)
+            list_gaps([(selected.function.name, shown.gaps) for selected, _, shown in listings])
+        if not observer.quiet and any(row.control is None for _, _, shown in listings for row in shown.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
 
 
-def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool, live: bool) -> None:
+def _listings(
+    request: AnalysisRequest, inputs: Inputs, observer: Observer
+) -> tuple[tuple[tuple[Selected, Settings, Listing], ...], Inputs]:
+    """Return the listing of every function, or of each of its launches, with the settings of that launch."""
+    if request.recording is None:
+        return each_function(
+            inputs,
+            lambda selected: (selected, request.settings, listing_of(selected.function, request.settings)),
+            "listing",
+            observer,
+        )
+    results, inputs = request.results_of(inputs, observer, label="listing")
+    listings = (
+        (Selected(result.file, result.function), result.settings, listing_of(result.function, result.settings)) for result in results
+    )
+    return tuple(listings), inputs
+
+
+def _text(selected: Selected, launch: Launch, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool, live: bool) -> None:
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement, live=live))
-    out(f"{label(selected.function.name)} ({selected.function.arch})\n{body}\n")
+    out(f"{title(selected.function, launch)}\n{body}\n")
 
 
 def _line(line: TextLine, *, styled: bool) -> str:
@@ -112,9 +134,10 @@ def _line(line: TextLine, *, styled: bool) -> str:
     return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
 
 
-def _document(selected: Selected, shown: Listing) -> Mapping[str, object]:
+def _document(selected: Selected, settings: Settings, shown: Listing) -> Mapping[str, object]:
     return {
         **documents.function_head(selected.function, selected.file),
+        **documents.recorded(settings),
         "rows": [_row(row) for row in shown.rows],
         "gaps": documents.gaps(shown.gaps),
     }
@@ -128,12 +151,13 @@ _HEADS = (
 """The columns of CSV."""
 
 
-def _flat(selected: Selected, row: ListingRow) -> Mapping[str, object]:
+def _flat(selected: Selected, settings: Settings, row: ListingRow) -> Mapping[str, object]:
     """Return a row of CSV; of several accesses of one instruction, the transactions stand in their order."""
     known = _row(row)
     codes, accesses = known["control"], [_access(access) for access in row.accesses]
     return {
         **documents.function_head(selected.function, selected.file),
+        **documents.recorded(settings),
         **known,
         **(codes if isinstance(codes, Mapping) else {}),
         **{key: [access[key] for access in accesses if access[key] is not None] for key in ("transactions", "ideal")},

@@ -40,7 +40,7 @@ def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, jso
         sheet.show(memory_report.HEADS, (row for result in memories for row in memory_report.flat(result)))
     else:
         memory_report.show(memories)
-    if not asked.observer.quiet and asked.request.settings.launch.block is None and any(result.rows for result in memories):
+    if not asked.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):
         note("note: without --block-dim, it is not known which thread is in which lane\n")
     unknown = [result for result in memories if result.gaps] if asked.request.patterns else []
     if unknown and not inputs.status:

@@ -10,8 +10,8 @@ from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
-from sassan.cli.output.terminal import label, out
-from sassan.cli.reports.analysis import gaps
+from sassan.cli.output.terminal import out
+from sassan.cli.reports.analysis import gaps, title
 
 _HEADS = ("name", "arch", "file", "id", "start", "end", "string")
 
@@ -64,7 +64,7 @@ def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
 
 def _text(analysis: AnalysisResult) -> None:
     """Print strings whole: they are input for other commands."""
-    out(f"{label(analysis.function.name)} ({analysis.function.arch})\n")
+    out(f"{title(analysis.function, analysis.settings.launch)}\n")
     size = max((len(node.id) for node in analysis.cfg.nodes), default=0)
     for node, letters in zip(analysis.cfg.nodes, analysis.strings, strict=True):
         out(f"  {node.id.ljust(size)}  {letters or '?'}\n")

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from sassan.cli.output.exhaustion import limited, memory_available
-from sassan.cli.output.terminal import mangled
+from sassan.cli.output.terminal import every_gap, mangled
 
 MANY = 2**31 - 1
 """Numbers beyond this are typing errors; solvers would round them."""
@@ -16,7 +16,9 @@ SECONDS = 600.0
 """Of a command, unless --time-limit says otherwise: a person notices ten minutes."""
 _GIB = 1 << 30
 _TIME, _MEMORY = "time_limit", "memory_limit"
-_NAMES = "mangled"
+_NAMES, _GAPS = "mangled", "gaps"
+_WITH_GAPS = frozenset({"analyze", "blocks", "cfg", "estimate", "ipet", "listing", "makespan", "memory", "strings", "validate"})
+"""Commands that print gaps by cause."""
 _NAMELESS = frozenset({"gpus", "measure", "warm"})
 """Commands that print no name of a function."""
 _LONG = frozenset({"evolve", "measure", "rank"})
@@ -35,7 +37,7 @@ N = TypeVar("N", float, float | None)
 
 
 def with_limits(name: str, command: Command) -> Command:
-    """Return a command with --memory-limit, --mangled and, unless it has one of its own, --time-limit."""
+    """Return a command with --memory-limit, --mangled, --gaps and, unless it has one of its own, --time-limit."""
     signature = inspect.signature(command)
     seconds = None if name in _LONG else SECONDS
     half = None if name in _STARTS_PROGRAMS else memory_available() / _GIB / 2
@@ -52,6 +54,7 @@ def with_limits(name: str, command: Command) -> Command:
         show_default="half of the memory" if half else "none",
     )
     names = typer.Option("--mangled", help="Print the names of functions as they are in the input.")
+    every = typer.Option("--gaps", help="Print every gap with its place, and not one line for those of one cause.")
     added = {_MEMORY: (Annotated[float | None, memory], half)}
     if _TIME not in signature.parameters:
         added = {_TIME: (Annotated[float | None, time], seconds), **added}
@@ -63,12 +66,15 @@ def with_limits(name: str, command: Command) -> Command:
         if name in _SEARCHES:
             limits[_TIME] = SECONDS + _SEARCHES[name] * _number(given.get(_TIME), _SEARCH)
         gib = limits[_MEMORY]
-        with mangled(bool(given.pop(_NAMES, False))), limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
+        shown = mangled(bool(given.pop(_NAMES, False))), every_gap(bool(given.pop(_GAPS, False)))
+        with shown[0], shown[1], limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
             command(**given)
 
     kinds: dict[str, tuple[object, object]] = {option: (kind, None) for option, (kind, _) in added.items()}
     if name not in _NAMELESS:
         kinds[_NAMES] = (Annotated[bool, names], False)
+    if name in _WITH_GAPS:
+        kinds[_GAPS] = (Annotated[bool, every], False)
     parameters = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for option, (kind, default) in kinds.items()

@@ -1,7 +1,7 @@
 """What a command takes from a project file where its command line says nothing."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,13 @@ from sassan.app.project import Project, Value
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 
+Idle = Callable[[Mapping[str, Value]], AbstractSet[str]]
+"""What says which of a project's options have no effect."""
 _MISSING: tuple[object, ...] = (None, False, (), [])
+
+
+def _all_used(_: Mapping[str, Value]) -> AbstractSet[str]:
+    return frozenset()
 
 
 def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
@@ -33,15 +39,30 @@ def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     return file
 
 
-def added(file: Project | None, given: AbstractSet[str], offered: AbstractSet[str], *, quiet: bool) -> Mapping[str, Value]:
-    """Return the options that a project adds to those `given`, of those that the command offers, by their long names; a note names them."""
+def added(
+    file: Project | None, given: AbstractSet[str], offered: AbstractSet[str], idle: Idle = _all_used, *, quiet: bool
+) -> Mapping[str, Value]:
+    """Return the options that a project adds to those `given`, by their long names; a note names them, and those that have no effect here.
+
+    Without effect are those that the command does not offer, and those that `idle` names.
+    """
     if file is None:
         return {}
-    values = {name: value for name, value in file.options_beside(frozenset(given)).items() if name in offered}
-    if values and not quiet:
-        texts = (f"{command_line(name)} {' '.join(value) if isinstance(value, tuple) else value}" for name, value in values.items())
-        note(f"note: {safe(file.path)}: {safe(', '.join(texts))}\n")
+    every = file.options_beside(frozenset(given))
+    values = {name: value for name, value in every.items() if name in offered}
+    values = {name: value for name, value in values.items() if name not in idle(values)}
+    unused = {name: value for name, value in every.items() if name not in values}
+    if every and not quiet:
+        parts = (_spelled(values), f"not used: {_spelled(unused)}" if unused else "")
+        note(f"note: {safe(file.path)}: {safe('; '.join(filter(None, parts)))}\n")
     return values
+
+
+def _spelled(values: Mapping[str, Value]) -> str:
+    return ", ".join(
+        command_line(name) if value is True else f"{command_line(name)} {' '.join(value) if isinstance(value, tuple) else value}"
+        for name, value in values.items()
+    )
 
 
 def completed(file: Project | None, options: Mapping[str, object], *, quiet: bool) -> Mapping[str, Any]:

@@ -42,6 +42,9 @@ from sassan.cli.options.models import (
 from sassan.cli.options.project import added, project_of
 from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
+from sassan.cli.output.terminal import note, safe
+from sassan.compilers.source import SUFFIX
+from sassan.timing import Unit
 
 _PLACE, _FILES, _OCCUPANCY, _INPUTS, _OFFERED = "asked", "files", "occupancy", "inputs", "offered"
 _INTERNAL = (_OCCUPANCY, _INPUTS, _OFFERED)
@@ -50,7 +53,7 @@ _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solv
 """Options whose name in `AnalysisOptions` is another one."""
 _NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project", *_INTERNAL)
 """What is no part of the options of an analysis."""
-_OF_AN_SM = frozenset({"distinct", "warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
+_OF_AN_SM = frozenset({"distinct", "warps", "registers", "shared", "sms", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
 _SOLVER = frozenset({"solve"})
 _OF_PATHS = frozenset({"bounds", "loop_bound", "ablate"})
@@ -153,11 +156,13 @@ def _asked(
     given = {name: value for name, value in locals().items() if name not in _NO_OPTIONS and value is not None and value is not False}
     file = project_of(project, inputs)
     names, options_offered = ({name.replace("_", "-") for name in of} for of in (given, offered))
-    added_options = added(file, names, options_offered, quiet=quiet)
+    unused = frozenset({"gpu"} if "model" not in offered and not _compiled(inputs or (file.files if file is not None else ())) else ())
+    added_options = added(file, names, options_offered, _idle(given, offered, unused), quiet=quiet)
     values = {**{name.replace("-", "_"): value for name, value in added_options.items()}, **given}
-    fields: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if unused & values.keys() and not quiet:
+        note(f"note: --gpu {safe(str(values['gpu']))} is not used: what is printed is the same on every GPU\n")
     recording = file.recording if file is not None and "launches" in added_options else None
-    options = AnalysisOptions(occupancy=occupancy, **fields)
+    options = _options(values, offered, occupancy=occupancy)
     whole = file is not None and not inputs
     request = AnalysisRequest(
         tuple(files or (file.files if file is not None else ())),
@@ -168,10 +173,35 @@ def _asked(
         recording or options.recording(),
         str(values.get("launches", "")),
         partial=file is not None and not whole and "bounds" in added_options,
+        whole=not occupancy,
         target=architecture(arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
     return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known)
+
+
+def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
+    """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
+    fields = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    model = {} if "model" in offered else {"model": Unit().name}
+    return AnalysisOptions(occupancy=occupancy, **{**model, **fields})
+
+
+def _compiled(inputs: Iterable[str]) -> bool:
+    """Whether a GPU says for which architecture an input is compiled."""
+    return any(name.endswith(SUFFIX) for name in inputs)
+
+
+def _idle(given: Mapping[str, Any], offered: frozenset[str], unused: frozenset[str]) -> Callable[[Mapping[str, Value]], frozenset[str]]:
+    """What says which options of a project have no effect beside those `given`, by their long names."""
+
+    def idle(of_project: Mapping[str, Value]) -> frozenset[str]:
+        values = {**{name.replace("-", "_"): value for name, value in of_project.items()}, **given}
+        fields = {name: long for long, name in _FIELDS.items()}
+        without = _options(values, offered, occupancy=True).without_effect()
+        return unused | frozenset(fields.get(name, name).replace("_", "-") for name in without)
+
+    return idle
 
 
 analysis = _giving(without=_SOLVER)

@@ -11,6 +11,9 @@ from typing import cast
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
+_LAUNCH = ("launch_grid", "launch_block")
+"""The columns behind all others where rows are of several launches."""
+
 
 def exclude(*, csv: bool, json: bool) -> None:
     """Refuse two forms at once; raises UsageError."""
@@ -25,11 +28,22 @@ def show(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
 
 def text(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """Return what `show` prints."""
+    rows = tuple(map(_launched, rows))
+    heads = (*heads, *(_LAUNCH if any(_LAUNCH[0] in row for row in rows) else ()))
     lines = StringIO(newline="")
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(map(_cell, heads))
     writer.writerows([_cell(row.get(head)) for head in heads] for row in rows)
     return lines.getvalue()
+
+
+def _launched(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row with the extents of its launch, where it is of one of several, as cells of their own."""
+    match row:
+        case {"launch": {"grid": grid, "block": block}}:
+            return {**row, **dict(zip(_LAUNCH, (grid, block), strict=True))}
+        case _:
+            return row
 
 
 def _cell(value: object) -> object:

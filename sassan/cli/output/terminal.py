@@ -51,6 +51,25 @@ def mangled(wanted: bool) -> Generator[None]:
         _MANGLED.reset(before)
 
 
+_EVERY_GAP = ContextVar("every_gap", default=False)
+"""Whether each gap has a line of its own."""
+
+
+@contextmanager
+def every_gap(wanted: bool) -> Generator[None]:
+    """Print each gap with its place while a block runs, where that is wanted."""
+    before = _EVERY_GAP.set(wanted)
+    try:
+        yield
+    finally:
+        _EVERY_GAP.reset(before)
+
+
+def every_gap_wanted() -> bool:
+    """Return whether each gap is to be printed with its place."""
+    return _EVERY_GAP.get()
+
+
 def label(name: str, width: int = 0) -> str:
     """Return the name of a function as a person reads it, harmless, in at most `width` characters (0: whole).
 

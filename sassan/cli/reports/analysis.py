@@ -5,20 +5,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
 from sassan.app import documents
-from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, listed, message, out, safe
+from sassan.cli.output.terminal import cut, label, out, safe
 from sassan.cli.reports import assumptions
-from sassan.errors import Gap
+from sassan.cli.reports.gaps import list_gaps
+from sassan.ir import Function
+from sassan.machine.launch import Launch, Shape
 from sassan.timing import Unit
 
 NAME = Column("function", widest=24, names=True)
 NONE = "-"
-_WIDEST_GAP = 200
+_WIDEST_LAUNCH = 120
 UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
+
+
+def title(function: Function, launch: Launch, more: str = "") -> str:
+    """Return the head of what is printed of a function: its name and architecture, and of one of several launches which it is."""
+    return f"{label(function.name)} ({function.arch}{more}){which(launch)}"
+
+
+def which(launch: Launch) -> str:
+    """Return what tells one of several launches from the others, with a comma; '' of another one."""
+    return f", {cut(str(launch), _WIDEST_LAUNCH)}" if launch.recorded else ""
 
 
 def show(results: Sequence[AnalysisResult], *, every: bool = False) -> None:
@@ -26,7 +37,7 @@ def show(results: Sequence[AnalysisResult], *, every: bool = False) -> None:
     if not results:
         return
     _numbers(results)
-    _launches(results)
+    of_launches(results)
     paths(results)
     assumptions.of_results(results, every=every)
     gaps(results)
@@ -55,7 +66,18 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
         # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
         columns.append(Column("the grid has", widest=len(UNLIMITED)))
         rows = [(*row, UNLIMITED) for row in rows]
+    if any(result.settings.launch.recorded for result in results):
+        columns[1:1] = [Column("grid"), Column("block")]
+        rows = [
+            (row[0], *(extents(each) if each else NONE for each in (result.settings.launch.grid, result.settings.launch.block)), *row[1:])
+            for row, result in zip(rows, results, strict=True)
+        ]
     table.show(Table(tuple(columns), tuple(rows)))
+
+
+def extents(shape: Shape) -> str:
+    """Return how the extents of a grid or block are shown: 16x16x1."""
+    return "x".join(map(str, shape))
 
 
 def _row(analysis: AnalysisResult) -> tuple[str, ...]:
@@ -97,13 +119,13 @@ def microseconds(bound: float | None) -> str:
     return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
 
 
-def _launches(results: Sequence[AnalysisResult]) -> None:
+def of_launches(results: Sequence[AnalysisResult]) -> None:
     """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
-    rows = [(result.function.name, text) for result in results for text in _launch(result)]
+    rows = [(result, text) for result in results for text in _launch(result)]
     if rows:
         _section("launch:")
-    for name, text in rows:
-        out(f"  {label(name, 30)}: {safe(text)}\n")
+    for result, text in rows:
+        out(f"  {label(result.function.name, 30)}{which(result.settings.launch)}: {safe(text)}\n")
 
 
 def _launch(analysis: AnalysisResult) -> Iterator[str]:
@@ -140,18 +162,8 @@ def _codes(analysis: AnalysisResult) -> str:
 
 
 def gaps(results: Sequence[AnalysisResult]) -> None:
-    """Print every gap with its address."""
+    """Print the gaps of results by cause."""
     list_gaps([(result.function.name, result.gaps) for result in results])
-
-
-def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
-    """Print the gaps of each function, under its name; a long list in a message is cut (JSON has it whole)."""
-    if not any(some for _, some in functions):
-        return
-    _section("gaps:")
-    for name, some in functions:
-        for gap in some:
-            out(f"  {label(name, 30)} {address(gap.address)} {gap.code}: {listed(message(gap.message), _WIDEST_GAP)}\n")
 
 
 def _section(title: str = "") -> None:

@@ -8,8 +8,9 @@ from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, out
-from sassan.cli.reports.analysis import NONE, list_gaps
+from sassan.cli.output.terminal import out
+from sassan.cli.reports.analysis import NONE, title
+from sassan.cli.reports.gaps import list_gaps
 
 _COLUMNS = (
     Column("address"),
@@ -26,7 +27,7 @@ def show(results: Sequence[AnalysisResult]) -> None:
     """Print the blocks of every function, then the gaps."""
     for result in results:
         bound = f"WCET {result.wcet.value}" if result.wcet.bound and result.wcet.value is not None else "no WCET"
-        out(f"{label(result.function.name)} ({result.function.arch}): {bound}, model {result.wcet.model}\n")
+        out(f"{title(result.function, result.settings.launch)}: {bound}, model {result.wcet.model}\n")
         rows = sorted(block_table.rows(result), key=lambda row: -(row.share or 0.0))
         table.show(Table(_COLUMNS, tuple(map(_cells, rows))))
         out("\n")

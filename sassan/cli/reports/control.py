@@ -10,7 +10,8 @@ from sassan.cli.output import failure
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NAME, list_gaps
+from sassan.cli.reports.analysis import NAME
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import InputError
 from sassan.isa.registers import names
 from sassan.timing.findings import Finding, Report

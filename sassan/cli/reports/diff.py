@@ -62,10 +62,25 @@ def _numbers(changed: Sequence[Change]) -> None:
     shown = [measure for measure in Measure if measure in differ or measure is Measure.WCET]
     columns = [Column("function", widest=24, names=True), Column("arch"), Column("state")]
     columns.extend(Column(titles.get(measure, measure.value), number=True, tone=_tone) for measure in shown)
+    launched = any(change.latest.launch is not None for change in changed)
+    columns[1:1] = [Column("grid"), Column("block")] if launched else []
     rows = tuple(
-        (_name(change), change.latest.arch, change.state.value, *(_cell(change, measure) for measure in shown)) for change in changed
+        (
+            _name(change),
+            *(_shapes(change) if launched else ()),
+            change.latest.arch,
+            change.state.value,
+            *(_cell(change, measure) for measure in shown),
+        )
+        for change in changed
     )
     table.show(Table(tuple(columns), rows))
+
+
+def _shapes(change: Change) -> tuple[str, ...]:
+    """Return grid and block of one of several launches."""
+    launch = change.latest.launch
+    return (_NONE, _NONE) if launch is None else tuple("x".join(map(str, extents)) for extents in launch)
 
 
 def _name(change: Change) -> str:
@@ -107,7 +122,8 @@ def _lines(change: Change) -> None:
     body = [(sign, each.what, text) for each in change.lines for sign, texts in (("-", each.removed), ("+", each.added)) for text in texts]
     if not (body or renamed or change.code):
         return
-    out(f"{label(change.new.name)} ({safe(change.new.arch)}){renamed}" + (": other instructions" if change.code else "") + "\n")
+    launch = ", grid {}, block {}".format(*_shapes(change)) if change.new.launch is not None else ""
+    out(f"{label(change.new.name)} ({safe(change.new.arch)}){launch}{renamed}" + (": other instructions" if change.code else "") + "\n")
     colours = {"-": _RED, "+": _GREEN} if colourful(sys.stdout) else {}
     for sign, subject, text in body:
         start = colours.get(sign, "")
@@ -117,10 +133,12 @@ def _lines(change: Change) -> None:
 
 def row(change: Change) -> Mapping[str, object]:
     """Return the document of one function."""
+    launch = change.latest.launch
     return {
         "name": change.latest.name,
         "arch": change.latest.arch,
         "state": change.state.value,
+        **({"launch": dict(zip(("grid", "block"), map(list, launch), strict=True))} if launch is not None else {}),
         "was": change.old.name if change.old else None,
         "file": {"old": change.old.file if change.old else None, "new": change.new.file if change.new else None},
         "code_changed": change.code,

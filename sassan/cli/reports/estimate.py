@@ -9,9 +9,10 @@ from sassan.app.registers import registers_of_result, sentences
 from sassan.app.what_if import SAME_CODE, Alternative
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, out, safe
+from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, list_gaps, microseconds
+from sassan.cli.reports.analysis import NONE, microseconds, title
+from sassan.cli.reports.gaps import list_gaps
 from sassan.estimate.answer import Estimate
 
 _SHARES = 0.005
@@ -37,7 +38,7 @@ def show(results: Sequence[EstimateResult], others: Sequence[Sequence[Alternativ
 def details(result: EstimateResult) -> None:
     """Print the estimate of one kernel without what it rests on."""
     function, known = result.analysis.function, result.estimate
-    out(f"{label(function.name)} ({function.arch})\n")
+    out(f"{title(function, result.analysis.settings.launch)}\n")
     if known is None:
         out("  no estimate: see the gaps\n\n")
         return

@@ -10,7 +10,7 @@ from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out
-from sassan.cli.reports.analysis import NONE
+from sassan.cli.reports.analysis import NONE, which
 from sassan.ir import SourceLine
 from sassan.timing import Unit
 
@@ -26,7 +26,7 @@ def show(results: Sequence[AnalysisResult]) -> None:
         if known is None or wcet is None:
             continue
         unit = "instructions" if result.wcet.model == Unit().name else "cycles"
-        out(f"\nwhere the bounds of {label(result.function.name)} come from:\n\n")
+        out(f"\nwhere the bounds of {label(result.function.name)}{which(result.settings.launch)} come from:\n\n")
         _table(unit, (Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
         _table(
             unit,

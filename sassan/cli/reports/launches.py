@@ -10,8 +10,8 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
-from sassan.machine.launch import Shape
 from sassan.timing import Unit
 
 _GRID_HAS = "the grid has"
@@ -84,7 +84,7 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for launch_result in launches:
         gaps[launch_result.launch.kernel].update(dict.fromkeys(launch_result.gaps))
-    report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
+    list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
 
 
 def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[str, ...]:
@@ -93,8 +93,8 @@ def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[
     codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
     return (
         launch.kernel,
-        _shape(launch.grid),
-        _shape(launch.block),
+        report.extents(launch.grid),
+        report.extents(launch.block),
         str(launch.shared),
         str(launch.count),
         *numbers,
@@ -103,7 +103,3 @@ def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[
         report.NONE if launch_result.cycles is None else report.UNLIMITED,
         codes,
     )
-
-
-def _shape(shape: Shape) -> str:
-    return "x".join(map(str, shape))

@@ -21,6 +21,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, cut, out, safe, width
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
+from sassan.cli.reports.gaps import list_gaps
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
 from sassan.render.gantt_text import ChartSize, lines, style
@@ -71,7 +72,7 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
         return
     if wanted.printed:
         _table(asked, answers, flat, every=wanted.assumptions)
-    report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
+    list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
 
 
 _HEADS = ("name", "arch", "file", "strings", "warps", "cost", "lower", "upper", "exact", "stopped", "seconds")

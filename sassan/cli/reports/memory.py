@@ -7,9 +7,10 @@ from sassan.app.documents import address
 from sassan.app.memory import AccessRow, MemoryResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, out, safe
+from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, list_gaps
+from sassan.cli.reports.analysis import NONE, title
+from sassan.cli.reports.gaps import list_gaps
 
 _COLUMNS = (
     Column("address"),
@@ -26,7 +27,7 @@ _COLUMNS = (
 def show(results: Sequence[MemoryResult]) -> None:
     """Print the accesses of each function."""
     for place, result in enumerate(results):
-        out(("\n" if place else "") + f"{label(result.function.name)} ({result.function.arch})\n")
+        out(("\n" if place else "") + f"{title(result.function, result.analysis.settings.launch)}\n")
         if result.rows:
             lines = any(row.source is not None for row in result.rows)
             shown = [_cells(each) for each in result.rows]

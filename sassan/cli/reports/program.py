@@ -12,7 +12,8 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports import estimate as report
-from sassan.cli.reports.analysis import NONE, list_gaps, microseconds
+from sassan.cli.reports.analysis import NONE, microseconds
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
 
 _EXPLAINED = 3

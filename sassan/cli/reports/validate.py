@@ -8,6 +8,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
+from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
 from sassan.validation.counts import CountCheck
 from sassan.validation.document import measured_us
@@ -81,7 +82,7 @@ def show(validations: Sequence[LaunchValidation], model: str, *, every: bool = F
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for validation in validations:
         gaps[_name(validation)].update(dict.fromkeys(validation.gaps))
-    report.list_gaps([(kernel, tuple(kernel_gaps)) for kernel, kernel_gaps in gaps.items()])
+    list_gaps([(kernel, tuple(kernel_gaps)) for kernel, kernel_gaps in gaps.items()])
 
 
 def _refuted(validations: Sequence[LaunchValidation]) -> None:
