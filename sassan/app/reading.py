@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from sassan import frontend, machine, products
+from sassan.app.parameter_names import with_source_names
+from sassan.app.sources import Sources
 from sassan.arch import named
 from sassan.compilers.source import CompiledSource, compiled, is_source
 from sassan.errors import InputError, UsageError
@@ -17,16 +19,20 @@ from sassan.products import Product
 from sassan.source import decoded
 from sassan.timing import latencies, measured
 
+_STANDARD_INPUT = "-"
+
 
 def read_program(path: str, arch: str | None = None, *, cached: bool = True, target: str | None = None) -> Program:
     """The program of a file (`-`: standard input).
 
     `arch` overrides the architecture that the file names; `cached` False disassembles again. CUDA source is compiled for `target`, else for
-    `arch`. Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
+    `arch`. Parameters have the names of the source, where that is known and lies in the folder of the file. Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
     """
-    if not is_source(path):
-        return frontend.read(frontend.load(path), arch=arch, cached=cached)
-    return frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)
+    if is_source(path):
+        program = frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)
+    else:
+        program = frontend.read(frontend.load(path), arch=arch, cached=cached)
+    return program if path == _STANDARD_INPUT else with_source_names(program, Sources(str(Path(path).parent)))
 
 
 def compile_file(path: str, architecture: str | None, *, cached: bool = True) -> CompiledSource:

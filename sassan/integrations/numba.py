@@ -19,6 +19,7 @@ from sassan.arch import described
 from sassan.compilers import assemble
 from sassan.errors import InputError
 from sassan.integrations.extra import library
+from sassan.integrations.parameter_names import of_numba, program
 
 _EXTRA = "numba"
 
@@ -66,6 +67,8 @@ def analyze(
 ) -> Kernel:
     """Return the bounds of a kernel compiled for `arch` from its signature; choices as of `sassan.analyze`.
 
+    A parameter is called as in the Python function, an array `x` is `x_data`, `x_nitems`, `x_shape0`, `x_stride0` and others.
+
     Raises InputError for what cannot be assembled (a device function of another language that is linked at run time), MissingToolError, and
     what `sassan.analyze` raises.
     """
@@ -75,7 +78,8 @@ def analyze(
         raise InputError("no-function", "Numba's PTX holds no kernel")
     name = getattr(getattr(function, "py_func", function), "__qualname__", "numba")
     cubin = assemble(text.encode(), arch=described(arch).name, name=str(name))
-    return analyze_cubin(cubin, function=entry[1], **choices)[0]
+    names = of_numba(function, library("numba.core.sigutils", _EXTRA).normalize_signature(signature)[0])
+    return analyze_cubin(program(cubin, entry[1], names), function=entry[1], **choices)[0]
 
 
 def analyze_compiled(dispatcher: Dispatcher, **choices: Unpack[Choices]) -> dict[str, Kernel]:
@@ -83,7 +87,11 @@ def analyze_compiled(dispatcher: Dispatcher, **choices: Unpack[Choices]) -> dict
 
     Raises InputError for a device function, and what `sassan.analyze` raises.
     """
-    return {str(signature): analyze_cubin(_cubin(overload), **choices)[0] for signature, overload in dispatcher.overloads.items()}
+    kernels: dict[str, Kernel] = {}
+    for signature, overload in dispatcher.overloads.items():
+        names = of_numba(dispatcher, signature if isinstance(signature, tuple) else ())
+        kernels[str(signature)] = analyze_cubin(program(_cubin(overload), None, names), **choices)[0]
+    return kernels
 
 
 def _cubin(overload: object) -> bytes:

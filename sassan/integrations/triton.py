@@ -22,6 +22,7 @@ from sassan.api import analyze as analyze_cubin
 from sassan.arch import described
 from sassan.errors import InputError, SassanError
 from sassan.integrations.extra import library
+from sassan.integrations.parameter_names import of_triton, program
 
 _EXTRA = "triton"
 _WARP = 32
@@ -92,7 +93,8 @@ def compile_for(
 def analyze(compiled: Compiled, **choices: Unpack[Choices]) -> Kernel:
     """Return the bounds of a compiled kernel; choices as of `sassan.analyze`.
 
-    Block and shared memory of the launch are those that Triton chose, unless `launch` says others.
+    Block and shared memory of the launch are those that Triton chose, unless `launch` says others; its parameters are called as in the
+    signature.
     Raises InputError `no-gpu-code` for a kernel of another backend than CUDA, and what `sassan.analyze` raises.
     """
     cubin, known = compiled.asm.get("cubin"), compiled.metadata
@@ -104,7 +106,8 @@ def analyze(compiled: Compiled, **choices: Unpack[Choices]) -> Kernel:
     if launch.shared is None:
         launch = replace(launch, shared=known.shared)
     choices["launch"] = launch
-    return analyze_cubin(cubin, function=known.name, **choices)[0]
+    names = of_triton(getattr(compiled, "src", None))
+    return analyze_cubin(program(cubin, known.name, names, further=True), function=known.name, **choices)[0]
 
 
 @contextmanager

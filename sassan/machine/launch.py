@@ -11,6 +11,7 @@ from math import prod
 from sassan.errors import UsageError
 from sassan.ir import Function
 from sassan.machine.parameters import Named, Place, Setting, describe, place_of
+from sassan.machine.parameters import places as known_places
 
 Shape = tuple[int, int, int]
 """Extents in x, y, z."""
@@ -58,7 +59,10 @@ class Launch:
         """The given launch, with place and width of each parameter in the constant bank where the input does not say them."""
         places = dict(self.placed(function))
         parts = [str(replace(self, parameters=()))] if self.block or self.grid else []
-        return ", ".join(parts + [f"parameter {setting}{_location(setting, places.get(setting))}" for setting in self.parameters])
+        called = {(place.offset, place.size): place.source for place in known_places(function) if place.source and place.offset >= 0}
+        named = [(called.get((setting.offset, setting.size), ""), setting) for setting in self.parameters]
+        texts = [f"{name}={each.value}" if name else f"{each}{_location(each, places.get(each))}" for name, each in named]
+        return ", ".join(parts + [f"parameter {text}" for text in texts])
 
     def placed(self, function: Function) -> tuple[tuple[Setting, Place], ...]:
         """The given parameters that a kernel has, each with its place.

@@ -1,7 +1,7 @@
 """Kernel parameters as a user gives them, and where they stand in constant bank 0.
 
-A cubin says where each parameter stands and how wide it is, but only one that was compiled with `-G` says what it is called; a listing says
-neither, and PTX only the names.
+A cubin says where each parameter stands and how wide it is, but only one that was compiled with `-G` says what it is called; the source
+says it of others, where it is at hand. A listing says neither, and PTX only the names.
 """
 
 import re
@@ -207,11 +207,8 @@ def describe(function: Function) -> str:
     """Return how the parameters of a kernel can be set."""
     known = places(function)
     if known:
-        names = (
-            ""
-            if any(place.source or place.offset < 0 for place in known)
-            else "; only code compiled with -G keeps their names, a file for --bounds may give them"
-        )
+        without = "; names are those of the source beside a build with -lineinfo, of a build with -G, or of a file for --bounds"
+        names = "" if any(place.source or place.offset < 0 for place in known) else without
         return f"{function.name}: {', '.join(map(str, known))}{names}"
     first, last = _area(function)
     if not last:

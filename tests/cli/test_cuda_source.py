@@ -58,6 +58,42 @@ def test_a_source_with_host_code_is_analyzed_and_compiled_once(sassan: Sassan, s
     assert changed["functions"][0]["text"] != first.document["functions"][0]["text"]
 
 
+BLUR = """__global__ void blur(float *out, const float *in, int width, int radius) {
+  float sum = 0;
+  for (int d = -radius; d <= radius; ++d) sum += in[blockIdx.x * width + threadIdx.x + d];
+  out[blockIdx.x * width + threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.slow
+@needs_nvrtc
+@reads_sm_80
+def test_parameters_have_the_names_of_the_source(sassan: Sassan, source: Path, monkeypatch: pytest.MonkeyPatch):
+    without_nvcc(monkeypatch)
+    source.write_text(BLUR, "utf-8")
+    assert "pass --param radius=N" in sassan("analyze", source, "--arch", "sm_80").out
+    named = sassan("analyze", source, "--arch", "sm_80", "--param", "radius=4", "--json").document["functions"]
+    counted = sassan("analyze", source, "--arch", "sm_80", "--param", "param_3=4", "--json").document["functions"]
+    assert named[0]["wcet"]["value"] == counted[0]["wcet"]["value"] is not None
+    result = sassan("analyze", source, "--arch", "sm_80", "--param", "w=1920")
+    assert result.codes == ["unknown-parameter"]
+    assert "width (param_2)" in result.err
+
+
+@pytest.mark.slow
+@needs_nvrtc
+@reads_sm_80
+def test_recorded_arguments_have_the_names_of_the_source(sassan: Sassan, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    without_nvcc(monkeypatch)
+    source.write_text(BLUR, "utf-8")
+    path = tmp_path / "launches.toml"
+    words = ", ".join(f'{{offset = {16 + 4 * at}, size = 4, value = "{value:#x}"}}' for at, value in enumerate((1920, 4)))
+    path.write_text(f'[[launch]]\nkernel = "_Z4blurPfPKfii"\ngrid = [8, 1, 1]\nblock = [64, 1, 1]\nparams = [{words}]\n')
+    out = sassan("analyze", source, "--arch", "sm_80", "--launches", path).out
+    assert "launch as given: block 64 x 1 x 1, grid 8 x 1 x 1, parameter width=1920, parameter radius=4" in out
+
+
 @needs_nvcc
 def test_the_message_of_nvcc_is_that_of_the_command(sassan: Sassan, source: Path):
     source.write_text(DEVICE.replace("x[threadIdx.x]", "y[threadIdx.x]", 1), "utf-8")

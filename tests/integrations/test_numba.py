@@ -4,11 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
+import sassan
 from integrations.programs import run
 from sassan.compilers import assemble
-from sassan.errors import InputError
+from sassan.errors import InputError, UsageError
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations import numba as sassan_numba
+from sassan.machine.parameters import places
 
 cuda = pytest.importorskip("numba_cuda", reason="numba-cuda is not installed") and pytest.importorskip("numba.cuda")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (tools("ptxas") and tools("nvdisasm")), reason="no ptxas or nvdisasm is installed")]
@@ -34,6 +36,17 @@ def test_a_kernel_is_bounded_from_its_signature():
     kernel = sassan_numba.analyze(scale, SIGNATURE, arch="sm_90", options={"fastmath": True}, loop_bound=3)
     assert kernel.arch == "sm_90"
     assert kernel.wcet is not None
+
+
+def test_parameters_are_called_as_in_python_and_arrays_are_taken_apart():
+    kernel = sassan_numba.analyze(scale, SIGNATURE, launch=sassan.Launch(block=64, parameters={"times": 3, "x_shape0": 1000}))
+    assert kernel.gaps == ()
+    assert [place.source for place in places(kernel.analysis.function)] == [
+        "x_meminfo", "x_parent", "x_nitems", "x_itemsize", "x_data", "x_shape0", "x_stride0", "times",
+    ]  # fmt: skip
+    with pytest.raises(UsageError) as error:
+        sassan_numba.analyze(scale, SIGNATURE, launch=sassan.Launch(parameters={"time": 3}))
+    assert "times (param_7)" in str(error.value.hint)
 
 
 def test_a_dispatcher_is_as_good_as_its_function():

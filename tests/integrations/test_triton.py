@@ -12,6 +12,7 @@ from sassan.extras import install
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations import extra
 from sassan.integrations import triton as sassan_triton
+from sassan.machine.parameters import places
 
 triton = pytest.importorskip("triton", reason="triton is not installed")
 tl = pytest.importorskip("triton.language", reason="triton is not installed")
@@ -84,6 +85,12 @@ def test_a_kernel_is_bounded_for_the_block_that_triton_chose(compiled):
     assert kernel.analysis.residency.occupancy is not None
     assert kernel.analysis.residency.occupancy.block_warps == 8
     assert sassan_triton.analyze(compiled, model="table").wcet > kernel.wcet
+
+
+def test_parameters_are_called_as_in_the_signature(compiled):
+    kernel = sassan_triton.analyze(compiled, launch=sassan.Launch(parameters={"n": 1000}))
+    assert kernel.wcet is not None
+    assert [place.source for place in places(kernel.analysis.function)][:2] == ["x", "n"]
 
 
 def test_a_launch_of_the_user_goes_over_that_of_triton(compiled):
