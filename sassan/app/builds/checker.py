@@ -199,9 +199,9 @@ def _refuse_what_is_never_known(rules: AbstractSet[Rule], request: AnalysisReque
         (Rule.MAX_US, launched and settings.gpu is not None, "a GPU and a launch", "--gpu, and --block-dim and --grid or --launches"),
         (Rule.MAX_TOTAL_US, recorded and settings.gpu is not None, "a GPU and a recording", "--gpu and --launches"),
     )
-    for rule, known, what, hint in needs:
+    for rule, known, needed, hint in needs:
         if rule in rules and not known:
-            raise UsageError("usage", f"{rule} needs {what}", hint=f"pass {hint}")
+            raise UsageError("usage", f"{rule} needs {needed}", hint=f"pass {hint}")
 
 
 def _explained(failure: Failure, old: Result | None, new: Result) -> Failure:
