@@ -29,7 +29,7 @@ UNSEEN = (
     "no launch is given: conflicts and coalescing are held as a usual block makes them ({}), occupancy and the time of a grid not at all; "
     "pass --gpu, --block-dim, --grid and --param, or --launches"
 )
-"""What `init` says where nobody gave a block."""
+"""What `init` says where no block is given."""
 
 
 def text(request: AnalysisRequest, options: Mapping[str, Value], build: Build, folder: Path, kept: Launches | None = None) -> str:

@@ -66,7 +66,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Path]:
 
 def checked(sassan: Sassan, folder: Path, build: str, *options: str) -> Outputs:
     shutil.copy(GATES / f"{build}.cubin", folder / "k.cubin")
-    files = [folder / name for name in ("x.sarif", "x.xml", "x.md")]
+    files = [folder / name for name in ("x.sarif", "x.xml", "summary.txt")]
     for file in files:
         file.unlink(missing_ok=True)
     outputs = [str(text) for pair in zip(("--sarif", "--junit", "--summary"), files, strict=True) for text in pair]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sassan.app.builds.checked import Remark
-from sassan.app.inputs import Inputs, Observer
+from sassan.app.inputs import Inputs, Observer, Refused
 from sassan.app.launches import LaunchResult, different, kernel_of
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
-from sassan.errors import Gap
+from sassan.errors import Gap, InputError
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Function
 from sassan.launches import ProgramLaunch
@@ -38,7 +38,12 @@ def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = Fa
 
     Raises what `AnalysisRequest.results` raises, save for facts and launches of other code.
     """
-    inputs = request.inputs(observer, partial=partial, changed=True)
+    # Facts of a function that is gone end no check; where functions are chosen, all of them are not known here.
+    inputs = request.inputs(observer, partial=partial or not request.patterns, changed=True)
+    missing = _unknown(request, inputs) if not (partial or request.partial or request.patterns or inputs.refused) else ()
+    for refused in missing:
+        observer.refused(refused)
+    inputs = replace(inputs, refused=(*inputs.refused, *missing))
     request, remarks = _fitted(request, [(selected.file, selected.function) for selected in inputs.selected])
     if request.recording is None:
         results, inputs = request.results_of(inputs, observer)
@@ -49,6 +54,17 @@ def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = Fa
     others, inputs = replace(request, recording=None).results_of(replace(inputs, selected=idle), observer)
     cut = request.recording.cut
     return Build((*different(sequence), *others), inputs, sequence, frozenset(map(id, others)), remarks, cut)
+
+
+def _unknown(request: AnalysisRequest, inputs: Inputs) -> tuple[Refused, ...]:
+    """Return an error for each function that flow facts name and the inputs do not hold."""
+    facts = request.settings.facts
+    if facts is None:
+        return ()
+    gone = [name for name, _ in facts.functions if name not in inputs.names]
+    return tuple(
+        Refused(facts.name, InputError("facts-unknown-function", f"{facts.name}: the input has no function {name!r}")) for name in gone
+    )
 
 
 def _fitted(request: AnalysisRequest, functions: Sequence[tuple[str, Function]]) -> tuple[AnalysisRequest, tuple[Remark, ...]]:

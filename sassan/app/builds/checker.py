@@ -14,7 +14,7 @@ from sassan.app.builds.gates import Demand, Failure, Gate, Rule
 from sassan.app.builds.growth import NONE, Allowed, growth
 from sassan.app.builds.saved_results import Result
 from sassan.app.builds.why import since
-from sassan.app.inputs import Inputs, matches
+from sassan.app.inputs import Inputs, Refused, matches
 from sassan.app.memory import memory_of
 from sassan.app.project import NAME as PROJECT
 from sassan.app.project import Project
@@ -31,6 +31,9 @@ _OF_A_LAUNCH = frozenset(
     }
 )
 """What is asked of launches alone where a recording says which there are."""
+
+_OF_A_KERNEL = frozenset({Rule.MAX_US, Rule.MAX_GRID_CYCLES, Rule.MAX_TOTAL_US})
+"""What no other function has."""
 
 
 def gates_of(limits: Mapping[Rule, float | None], flags: Mapping[Rule, bool]) -> tuple[Gate, ...]:
@@ -108,6 +111,8 @@ class Checker:
         )
         self._baseline = Baseline(request, held.baseline, allowed) if held.baseline is not None and not held.update else None
         self.unmatched: tuple[str, ...] = ()
+        self.refused: tuple[Refused, ...] = ()
+        """The gates that are for no function."""
         self.assumptions: dict[str, None] = {}
         """What the checks of control codes and of memory take for granted, each once."""
         self._build = Build((), Inputs(()))
@@ -115,7 +120,7 @@ class Checker:
         self._facts, self._partial = request.settings.facts, held.partial
 
     def checked(self, build: Build) -> list[Checked]:
-        """Return every function with the gates that it fails; a gate that is for no function is an error."""
+        """Return every function with the gates that it fails; `refused` has the gates that are for no function."""
         results = build.results
         if not build.inputs.refused:
             self._all_used([result.function.name for result in results])
@@ -138,7 +143,7 @@ class Checker:
             else:
                 message = f"{demand.file}: no function matches '{demand.pattern}', so its gates hold nothing"
                 hint = f"there are {len(names)}: {', '.join(names[:3])}; --allow-unmatched where they are a part of a project"
-                raise InputError("unknown-function", message, hint=hint)
+                self.refused += (Refused(demand.file, InputError("unknown-function", message, hint=hint)),)
         facts = self._facts if self._partial else None
         if facts is not None:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
@@ -147,7 +152,8 @@ class Checker:
     def _held(self, place: int, result: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
         idle = id(result) in self._build.idle
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
-        wanted = [gate for gate in wanted if not (idle and gate.rule in _OF_A_LAUNCH)]
+        absent = _OF_A_LAUNCH if idle else _OF_A_KERNEL if not result.function.kernel else frozenset[Rule]()
+        wanted = [gate for gate in wanted if gate.rule not in absent]
         base = self._baseline
         old = base.old(place) if base is not None else None
         limits = (*gates.failures(numbers, wanted), *times.failures(result, wanted), *self._totals.get(place, ()))
@@ -199,9 +205,9 @@ def _refuse_what_is_never_known(rules: AbstractSet[Rule], request: AnalysisReque
         (Rule.MAX_US, launched and settings.gpu is not None, "a GPU and a launch", "--gpu, and --block-dim and --grid or --launches"),
         (Rule.MAX_TOTAL_US, recorded and settings.gpu is not None, "a GPU and a recording", "--gpu and --launches"),
     )
-    for rule, known, what, hint in needs:
+    for rule, known, needed, hint in needs:
         if rule in rules and not known:
-            raise UsageError("usage", f"{rule} needs {what}", hint=f"pass {hint}")
+            raise UsageError("usage", f"{rule} needs {needed}", hint=f"pass {hint}")
 
 
 def _explained(failure: Failure, old: Result | None, new: Result) -> Failure:

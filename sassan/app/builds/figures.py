@@ -45,7 +45,7 @@ class Site:
 class Code:
     """The accesses of memory and the branches that may split a warp; `block` is the one that transactions are counted for.
 
-    `accesses` is None where the input does not tell them (PTX), `assumed` whether nobody gave the block.
+    `accesses` is None where the input does not tell them (PTX), `assumed` whether no block is given.
     """
 
     block: str

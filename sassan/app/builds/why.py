@@ -36,10 +36,10 @@ def explained(old: Result, new: Result, measure: Measure) -> Explained:
     if measure in BOUNDS:
         text, places = since(old, new)
         return Explained(f"; what differs: {text}" if text else "", places)
-    own = _detail(measure, old, new)
+    detail = _detail(measure, old, new)
     beside = [each for each in _parts(old, new) if each[0] not in {measure, *_TOLD_BY.get(measure, ())}]
     text = "; ".join(text for _, text, _ in beside)
-    return Explained((f": {own.text}" if own.text else "") + (f"; beside it: {text}" if text else ""), own.places)
+    return Explained((f": {detail.text}" if detail.text else "") + (f"; beside it: {text}" if text else ""), detail.places)
 
 
 _TOLD_BY = {Measure.LOCAL: (Measure.STACK,), Measure.STACK: (Measure.LOCAL,)}
@@ -62,11 +62,11 @@ def _parts(old: Result, new: Result) -> Iterator[tuple[Measure | None, str, tupl
         before, after = old.number(measure), new.number(measure)
         if measure is Measure.OCCUPANCY or before is None or after is None or before == after:
             continue  # of resident warps, the conditions say it
-        own = _detail(measure, old, new)
+        detail = _detail(measure, old, new)
         if measure in _PLAIN:
-            yield measure, f"{_PLAIN[measure]} {before} → {after}", own.places
-        elif own.text:
-            yield measure, own.text, own.places
+            yield measure, f"{_PLAIN[measure]} {before} → {after}", detail.places
+        elif detail.text:
+            yield measure, detail.text, detail.places
         else:
             yield measure, f"{measure.value} {before} → {after}", ()
 

@@ -1,6 +1,7 @@
 """`sassan check`: gates for CI."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -152,7 +153,10 @@ def check(
         _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
     build = build_of(request, asked.observer, partial=held.partial)
-    checked, inputs = checker.checked(build), build.inputs
+    checked = checker.checked(build)
+    inputs = replace(build.inputs, refused=(*build.inputs.refused, *checker.refused))
+    for refused in checker.refused:
+        asked.observer.refused(refused)
     _say(asked, checker)
     remarks = checker.remarks(checked)
     if update_baseline and held.baseline is not None and not inputs.refused:
