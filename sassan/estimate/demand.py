@@ -27,8 +27,6 @@ from sassan.warpcfg.graph import WarpCfg
 _BULK = ("bulkload", "bulkstore", "mbarrier", "wgmma", "tcgen05", "cluster", "griddependency", "registers", "async")
 _LONG = frozenset({"global", "texture", "atomic", "store", *_BULK})
 """Classes of latencies of the memory beyond the SM."""
-_CHECK = "FCHK"
-"""Tests whether the operands of a fast division allow it."""
 _READ = 20
 """Cycles until the operands of an access have been read, where nothing is in the way."""
 
@@ -154,6 +152,8 @@ class _Rows:
         self._demands, self._pools = demands, list(demands.pools)
         self._op = Ops(demands.usual.rates, together=described(demands.cfg.function.arch).control_words).of
         self._known: dict[tuple[str, int], list[int]] = {}
+        figures = demands.usual.figures
+        self._quicker = {"FCHK": round(figures.check), "SHFL": round(figures.shuffle)}
 
     def of(self, instruction: Instruction) -> list[int]:
         """Return the row of an instruction."""
@@ -181,7 +181,7 @@ class _Rows:
         row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
         row[Column.READ] = min(rates.reading(opcode), _READ)
         row[Column.UNIT] = self._pools.index(self._demands.pool(opcode)[0])
-        row[Column.INTERVAL] = min(op.interval, round(self._demands.usual.figures.check)) if opcode == _CHECK else op.interval
+        row[Column.INTERVAL] = min(op.interval, self._quicker.get(opcode.partition(".")[0], op.interval))
         row[Column.BLOCKS] = barrier and ".ARV" not in opcode
         row[Column.DRAINS] = kind.drains and not barrier
         row[Column.BRANCHES] = kind.blocks and not barrier

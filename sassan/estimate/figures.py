@@ -27,7 +27,7 @@ class Figures:
     from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
     `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
     is usual. `cache`: KiB of L1 that shared memory never takes.
-    `check`: for which FCHK, the test of a fast division, keeps its unit.
+    `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit.
     """
 
     l1: float
@@ -40,6 +40,7 @@ class Figures:
     launch: float
     cache: float
     check: float
+    shuffle: float
 
 
 @dataclass(frozen=True, slots=True)
