@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
-from sassan.estimate.arguments import numbers_missing
 from sassan.estimate.counted import Counted, counted, trips
-from sassan.estimate.warps import Sample, run, sample, slow_paths
+from sassan.estimate.needed import numbers_needed
+from sassan.estimate.warps import Sample, run, sample
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
@@ -303,9 +303,9 @@ def observed(
 ) -> Observed | None:
     """Return what warps of a launch do; `worst`: how often the longest path takes each edge; `kept`: sectors of a warp that L1 keeps.
 
-    None where a number among the arguments is not known, or the machine has no rule for an instruction.
+    None where a number among the arguments is not known that decides a branch or an address, or the machine has no rule for an instruction.
     """
-    if launch.block is None or launch.grid is None or numbers_missing(cfg.function, launch):
+    if launch.block is None or launch.grid is None or numbers_needed(cfg, facts_of, launch):
         return None
     chosen = sample(launch.block, launch.grid)
     try:

@@ -69,7 +69,7 @@ class Launch:
 
         Raises UsageError `parameter` where a value does not fit, and where two settings set the same byte.
         """
-        pairs = [(setting, place) for setting in self.parameters if (place := self.place_of(function, setting)) is not None]
+        pairs = [(setting.at(place), place) for setting in self.parameters if (place := self.place_of(function, setting)) is not None]
         taken: dict[int | str, Setting] = {}
         for setting, place in pairs:
             if not -(1 << 8 * place.size - 1) <= setting.value < 1 << 8 * place.size:

@@ -5,7 +5,8 @@ says it of others, where it is at hand. A listing says neither, and PTX only the
 """
 
 import re
-from dataclasses import dataclass
+import struct
+from dataclasses import dataclass, replace
 
 from sassan.arch import cached, named, rows
 from sassan.errors import UsageError
@@ -15,6 +16,8 @@ from sassan.machine.widths import WORD, widths
 _PARAMETER_BYTES = 32764
 """Since CUDA 12.1 and sm_70; 4 KB before."""
 _LONG = 8
+_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
+"""Numbers in floating point by their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +31,25 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One parameter as given: by `name`, or '' where `offset` is its place in constant bank 0; `size` in bytes, 0 where not given."""
+    """One parameter as given: by `name`, or '' where `offset` is its place in constant bank 0; `size` in bytes, 0 where not given.
+
+    Of a number with a point, `value` is that in single precision, and `real` the number: how wide it is, its place says.
+    """
 
     name: str
     offset: int
     value: int
     size: int = 0
+    real: float | None = None
 
     def __str__(self) -> str:
         """Return what the user wrote."""
         size = f":{self.size}" if self.size else ""
-        return f"{self.name or f'0x{self.offset:x}{size}'}={self.value}"
+        return f"{self.name or f'0x{self.offset:x}{size}'}={self.value if self.real is None else self.real}"
+
+    def at(self, place: "Place") -> "Setting":
+        """Return the parameter with the value that its place has room for; raises UsageError `parameter` where none of that size has it."""
+        return self if self.real is None else replace(self, value=_bits(str(self), self.real, place.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +62,39 @@ class Named:
 
 
 def setting(text: str) -> Setting:
-    """Return the parameter of `0x140=64`, `0x140:2=64` (its width in bytes), `param_0=64` or `n=64`; the value is decimal or hexadecimal.
+    """Return the parameter of `0x140=64`, `0x140:2=64` (its width in bytes), `param_0=64`, `n=64` or `x=0.5`.
+
+    The value is decimal or hexadecimal, or one in floating point.
 
     Raises UsageError `parameter`.
     """
     where, _, number = text.rpartition("=")
     place = re.fullmatch(r"(0x[0-9a-fA-F]{1,4})(?::([1248]))?", where, re.ASCII)
     name = re.fullmatch(r"[A-Za-z_$][\w$]{0,499}", where, re.ASCII)
-    if (place or name) is None or re.fullmatch(r"-?(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})", number, re.ASCII) is None:
+    real = re.fullmatch(r"-?(?:[0-9]{1,40}\.[0-9]{0,40}|[0-9]{1,40}(?=[eE]))(?:[eE][+-]?[0-9]{1,3})?", number, re.ASCII)
+    if (place or name) is None or (not real and re.fullmatch(r"-?(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})", number, re.ASCII) is None):
         raise UsageError(
             "parameter",
             f"'{text}' sets no parameter",
-            hint="write it as n=64, param_0=64 (the first one), 0x140=64 (its place in constant bank 0) or 0x140:2=64 (a value of 2 bytes)",
+            hint="write it as n=64, param_0=64 (the first one), x=0.5 (floating point), 0x140=64 (its place in constant bank 0) or 0x140:2=64 (a value of 2 bytes)",
+        )
+    if real:
+        value, size = _bits(text, float(number), WORD), int(place[2] or 0) if place is not None else 0
+        return (
+            Setting("", int(place[1], 16), value, size, float(number)) if place is not None else Setting(where, -1, value, 0, float(number))
         )
     value = int(number, 0) if "x" in number else int(number)
     if not -(2**63) <= value < 2**64:
         raise UsageError("parameter", f"'{text}': no parameter is wider than 64 bits")
     return Setting("", int(place[1], 16), value, int(place[2] or 0)) if place is not None else Setting(where, -1, value)
+
+
+def _bits(text: str, number: float, size: int) -> int:
+    """Return a number in floating point as so many bytes hold it."""
+    try:
+        return int.from_bytes(struct.pack(_FORMATS[size], number), "little")
+    except (KeyError, OverflowError):
+        raise UsageError("parameter", f"'{text}': no number in floating point of {size} bytes is that") from None
 
 
 @cached

@@ -101,3 +101,16 @@ def test_assertions_that_the_launch_decides_are_no_gap_and_cost_little(sassan: S
 def test_an_assertion_that_nothing_decides_is_a_gap(sassan: Sassan):
     (kernel,) = sassan("analyze", FOREIGN / "assert_with.cubin", "--block-dim", "256", "--json").document["functions"]
     assert [(gap["code"], gap["address"]) for gap in kernel["gaps"]][:1] == [("external-function", "0x02c0")]
+
+
+@pytest.mark.slow
+def test_a_number_that_decides_no_branch_and_no_address_need_not_be_given(sassan: Sassan):
+    launch = ["--gpu", "RTX A6000", "--block-dim", "16,16", "--grid", "64,64", "--param", "param_0=1024"]
+
+    def estimate(name: str, *more: str) -> dict[str, object]:
+        return sassan("estimate", FOREIGN / f"float_{name}.cubin", *launch, *more, "--json").document["functions"][0]["estimate"]
+
+    unset, given, none = estimate("argument"), estimate("argument", "--param", "param_4=0.5"), estimate("constant")
+    assert unset["counts"] == given["counts"] == none["counts"] == "warps of the launch that were run, with drawn contents of memory"
+    assert unset["us"] == given["us"]
+    assert abs(float(str(unset["us"])) / float(str(none["us"])) - 1) < 0.01

@@ -266,3 +266,23 @@ def test_a_value_wider_than_its_parameter_is_refused():
 )
 def test_the_place_of_a_launch_depends_on_the_architecture(arch, where):
     assert layout(arch) == where
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "bits"),
+    [
+        ("x=0.5", 4, 0x3F000000),
+        ("x=-1.5", 2, 0xBE00),
+        ("x=1e-3", 8, 0x3F50624DD2F1A9FC),
+        ("0x140:8=2.", 8, 1 << 62),
+        ("0x140=1e0", 4, 0x3F800000),
+    ],
+)
+def test_a_number_in_floating_point_is_as_wide_as_its_place(text: str, size: int, bits: int):
+    assert setting(text).at(Place("param_0", 0x140, size)).value == bits
+
+
+@pytest.mark.parametrize(("text", "size"), [("x=1e6", 2), ("x=0.5", 1), ("x=1e40", 4)])
+def test_a_number_in_floating_point_that_has_no_room_is_refused(text: str, size: int):
+    with pytest.raises(UsageError, match="floating point"):
+        setting(text).at(Place("param_0", 0x140, size))
