@@ -288,6 +288,7 @@ def test_a_result_is_the_same_text_from_the_cache(sassan, fake, folder):
 def test_a_person_sees_the_search_and_the_best_so_far():
     config = toy(objectives=2)
     assert (
-        progress_text(config, SearchProgress("evolution", 3, 20, 40, (54.0, 12.0))) == "evolution, generation 3: best wcet 54, registers 12"
+        progress_text(config, SearchProgress("evolution", 3, 20, 40, (54.0, 12.0)))
+        == "evolution, generation 3: best wcet 54 cycles, registers 12"
     )
     assert progress_text(config, SearchProgress("random search", 3, 1, 40, None)) == "random search: best nothing bounded yet"

@@ -36,6 +36,11 @@ def test_a_long_name_keeps_both_ends():
     assert middle("_Z20abcdefghijklmnopqrstPfS_", 13) == "_Z20abcd…PfS_"
 
 
+def test_a_long_name_has_no_part_of_a_number():
+    assert middle("tile_4096_by_8192_of_a_matrix_128", 13) == "tile_…_128"
+    assert middle("12345678 aaaaaaaaaaaaaaaaaaaaaaaaa 987654", 13) == "12345678…"
+
+
 def test_a_table_stands_in_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
     columns = (Column("function", widest=24), Column("instr", number=True), Column("worst path"))

@@ -141,7 +141,7 @@ FILLED_IN = {
     "right.function.arch": {"right"},
     "titles.get(measure, measure.value)": {"regs", "instr", "div"} | {measure.value for measure in Measure} - {"registers", "instructions", "divergent branches"},
     "unit": {"unit"},
-    "number": {objective.value for objective in Objective},
+    "_titled(config, number)": {objective.value for objective in Objective},
 }
 """Heads that depend on what is printed: how the code writes them, and what they may be; those of units have a name of the architecture."""
 

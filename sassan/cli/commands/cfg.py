@@ -11,10 +11,10 @@ from sassan.cli.options.inputs import Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
 from sassan.cli.output import csv as sheet
-from sassan.cli.output import document
+from sassan.cli.output import document, table
 from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
-from sassan.cli.output.table import Column, Table, show
+from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import compare as compared
 from sassan.cli.reports.analysis import title
@@ -113,5 +113,5 @@ def _blocks(result: AnalysisResult, level: Level) -> None:
         for at, (node, letters) in enumerate(zip(result.cfg.nodes, result.strings, strict=True))
     )
     out(f"{title(result.function, result.settings.launch, f', {level.value} level')}\n")
-    show(Table(columns, rows))
+    table.show(Table(columns, rows))
     out("\n")

@@ -123,7 +123,10 @@ def _progress(config: Config, *, quiet: bool) -> Generator[Callable[[SearchProgr
 def progress_text(config: Config, now: SearchProgress) -> str:
     """Return the progress line: the search, and its best costs so far."""
     best = (
-        ", ".join(f"{objective.value} {cost:g}" for objective, cost in zip(config.objectives, now.best or (), strict=False))
+        ", ".join(
+            f"{each.value} {evolve_report.cost(config, each, value)}"
+            for each, value in zip(config.objectives, now.best or (), strict=False)
+        )
         or "nothing bounded yet"
     )
     return f"{now.search}, generation {now.generation}: best {best}" if now.search == "evolution" else f"{now.search}: best {best}"

@@ -16,6 +16,7 @@ from sassan.errors import UsageError
 from sassan.names import brief, in_text, readable
 
 _NUMBER_BEGUN, _NUMBER_GOES_ON = re.compile(r"[0-9][0-9.,]*$"), re.compile(r"[.,]?[0-9]")
+_NUMBER_ENDS, _IN_NUMBERS = re.compile(r"[0-9.,]+"), frozenset("0123456789.,")
 BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
 
@@ -109,11 +110,13 @@ def listed(text: str, width: int) -> str:
 
 
 def middle(text: str, width: int) -> str:
-    """Return `text` when it fits into `width` characters, else its beginning and end: mangled names differ in both."""
+    """Return `text` when it fits into `width` characters, else its beginning and end without parts of numbers: names differ in both."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 3
-    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+    start = len(text) - tail
+    end = _NUMBER_ENDS.match(text, start) if text[start - 1] in _IN_NUMBERS else None
+    return f"{_whole(text, width - 1 - tail)}…{text[end.end() if end else start :]}"
 
 
 def is_terminal(stream: TextIO) -> bool:

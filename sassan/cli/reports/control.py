@@ -6,8 +6,8 @@ import typer
 
 from sassan.app import documents
 from sassan.app.inputs import Inputs, Selected
-from sassan.cli.output import failure
-from sassan.cli.output.table import Column, Table, show
+from sassan.cli.output import failure, table
+from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NAME
@@ -32,7 +32,7 @@ def text(checked: Sequence[Checked]) -> None:
         (selected.function.name, selected.function.arch, str(len(selected.function.instructions)), _count(report))
         for selected, report in checked
     )
-    show(Table(columns, rows))
+    table.show(Table(columns, rows))
     if any(report.findings for _, report in checked):
         out("\nfindings:\n")
     for selected, report in checked:

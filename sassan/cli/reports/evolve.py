@@ -10,13 +10,40 @@ from sassan.cli.reports import assumptions
 from sassan.evolve import report
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
-from sassan.evolve.space.config import Config
+from sassan.evolve.space.config import Config, Objective
+from sassan.timing import Unit
 
 _NONE = "-"
 _ROWS = 12
-_PERCENT = 100.0
+_PERCENT, _MICRO = 100.0, 1e6
+_BOUNDS = frozenset({Objective.WCET, Objective.MAKESPAN, Objective.GRID})
+_TIMES = frozenset({Objective.MEASURED, Objective.ESTIMATE})
 _KNOWN = ("wcet", "registers", "instructions")
 """Numbers that are shown for every objective."""
+
+
+def unit(config: Config, number: str) -> str:
+    """Return the unit of a number of an individual; '' where its name says what is counted."""
+    if number in _TIMES:
+        return "us"
+    return ("instructions" if config.model == Unit().name else "cycles") if number in _BOUNDS else ""
+
+
+def spelled(number: str, value: float | None) -> str:
+    """Return how a number of an individual is shown: counts whole, times in microseconds."""
+    if value is None:
+        return _NONE
+    value = value * _MICRO if number == Objective.MEASURED else value
+    return f"{value:.2f}" if number in _TIMES else f"{value:.0f}"
+
+
+def cost(config: Config, number: str, value: float) -> str:
+    """Return a number of an individual with its unit."""
+    return f"{spelled(number, value)} {unit(config, number)}".rstrip()
+
+
+def _titled(config: Config, number: str) -> str:
+    return f"{number} {unit(config, number)}".rstrip()
 
 
 def numbers_of(config: Config) -> tuple[str, ...]:
@@ -36,7 +63,12 @@ def flat(config: Config, result: SearchResult) -> Iterator[Mapping[str, object]]
 def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> None:
     """Print the report."""
     numbers = numbers_of(config)
-    columns = (Column("individual"), *(Column(number, number=True) for number in numbers), Column("loops"), Column("choice"))
+    columns = (
+        Column("individual"),
+        *(Column(_titled(config, number), number=True) for number in numbers),
+        Column("loops"),
+        Column("choice"),
+    )
     rows = [_row("default", result.default, numbers)]
     rows += [
         _row("best" if individual == result.best else f"front {at}", individual, numbers)
@@ -56,9 +88,8 @@ def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> 
 
 
 def _row(name: str, individual: Individual, numbers: tuple[str, ...]) -> tuple[str, ...]:
-    known = (individual.outcome.numbers.get(key) for key in numbers)
     loops = " ".join(f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in individual.outcome.loops)
-    return (name, *(_NONE if value is None else f"{value:g}" for value in known), loops or "none", str(individual.choice))
+    return (name, *(spelled(key, individual.outcome.numbers.get(key)) for key in numbers), loops or "none", str(individual.choice))
 
 
 def _compared(config: Config, result: SearchResult) -> Iterator[str]:
@@ -70,7 +101,7 @@ def _compared(config: Config, result: SearchResult) -> Iterator[str]:
     if result.sampled is not None:
         count = len(result.curves["random search"])
         costs = ", ".join(
-            f"{objective.value} {cost:g}" for objective, cost in zip(config.objectives, result.sampled.outcome.costs, strict=True)
+            f"{each.value} {cost(config, each, value)}" for each, value in zip(config.objectives, result.sampled.outcome.costs, strict=True)
         )
         yield f"random search, {count} individuals: {costs}"
 
@@ -81,7 +112,7 @@ def _changes(config: Config, best: Individual, default: Individual) -> str:
     parts: list[str] = []
     for objective, now, before in zip(config.objectives, best.outcome.costs, default.outcome.costs, strict=True):
         change = f"{_PERCENT * (now - before) / before:+.1f} %" if before else _NONE
-        parts.append(f"{objective.value} {before:g} -> {now:g} ({change})")
+        parts.append(f"{objective.value} {spelled(objective, before)} -> {cost(config, objective, now)} ({change})")
     return ", ".join(parts)
 
 

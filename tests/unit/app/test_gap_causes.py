@@ -26,7 +26,7 @@ LOOP = "the loop at 0x00c8 has no bound"
         (Gap(8, "unknown-clock", "the recording has a time but no clock: pass --clock MHZ"), "--clock MHZ"),
         (Gap(8, "indirect-branch", "BRX jumps through a table"), "sassan ipet FILE -f NAME --facts-template > facts.toml"),
         (
-            Gap(8, "external-function", 'the input does not contain f: give its cost in a --bounds file: [external.f] cost = N, or calls = "never"'),
+            Gap(8, "external-function", 'f is not there: give its cost in a --bounds file: [external.f] cost = N, or calls = "never"'),
             "external.f.cost = N   (a line of a file for --bounds)",
         ),
         (Gap(8, "recursion", "CAL calls a function that is already running"), ""),
@@ -37,7 +37,9 @@ def test_what_closes_a_gap_can_be_pasted(gap: Gap, line: str):
 
 
 def test_gaps_that_one_line_closes_are_one_cause():
-    gaps = [Gap(at, "no-latency", f"the latency of {opcode} is unknown: --latency fence=N gives it") for at, opcode in ((8, "A"), (16, "B"))]
+    gaps = [
+        Gap(at, "no-latency", f"the latency of {opcode} is unknown: --latency fence=N gives it") for at, opcode in ((8, "A"), (16, "B"))
+    ]
     (cause,) = causes([("f", gaps), ("g", gaps[:1])])
     assert (cause.places, cause.functions, cause.message) == ((("f", 8), ("f", 16), ("g", 8)), 2, gaps[0].message)
 
