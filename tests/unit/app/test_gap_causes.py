@@ -37,7 +37,9 @@ def test_what_closes_a_gap_can_be_pasted(gap: Gap, line: str):
 
 
 def test_gaps_that_one_line_closes_are_one_cause():
-    gaps = [Gap(at, "no-latency", f"the latency of {opcode} is unknown: --latency fence=N gives it") for at, opcode in ((8, "A"), (16, "B"))]
+    gaps = [
+        Gap(at, "no-latency", f"the latency of {opcode} is unknown: --latency fence=N gives it") for at, opcode in ((8, "A"), (16, "B"))
+    ]
     (cause,) = causes([("f", gaps), ("g", gaps[:1])])
     assert (cause.places, cause.functions, cause.message) == ((("f", 8), ("f", 16), ("g", 8)), 2, gaps[0].message)
 
