@@ -7,6 +7,8 @@ child process with limits. What cannot be demangled keeps its name.
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _LONGEST = 65_536
@@ -22,6 +24,11 @@ resource.setrlimit(resource.RLIMIT_CPU, ({_SECONDS}, {_SECONDS}))
 from pydemumble import demangle
 sys.stdout.write(demangle(sys.stdin.read())[:{_LONGEST + 1}])
 """
+_NUMBER_BEGUN, _NUMBER_GOES_ON = re.compile(r"[0-9][0-9.,]*$"), re.compile(r"[.,]?[0-9]")
+_NUMBER_ENDS, _IN_NUMBERS = re.compile(r"[0-9.,]+"), frozenset("0123456789.,")
+_LEAST = 8
+"""Characters that are shown at least of what long names have in common."""
+_WORDS = re.compile(r"[0-9]+|[^\W0-9]{1,12}|\W")
 _TOKEN = re.compile(r"(?<![\w./-])_Z[A-Za-z0-9_]+(?![\w/-]|\.\w)")
 
 
@@ -67,6 +74,61 @@ def brief(name: str) -> str:
         if depth == 0:
             return shown[:place] or shown
     return shown
+
+
+def beginning(text: str, end: int) -> str:
+    """Return the beginning of a text up to `end`, without the beginning of a number that goes on there."""
+    return _NUMBER_BEGUN.sub("", text[:end]) if _NUMBER_GOES_ON.match(text, end) else text[:end]
+
+
+def middle(text: str, width: int) -> str:
+    """Return `text` when it fits into `width` characters, else its beginning and end without parts of numbers: names differ in both."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 3
+    start = len(text) - tail
+    end = _NUMBER_ENDS.match(text, start) if text[start - 1] in _IN_NUMBERS else None
+    return f"{beginning(text, width - 1 - tail)}…{text[end.end() if end else start :]}"
+
+
+def short_names(names: Iterable[str], width: int) -> dict[str, str]:
+    """Return how each of several names is shown in about `width` characters, different ones by different texts.
+
+    What is too long loses its parameters first, then its middle; names that would look the same then are shown by where they differ.
+    """
+    whole = {name: readable(name) for name in names}
+    short = {name: text if len(text) <= width else middle(brief(name), width) for name, text in whole.items()}
+    for text in [text for text, count in Counter(short.values()).items() if count > 1]:
+        alike = [name for name, shown in short.items() if shown == text]
+        short |= dict(zip(alike, _where_different([whole[name] for name in alike], width), strict=True))
+    counts = Counter(short.values())
+    return {name: text if counts[text] == 1 else whole[name] for name, text in short.items()}
+
+
+def _where_different(texts: Sequence[str], width: int) -> list[str]:
+    """Return different texts as their common beginning, as far as there is room, and all words in which they differ."""
+    words = [_WORDS.findall(text) for text in texts]
+    start = _common(words)
+    end = _common([each[start:][::-1] for each in words])
+    if len({len(each) for each in words}) == 1:
+        differ = [len(set(several)) > 1 for several in zip(*words, strict=True)]
+        parts = [_parts([word if shown else "" for word, shown in zip(each, differ, strict=True)][start:]) for each in words]
+    else:
+        parts = [_parts([*each[start : len(each) - end], *[""] * end]) for each in words]
+    begun, room = "".join(words[0][:start]), max(width - max(map(len, parts)), _LEAST)
+    lead = begun if len(begun) <= room else begun[: room - 1] + "…"
+    return [lead + part for part in parts]
+
+
+def _common(words: Sequence[Sequence[str]]) -> int:
+    """Return how many words at the beginning are the same everywhere."""
+    least = min(map(len, words))
+    return next((at for at in range(least) if len({each[at] for each in words}) > 1), least)
+
+
+def _parts(words: Sequence[str]) -> str:
+    """Return words in order, an ellipsis for those that are omitted ('')."""
+    return "".join(word or ("…" if at == 0 or words[at - 1] else "") for at, word in enumerate(words))
 
 
 def spellings(name: str) -> tuple[str, ...]:

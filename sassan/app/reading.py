@@ -26,7 +26,8 @@ def read_program(path: str, arch: str | None = None, *, cached: bool = True, tar
     """The program of a file (`-`: standard input).
 
     `arch` overrides the architecture that the file names; `cached` False disassembles again. CUDA source is compiled for `target`, else for
-    `arch`. Parameters have the names of the source, where that is known and lies in the folder of the file. Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
+    `arch`. Parameters have the names of the source, where that is known and lies in the folder of the file.
+    Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
     """
     if is_source(path):
         program = frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)

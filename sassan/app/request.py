@@ -113,7 +113,7 @@ class AnalysisRequest:
         results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))
 
-    def every_launch(
+    def sequence_of(
         self, inputs: Inputs, observer: Observer = _UNOBSERVED, passed: frozenset[str] = frozenset()
     ) -> tuple[tuple[LaunchResult, ...], Inputs]:
         """The result of every recorded launch, equal ones the same.
@@ -132,7 +132,7 @@ class AnalysisRequest:
     def _of_launches(self, inputs: Inputs, observer: Observer, label: str) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """One result for each different launch, and with `whole` one for each function that is not launched."""
         others, left = self._unmatched(inputs) if self.whole else (frozenset[str](), ())
-        launches, inputs = self.every_launch(inputs, observer, others)
+        launches, inputs = self.sequence_of(inputs, observer, others)
         if self.whole and not self.patterns:
             for subject, names in (("no launch of", [each.function.name for each in left]), ("passed over launches of", sorted(others))):
                 if names:

@@ -10,13 +10,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _TOKEN = re.compile(
-    r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|^[ \t]*\#(?:\\\r?\n|[^\n])*|R\"(?P<raw>[^()\s\\]{0,16})\(.*?\)(?P=raw)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|^[ \t]*\#(?:\\\r?\n|[^\n])*"
+    r"|R\"(?P<raw>[^()\s\\]{0,16})\(.*?\)(?P=raw)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
     r"|(?P<token>[A-Za-z_]\w*|[0-9][\w.']*|::|\S)",
     re.DOTALL | re.MULTILINE,
 )
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}", "<": ">"}, frozenset(")]}>")
 _ATTRIBUTES = frozenset(
-    {"__launch_bounds__", "__attribute__", "__align__", "__maxnreg__", "__cluster_dims__", "__block_size__", "alignas", "decltype", "noexcept"}
+    {
+        "__launch_bounds__",
+        "__attribute__",
+        "__align__",
+        "__maxnreg__",
+        "__cluster_dims__",
+        "__block_size__",
+        "alignas",
+        "decltype",
+        "noexcept",
+    }
 )
 """Words before a group in parentheses that is no list of parameters."""
 _QUALIFIERS = frozenset(
@@ -62,7 +73,9 @@ def kernels(text: str) -> tuple[KernelDefinition, ...]:
         if head is None:
             continue
         name, opens, body = head
-        out.append(KernelDefinition(name, line(place), line(_behind(words, body) - 1), _parameters(words[opens + 1 : _behind(words, opens) - 1])))
+        out.append(
+            KernelDefinition(name, line(place), line(_behind(words, body) - 1), _parameters(words[opens + 1 : _behind(words, opens) - 1]))
+        )
     return tuple(out)
 
 
@@ -137,5 +150,5 @@ def _parameter(words: Sequence[str]) -> NamedParameter | None:
 
 
 def _size(kind: Sequence[str]) -> int:
-    word = " ".join(kind).removeprefix("std :: ").removeprefix("unsigned ").removeprefix("signed ")
-    return next((size for size, names in _BYTES.items() if word in names or word in ("unsigned", "signed") and size == 4), 0)  # noqa: PLR2004
+    word = " ".join(kind).removeprefix("std :: ").removeprefix("unsigned ").removeprefix("signed ").replace("unsigned", "int")
+    return next((size for size, names in _BYTES.items() if word in names), 0)

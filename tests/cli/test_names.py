@@ -24,6 +24,17 @@ def test_a_function_is_chosen_as_the_source_or_the_input_names_it(pattern: str, 
     assert [one["name"] for one in sassan("strings", TWO, "-f", pattern, "--json").document["functions"]] == [MANGLED]
 
 
+def test_long_names_in_a_table_are_distinguished_and_a_head_is_short(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = (SAMPLES / "sm_61" / "saxpy.cuobjdump.sass").read_text("utf-8")
+    names = [f"gemm_{'x' * 200}_{size}_{'y' * 200}" for size in (64, 128)]
+    (tmp_path / "two.sass").write_text("".join(text.replace("saxpy", name) for name in names))
+    cells = [line.split()[0] for line in sassan("analyze", tmp_path / "two.sass").out.splitlines() if line.startswith("gemm_")][:2]
+    assert [cell.rpartition("x…")[2] for cell in cells] == ["64…", "128…"]
+    heads = [line for line in sassan("listing", tmp_path / "two.sass").out.splitlines() if line.startswith("gemm_")]
+    assert [len(head) for head in heads] == [100 + len(" (sm_61)")] * 2
+
+
 def test_functions_of_one_name_are_noted(sassan: Sassan, tmp_path: Path):
     text = (SAMPLES / "sm_61" / "saxpy.cuobjdump.sass").read_text("utf-8")
     (tmp_path / "twice.sass").write_text(text + text)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget import some
-from sassan.names import brief, demangled, in_text, readable, spellings
+from sassan.names import brief, demangled, in_text, readable, short_names, spellings
 
 LAMBDA = "_Z1fIZ4mainEUlfE_EvT_"
 
@@ -36,6 +36,30 @@ def test_a_function_is_chosen_by_any_spelling():
         "scale<float, 3>",
         "scale",
     )
+
+
+def test_names_that_fit_are_whole_and_long_ones_lose_their_parameters():
+    assert short_names(["_Z5scaleIfLi3EEvPT_i", "saxpy"], 30) == {"_Z5scaleIfLi3EEvPT_i": "scale<float, 3>(float*, int)", "saxpy": "saxpy"}
+    assert short_names(["_Z5scaleIfLi3EEvPT_i"], 20) == {"_Z5scaleIfLi3EEvPT_i": "scale<float, 3>"}
+
+
+def test_names_that_would_look_the_same_are_shown_by_where_they_differ():
+    overloads = short_names(["_Z3runPfi", "_Z3runPii", "_Z3runPdi"], 8)
+    assert list(overloads.values()) == ["run(float…", "run(int…", "run(double…"]
+    plain = [f"gemm_{'x' * 40}_{rows}x{columns}_{'y' * 40}" for rows in (64, 128) for columns in (64, 256)]
+    short = [short_names(plain, 24)[name] for name in plain]
+    assert [text[-9:] for text in short] == ["xx…64…64…", "x…64…256…", "x…128…64…", "…128…256…"]
+    assert all(len(text) <= 24 for text in short)
+
+
+NAMES = st.lists(st.text("ab1_<,>", min_size=1, max_size=40), min_size=1, max_size=6, unique=True)
+
+
+@given(NAMES, st.integers(8, 30))
+def test_different_names_are_shown_by_different_texts(names: list[str], width: int):
+    short = short_names(names, width)
+    assert len(set(short.values())) == len(names)
+    assert all(short[name] == name for name in names if len(name) <= width)
 
 
 def test_messages_have_names_and_paths_stay():

@@ -92,7 +92,7 @@ def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[Program | 
         return None, *request.results(asked.observer)
     if deadline is not None and request.settings.gpu is None:
         raise UsageError("usage", "--deadline-us is a time, and without a GPU bounds are in cycles", hint="pass --gpu")
-    launches, inputs = request.every_launch(request.inputs(asked.observer), asked.observer)
+    launches, inputs = request.sequence_of(request.inputs(asked.observer), asked.observer)
     limit = project.deadline if project is not None else None
     return Program(request.recording, launches, request.launches, limit if deadline is None else deadline), different(launches), inputs
 

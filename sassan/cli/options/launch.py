@@ -33,9 +33,9 @@ Parameters = Annotated[
     typer.Option(
         "--param",
         metavar="NAME=V",
-        help="An integer parameter: n=64 (of a .cu file, a build with -G or with -lineinfo whose source lies beside it, PTX, or named in a --bounds "
-        "file), param_0=64 (the first of a cubin), or 0x140=64 "
-        "(its place in constant bank 0; 0x140:2=64 where the code does not show how wide it is); may be repeated.",
+        help="An integer parameter: n=64 (of a .cu file, a build with -G, one with -lineinfo whose source lies beside it, PTX, or named in "
+        "a --bounds file), param_0=64 (the first of a cubin), or 0x140=64 (its place in constant bank 0; 0x140:2=64 where the code does "
+        "not show how wide it is); may be repeated.",
     ),
 ]
 Align = Annotated[

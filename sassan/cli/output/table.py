@@ -1,10 +1,11 @@
 """Tables: rich on a terminal, plain aligned text elsewhere; both carry the same cells."""
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from sassan.cli.output.terminal import colourful, cut, is_terminal, label, middle, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, label, labels, out, safe, width
+from sassan.names import middle
 
 _GAP = 2
 _LAST = 20
@@ -28,6 +29,8 @@ class Column:
     widest: int = 0
     tone: Callable[[str], str] | None = None
     names: bool = False
+    shown: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of a column of names, how each is shown in its width; the others are called by `label`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,13 @@ class Table:
 
 def show(table: Table) -> None:
     """Print a table; nothing in its cells can steer the terminal."""
+    table = replace(table, columns=_distinct(table, table.columns))
     if is_terminal(sys.stdout) and _needed(table) > width():
         table = _with_short_names(_without_empty(table))
         if _needed(table) > width():
             out(_list(table))
             return
-    columns = _widened(table)
+    columns = _distinct(table, _widened(table))
     rows = [tuple(_cell(column, text) for column, text in zip(columns, row, strict=True)) for row in table.rows]
     widths = [max(len(column.title), *(len(row[k]) for row in rows), 0) for k, column in enumerate(table.columns)]
     rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), table.columns[-1].widest, _LAST)
@@ -81,7 +85,8 @@ def _with_short_names(table: Table) -> Table:
         return table
     shown = max((len(_cell(first, row[0])) for row in table.rows), default=0)
     widest = max(shown - max(_needed(table) - width(), 0), len(first.title), _NAME)
-    return replace(table, columns=(replace(first, widest=min(widest, shown)), *rest)) if widest < shown else table
+    columns = (replace(first, widest=min(widest, shown)), *rest)
+    return replace(table, columns=_distinct(table, columns)) if widest < shown else table
 
 
 def _list(table: Table) -> str:
@@ -90,10 +95,10 @@ def _list(table: Table) -> str:
     size = max((len(column.title) for column in rest), default=0)
     lines: list[str] = []
     for row in table.rows:
-        lines.append(_cell(replace(first, widest=0), row[0]))
+        lines.append(_cell(replace(first, widest=0, shown={}), row[0]))
         for column, text in zip(rest, row[1:], strict=True):
             if text not in _NOTHING:
-                lines.append(f"  {column.title.ljust(size)}  {_cell(replace(column, widest=0), text)}")
+                lines.append(f"  {column.title.ljust(size)}  {_cell(replace(column, widest=0, shown={}), text)}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -103,16 +108,24 @@ def _widened(table: Table) -> tuple[Column, ...]:
     free = width() - sum(widths) - _GAP * (len(widths) - 1)
     columns: list[Column] = []
     for k, column in enumerate(table.columns):
-        whole = max((len(_cell(replace(column, widest=0), row[k])) for row in table.rows), default=0)
+        whole = max((len(_cell(replace(column, widest=0, shown={}), row[k])) for row in table.rows), default=0)
         more = min(max(whole - column.widest, 0), max(free, 0)) if column.widest else 0
         free -= more
-        columns.append(replace(column, widest=column.widest + more))
+        columns.append(replace(column, widest=column.widest + more, shown={}))
     return tuple(columns)
+
+
+def _distinct(table: Table, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Return columns in which different names are shown by different texts."""
+    return tuple(
+        replace(column, shown=labels(dict.fromkeys(row[k] for row in table.rows), column.widest)) if column.names else column
+        for k, column in enumerate(columns)
+    )
 
 
 def _cell(column: Column, text: str) -> str:
     if column.names:
-        return label(text, column.widest)
+        return column.shown.get(text) or label(text, column.widest)
     plain = safe(text)
     return middle(plain, column.widest) if column.widest else plain
 

@@ -1,9 +1,9 @@
 """Standard output and standard error: the only place that writes to them, and the rule of what untrusted text may do to a terminal."""
 
 import os
-import re
 import sys
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from io import TextIOWrapper
@@ -13,10 +13,10 @@ from typing import TextIO
 import typer
 
 from sassan.errors import UsageError
-from sassan.names import brief, in_text, readable
+from sassan.names import beginning, brief, in_text, middle, readable, short_names
 
-_NUMBER_BEGUN, _NUMBER_GOES_ON = re.compile(r"[0-9][0-9.,]*$"), re.compile(r"[.,]?[0-9]")
-_NUMBER_ENDS, _IN_NUMBERS = re.compile(r"[0-9.,]+"), frozenset("0123456789.,")
+_HEADING = 100
+"""Characters of a name that stands over what is printed of a function."""
 BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
 
@@ -85,6 +85,20 @@ def label(name: str, width: int = 0) -> str:
     return short if len(short) <= width else middle(short, width)
 
 
+def heading(name: str) -> str:
+    """Return the name of a function as a head over what is printed of it: one line or two, however long the name is."""
+    return label(name, _HEADING)
+
+
+def labels(names: Collection[str], width: int) -> Mapping[str, str]:
+    """Return how several names are shown beside each other in about `width` characters (0: whole): different ones by different texts."""
+    if not width:
+        return {name: label(name) for name in names}
+    short = {name: middle(name, width) for name in names} if _MANGLED.get() else short_names(names, width)
+    counts = Counter(short.values())
+    return {name: safe(text) if counts[text] == 1 else label(name) for name, text in short.items()}
+
+
 def message(text: str) -> str:
     """Return a message with names as a person reads them, harmless."""
     return safe(text if _MANGLED.get() else in_text(text))
@@ -92,12 +106,7 @@ def message(text: str) -> str:
 
 def cut(text: str, width: int) -> str:
     """Return `text` when it fits into `width` characters, else its beginning and an ellipsis; a number stands whole or not at all."""
-    return text if len(text) <= width else _whole(text, max(width - 1, 0)) + "…"
-
-
-def _whole(text: str, end: int) -> str:
-    """Return the beginning of a text up to `end`, without the beginning of a number that goes on there."""
-    return _NUMBER_BEGUN.sub("", text[:end]) if _NUMBER_GOES_ON.match(text, end) else text[:end]
+    return text if len(text) <= width else beginning(text, max(width - 1, 0)) + "…"
 
 
 def listed(text: str, width: int) -> str:
@@ -107,16 +116,6 @@ def listed(text: str, width: int) -> str:
     head = text[:width].rpartition(", ")[0]
     more = text[len(head) :].count(", ")
     return f"{head}, … and {more} more" if head and more else cut(text, width)
-
-
-def middle(text: str, width: int) -> str:
-    """Return `text` when it fits into `width` characters, else its beginning and end without parts of numbers: names differ in both."""
-    if len(text) <= width:
-        return text
-    tail = (width - 1) // 3
-    start = len(text) - tail
-    end = _NUMBER_ENDS.match(text, start) if text[start - 1] in _IN_NUMBERS else None
-    return f"{_whole(text, width - 1 - tail)}…{text[end.end() if end else start :]}"
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -8,7 +8,7 @@ from sassan.app import documents
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import cut, label, out, safe
+from sassan.cli.output.terminal import cut, heading, label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.ir import Function
@@ -24,7 +24,7 @@ UNLIMITED = "unlimited memory bandwidth"
 
 def title(function: Function, launch: Launch, more: str = "") -> str:
     """Return the head of what is printed of a function: its name and architecture, and of one of several launches which it is."""
-    return f"{label(function.name)} ({function.arch}{more}){which(launch)}"
+    return f"{heading(function.name)} ({function.arch}{more}){which(launch)}"
 
 
 def which(launch: Launch) -> str:

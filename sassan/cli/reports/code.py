@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sassan.app import documents
 from sassan.app.builds.code import BlockPair, BlockState, CodeBlock, FunctionPair
-from sassan.cli.output.terminal import colourful, label, out, safe
+from sassan.cli.output.terminal import colourful, heading, label, out, safe
 
 _COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m", "~": "\x1b[33m"}
 _PLAIN = "\x1b[0m"
@@ -18,7 +18,7 @@ def show(pairs: Sequence[FunctionPair]) -> None:
     """Print every function that changed, with its changed blocks, and how many are the same."""
     for pair in pairs:
         if not pair.same:
-            out(f"{label(pair.name)} ({pair.arch}): {_head(pair)}\n")
+            out(f"{heading(pair.name)} ({pair.arch}): {_head(pair)}\n")
             for block in pair.blocks:
                 _block(block)
             out("\n")

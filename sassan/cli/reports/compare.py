@@ -8,7 +8,7 @@ from sassan.app.settings import Settings
 from sassan.app.views import compare_functions
 from sassan.cli.output import document, table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, note, out, safe
+from sassan.cli.output.terminal import heading, label, note, out, safe
 from sassan.errors import UsageError
 from sassan.names import readable
 from sassan.warpcfg.compare import Branch, Comparison, Pair
@@ -55,7 +55,7 @@ def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     rows = [(*_cells(left), *_cells(right), verdict) for _, left, right, verdict in sorted([*sides, *alone], key=lambda row: row[0])]
     rows += [(*_cells(left), *_cells(right), verdict) for left, right, verdict in rest]
     agree = sum(_verdict(pair) == "agree" for pair in comparison.pairs)
-    out(f"{label(left.function.name)}: {safe(left.file)} against {safe(right.file)}\n")
+    out(f"{heading(left.function.name)}: {safe(left.file)} against {safe(right.file)}\n")
     table.show(Table(columns, tuple(rows)))
     alone_in = f"{len(comparison.left_only)} and {len(comparison.right_only)}"
     out(f"{agree} of {len(comparison.pairs)} matched branches agree; {alone_in} have no match\n\n")

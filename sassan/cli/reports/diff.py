@@ -13,7 +13,7 @@ from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import colourful, label, out, safe
+from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
@@ -124,7 +124,7 @@ def _lines(change: Change) -> None:
     if not (body or renamed or change.code):
         return
     launch = ", grid {}, block {}".format(*_shapes(change)) if change.new.launch is not None else ""
-    out(f"{label(change.new.name)} ({safe(change.new.arch)}){launch}{renamed}" + (": other instructions" if change.code else "") + "\n")
+    out(f"{heading(change.new.name)} ({safe(change.new.arch)}){launch}{renamed}" + (": other instructions" if change.code else "") + "\n")
     colours = {"-": _RED, "+": _GREEN} if colourful(sys.stdout) else {}
     for sign, subject, text in body:
         start = colours.get(sign, "")

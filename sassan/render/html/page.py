@@ -16,7 +16,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sassan.names import brief, readable
+from sassan.names import brief, readable, short_names
 from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
@@ -25,6 +25,8 @@ _SCRIPTS = (
     *("dom", "data", "format", "virtual", "list", "sequence", "overview", "kernel", "code", "timeline", "estimate"),
     *("fold", "graph", "map", "view", "block", "overview_chart", "charts", "keys", "live", "main"),
 )
+_HEAD = 100
+"""Characters of a name over a function."""
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergent_branches", "reactivation_edges")
 
@@ -95,11 +97,17 @@ def _hash(text: str) -> str:
 
 def _summaries(page: Page) -> list[dict[str, Any]]:
     """Return the entries of the list of functions; `where` is the end of the path that distinguishes functions of one name."""
-    places = _places(page.functions)
+    places, heads = _places(page.functions), _heads(page)
     return [
-        {**_summary(function), "shown": page.spell(function["name"]), "where": place}
+        {**_summary(function), "shown": page.spell(function["name"]), "head": heads[function["name"]], "where": place}
         for function, place in zip(page.functions, places, strict=True)
     ]
+
+
+def _heads(page: Page) -> Mapping[str, str]:
+    """Return what stands over each function, and for it in lists: its name, of a long one as much as distinguishes it from the others."""
+    short = short_names(dict.fromkeys(function["name"] for function in page.functions), _HEAD)
+    return {name: text if page.spell(name) == readable(name) else page.spell(name) for name, text in short.items()}
 
 
 def _places(functions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -154,8 +162,11 @@ def _data(value: object) -> str:
 
 
 def _details(page: Page) -> list[str]:
+    heads = _heads(page)
     return [
-        _packed(f"detail-{at}", {**function, **_assumptions(function), "shown": page.spell(function["name"])})
+        _packed(
+            f"detail-{at}", {**function, **_assumptions(function), "shown": page.spell(function["name"]), "head": heads[function["name"]]}
+        )
         for at, function in enumerate(page.functions)
     ]
 

@@ -37,12 +37,23 @@ def test_a_definition_has_its_lines_and_sizes_where_types_say_them() -> None:
     ],
 )  # fmt: skip
 def test_heads_of_many_forms_are_read(head: str, names: list[str]) -> None:
-    assert read(head + ' { const char *s = "}"; char c = \'{\'; }') == [("k", names)]
+    assert read(head + " { const char *s = \"}\"; char c = '{'; }") == [("k", names)]
 
 
 @pytest.mark.parametrize(
     "parameters",
-    ["int", "int n, float", "unsigned long", "Foo, int n", "ns::Foo", "const Foo*", "void (*f)(int)", "int (&rows)[4]", "ARG(int, n)", "int n, int n"],
+    [
+        "int",
+        "int n, float",
+        "unsigned long",
+        "Foo, int n",
+        "ns::Foo",
+        "const Foo*",
+        "void (*f)(int)",
+        "int (&rows)[4]",
+        "ARG(int, n)",
+        "int n, int n",
+    ],
 )
 def test_what_is_not_read_for_certain_has_no_names(parameters: str) -> None:
     assert read(f"__global__ void k({parameters}) {{ }}") == [("k", None)]
@@ -50,7 +61,8 @@ def test_what_is_not_read_for_certain_has_no_names(parameters: str) -> None:
 
 def test_declarations_instances_comments_and_macros_define_nothing() -> None:
     text = (
-        "__global__ void k(int a);\ntemplate __global__ void k<float>(float *a);\n// __global__ void k(int b) { }\n/* __global__ void k(int c) { } */\n"
+        "__global__ void k(int a);\ntemplate __global__ void k<float>(float *a);\n// __global__ void k(int b) { }\n"
+        "/* __global__ void k(int c) { } */\n"
         '#define K __global__ void k(int d) \\\n  { }\nconst char *s = R"(__global__ void k(int e) { })";\n'
     )
     assert kernels(text) == ()
@@ -58,7 +70,9 @@ def test_declarations_instances_comments_and_macros_define_nothing() -> None:
 
 def kernel(*lines: int, name: str = "_Z1kii", parameters: tuple[Parameter, ...] = (Parameter(0, 0, 4), Parameter(1, 4, 4))) -> Function:
     facts = CompilerFacts(0x100, parameters=parameters, parameter_base=0x160)
-    return Function(name, "sm_80", (), compiler=facts, lines=tuple(SourceLine(16 * at, "/elsewhere/k.cu", line) for at, line in enumerate(lines)))
+    return Function(
+        name, "sm_80", (), compiler=facts, lines=tuple(SourceLine(16 * at, "/elsewhere/k.cu", line) for at, line in enumerate(lines))
+    )
 
 
 def names(function: Function) -> list[str]:
@@ -87,7 +101,9 @@ TWO = "#ifdef A\n__global__ void k(int rows, int columns)\n{ }\n#else\n__global_
         (kernel(3, parameters=(Parameter(0, 0, 4, "a"), Parameter(1, 4, 4, "b"))), ["a", "b"]),
     ],
 )
-def test_a_kernel_has_the_names_of_the_definition_that_it_was_compiled_from(function: Function, expected: list[str], tmp_path: Path) -> None:
+def test_a_kernel_has_the_names_of_the_definition_that_it_was_compiled_from(
+    function: Function, expected: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "k.cu").write_text(TWO, "utf-8")
     (found,) = with_source_names(Program("k.cubin", (function,)), Sources(str(tmp_path))).functions
     assert names(found) == expected

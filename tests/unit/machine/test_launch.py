@@ -170,7 +170,10 @@ def test_a_parameter_that_no_kernel_has_is_refused(text):
         check(Launch(parameters=(setting(text),)), (CUBIN,))
     assert caught.value.code == "unknown-parameter"
     known = "k: param_0 at 0x140 (8 bytes), param_1 at 0x148 (4 bytes), param_2 at 0x14c (1 bytes)"
-    assert caught.value.hint == f"{known}; names are those of the source beside a build with -lineinfo, of a build with -G, or of a file for --bounds"
+    assert (
+        caught.value.hint
+        == f"{known}; names are those of the source beside a build with -lineinfo, of a build with -G, or of a file for --bounds"
+    )
 
 
 DEBUG = replace(

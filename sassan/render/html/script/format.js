@@ -29,7 +29,7 @@ const letters = (text) => text.split(/(?=[LCSDT(])/).map((part) => (/^[LCSDT]/.t
 const unit = (letter) => el("span", { class: letter ? `chip unit-${letter}` : "chip" }, letter ?? "?");
 
 // A function where several are spoken of: with the end of its file where others have its name.
-const named = (one) => (one.where ? `${one.shown} (${one.where})` : one.shown);
+const named = (one) => (one.where ? `${one.head} (${one.where})` : one.head);
 const where = (one) => (one.where ? el("span", { class: "where" }, one.where) : "");
 
 function tile(name, value, note = "", kind = "") {

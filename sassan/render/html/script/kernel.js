@@ -37,7 +37,7 @@ function heading(one) {
     return button(text, () => open(to.at), { disabled: !to || place < 0, title: tip, "aria-label": tip });
   };
   const steps = FUNCTIONS.length > 1 ? el("span", { class: "steps" }, step(-1, "\u2039", "previous function (k)"), step(1, "\u203a", "next function (j)")) : "";
-  return el("div", { class: "heading" }, el("h2", { title: one.name }, one.shown), el("p", { class: "muted" }, [one.arch, one.file, one.shown === one.name ? "" : one.name].filter(Boolean).join(" \u00b7 ")), steps);
+  return el("div", { class: "heading" }, el("h2", { title: one.name }, one.head), el("p", { class: "muted" }, [one.arch, one.file, ...new Set([one.shown, one.name].filter((text) => text !== one.head))].join(" \u00b7 ")), steps);
 }
 
 function gapsPanel(one, view) {

@@ -19,7 +19,7 @@ let listRows;
 
 // Rows have one height: two lines for names where some are long.
 const LONG_NAME = 32;
-const listHeight = () => (FUNCTIONS.some((one) => one.shown.length > LONG_NAME) ? 64 : 46) + (FUNCTIONS.some((one) => one.where) ? 18 : 0);
+const listHeight = () => (FUNCTIONS.some((one) => one.head.length > LONG_NAME) ? 64 : 46) + (FUNCTIONS.some((one) => one.where) ? 18 : 0);
 
 function option(place) {
   const one = listing.shown[place];
@@ -27,8 +27,8 @@ function option(place) {
   const attributes = { id: `option-${one.at}`, role: "option", "aria-selected": String(one.at === state.at), "aria-setsize": listing.shown.length, "aria-posinset": place + 1 };
   return el(
     "div",
-    { ...attributes, class: place === listing.active ? "active" : "", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
-    el("span", { class: "name" }, one.shown),
+    { ...attributes, class: place === listing.active ? "active" : "", title: `${one.shown}\n${one.name}\n${one.file}`, onclick: () => open(one.at) },
+    el("span", { class: "name" }, one.head),
     where(one),
     el("span", { class: "facts" }, facts.filter(Boolean).join(" \u00b7 "), one.gap_count ? el("b", { class: "gap" }, ` ${many(one.gap_count, "gap")}`) : ""),
   );

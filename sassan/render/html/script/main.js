@@ -28,7 +28,7 @@ async function showFunction(at, block) {
   if (state.at !== at) return;
   byId("main").replaceChildren(...view.filter(Boolean));
   markOpen(at);
-  document.title = `${one.shown} \u00b7 ${PAGE.title}`;
+  document.title = `${one.head} \u00b7 ${PAGE.title}`;
   state.view.start();
   state.view.code?.begin();
   scrollTo(0, 0);

@@ -106,7 +106,7 @@ function moreRows() {
 }
 
 function cell(one, key) {
-  if (key === "name") return [el("a", { href: `#k${one.at}`, class: "name", title: `${one.name}\n${one.file}` }, one.shown), where(one)];
+  if (key === "name") return [el("a", { href: `#k${one.at}`, class: "name", title: `${one.name}\n${one.file}` }, one.head), where(one)];
   if (key === "wcet" && one.wcet === null) return el("span", { class: "gap" }, one.status === "experiment" ? "experiment" : "none");
   if (key === "gap_count" && one.gap_count) return el("span", { class: "gap", title: one.gaps.join(", ") }, number(one.gap_count));
   return typeof one[key] === "number" || one[key] === null ? number(one[key]) : one[key];
