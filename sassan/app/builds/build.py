@@ -50,7 +50,7 @@ def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = Fa
         return Build(results, inputs, remarks=remarks)
     launched = {launch.kernel for launch in request.recording.launches}
     idle = tuple(selected for selected in inputs.selected if selected.function.name not in launched)
-    sequence, inputs = request.every_launch(inputs, observer)
+    sequence, inputs = request.sequence_of(inputs, observer)
     others, inputs = replace(request, recording=None).results_of(replace(inputs, selected=idle), observer)
     cut = request.recording.cut
     return Build((*different(sequence), *others), inputs, sequence, frozenset(map(id, others)), remarks, cut)
