@@ -201,3 +201,20 @@ def test_a_project_that_is_replaced_keeps_the_launches_of_kernels_that_are_there
     assert (result.status, result.out) == (0, "2 functions checked, all pass; not held by the baseline: mandelbrot: makespan\n")
     held = {one["name"]: one["held_by"] for one in sassan("check", "--json").document["functions"]}
     assert held == {"mandelbrot": ["no-gaps", "growth", "control"], "bfs_step": ["growth", "control"]}  # of what is not launched, the code
+
+
+def test_limits_in_time_are_held_by_kernel_and_for_the_whole_sequence(sassan: Sassan, folder: Path):
+    launch = '[[launch]]\nkernel = "mandelbrot"\ngrid = [8, 8, 1]\nblock = [16, 16, 1]\nparam = ["0x15c=10"]\ncount = 3\n'
+    head = 'files = ["mandelbrot.sass"]\ngpu = "GTX 1080"\nregisters = 32\n'
+    project(folder, f'{head}{launch}[check]\nmax-total-us = 1000\n[gates."mandel*"]\nmax-us = 500.5\nmax-grid-cycles = 500000\n')
+    known = sassan("check", "--json")
+    assert (known.status, known.document["functions"][0]["failures"]) == (0, [])
+    us = known.document["functions"][0]["grid"]["us"]
+    project(folder, f'{head}{launch}[check]\nmax-total-us = {2 * us}\n[gates."mandel*"]\nmax-us = {us / 2}\nmax-grid-cycles = 1\n')
+    result = sassan("check", "--json")
+    assert result.status == 1
+    (function,) = result.document["functions"]
+    failures = {one["gate"]: (one["value"], one["limit"]) for one in function["failures"]}
+    assert failures == {"max-grid-cycles": (function["grid"]["upper"], 1), "max-us": (us, us / 2), "max-total-us": (3 * us, 2 * us)}
+    project(folder, f"{head}{launch}[check]\nmax-total-us = 1\n".replace('gpu = "GTX 1080"\n', ""))
+    assert_refused(sassan("check", "--quiet"), 2)
