@@ -7,6 +7,7 @@ from typing import overload
 from sassan.api import tables
 from sassan.api.graphs import Graph
 from sassan.app import documents
+from sassan.app.builds import profile
 from sassan.app.documents import Value
 from sassan.app.result import AnalysisResult
 from sassan.app.views import integer_program
@@ -119,7 +120,7 @@ class Kernel:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""
-        return documents.analysis(self.analysis)
+        return {**documents.analysis(self.analysis), **profile.document(self.analysis)}
 
     def _repr_html_(self) -> str:
         return tables.kernels((tables.KernelLine(self.analysis, self.assumptions),))

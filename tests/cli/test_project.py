@@ -314,3 +314,20 @@ def test_every_launch_is_explained(sassan: Sassan, folder: Path):
     for row in rows[:2]:
         assert sum(part["cycles"] for part in row["explain"]["wcet"]) == row["wcet"]["value"]
         assert 0 < row["makespan"]["lower"] <= row["makespan"]["upper"]
+
+
+def test_limits_in_time_are_held_by_kernel_and_for_the_whole_sequence(sassan: Sassan, folder: Path):
+    launch = '[[launch]]\nkernel = "mandelbrot"\ngrid = [8, 8, 1]\nblock = [16, 16, 1]\nparam = ["0x15c=10"]\ncount = 3\n'
+    head = 'files = ["mandelbrot.sass"]\ngpu = "GTX 1080"\nregisters = 32\n'
+    project(folder, f'{head}{launch}[check]\nmax-total-us = 1000\n[gates."mandel*"]\nmax-us = 500.5\nmax-grid-cycles = 500000\n')
+    known = sassan("check", "--json")
+    assert (known.status, known.document["functions"][0]["failures"]) == (0, [])
+    us = known.document["functions"][0]["grid"]["us"]
+    project(folder, f'{head}{launch}[check]\nmax-total-us = {2 * us}\n[gates."mandel*"]\nmax-us = {us / 2}\nmax-grid-cycles = 1\n')
+    result = sassan("check", "--json")
+    assert result.status == 1
+    (function,) = result.document["functions"]
+    failures = {one["gate"]: (one["value"], one["limit"]) for one in function["failures"]}
+    assert failures == {"max-grid-cycles": (function["grid"]["upper"], 1), "max-us": (us, us / 2), "max-total-us": (3 * us, 2 * us)}
+    project(folder, f"{head}{launch}[check]\nmax-total-us = 1\n".replace('gpu = "GTX 1080"\n', ""))
+    assert_refused(sassan("check", "--quiet"), 2)

@@ -152,11 +152,7 @@ def check(
     for output in (sarif, junit, summary):
         _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
-    build = build_of(request, asked.observer, partial=held.partial)
-    checked = checker.checked(build)
-    inputs = replace(build.inputs, refused=(*build.inputs.refused, *checker.refused))
-    for refused in checker.refused:
-        asked.observer.refused(refused)
+    checked, inputs = _checked(asked, checker, partial=held.partial)
     _say(asked, checker)
     remarks = checker.remarks(checked)
     if update_baseline and held.baseline is not None and not inputs.refused:
@@ -172,6 +168,15 @@ def check(
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):
         raise typer.Exit(_status(checked, inputs))
+
+
+def _checked(asked: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[Checked], Inputs]:
+    """Return every function with what it fails, and the inputs with all that was refused, gates of no function, too."""
+    build = build_of(asked.request, asked.observer, partial=partial)
+    checked = checker.checked(build)
+    for refused in checker.refused:
+        asked.observer.refused(refused)
+    return checked, replace(build.inputs, refused=(*build.inputs.refused, *checker.refused))
 
 
 def _say(asked: AnalysisCommand, checker: Checker) -> None:

@@ -166,10 +166,18 @@ def _all_known(asked: AnalysisCommand, results: Sequence[Result], *, refused: bo
 
 
 def _grew(changed: Sequence[Change], allowed: Growth) -> bool:
-    """Say whether a number grew beyond what is allowed, and print which."""
+    """Say whether a number grew beyond what is allowed, and print which.
+
+    Raises UsageError where the two sides count in different units.
+    """
     failed = False
     for change in changed:
         if change.old is not None and change.new is not None:
+            if change.old.model != change.new.model:
+                models = f"'{change.old.model}' and '{change.new.model}'"
+                raise UsageError(
+                    "usage", f"'{change.new.name}': no number grows between the cost models {models}", hint="pass the same --model"
+                )
             for each in grown(change.old, change.new, Allowed(allowed), asked(change.new)):
                 failed = True
                 note(f"{label(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
