@@ -13,7 +13,7 @@ from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
 from sassan.estimate.arguments import numbers_missing
 from sassan.estimate.counted import Counted, counted, trips
-from sassan.estimate.warps import Sample, run, sample, slow_paths
+from sassan.estimate.warps import Sample, run, sample
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
