@@ -197,7 +197,8 @@ def _assumed(result: AnalysisResult, source: Source, seen: Observed | None) -> f
 
 def _differ(cfg: WarpCfg, counted: Counted) -> bool:
     """Say whether a block takes noticeably longer than a block does on average."""
-    mean, longest = (sum(len(node.code) * count for node, count in zip(cfg.nodes, some, strict=True)) for some in (counted.executions, counted.longest))
+    sizes = [len(node.code) for node in cfg.nodes]
+    mean, longest = (sum(size * count for size, count in zip(sizes, some, strict=True)) for some in (counted.executions, counted.longest))
     return longest > _LONGER * mean
 
 

@@ -107,7 +107,9 @@ class _Completed:
         for index in self._around(warp):
             loop = cfg.loops[index]
             inside = set(loop.nodes)
-            entered = sum(count for edge, count in zip(cfg.edges, self._worst, strict=True) if edge.dst == loop.head and edge.src not in inside)
+            entered = sum(
+                count for edge, count in zip(cfg.edges, self._worst, strict=True) if edge.dst == loop.head and edge.src not in inside
+            )
             iterations = longest[loop.head] / entered if entered else 0.0
             factor = max(1.0, iterations * max(1, int(watch.entries[index, warp])) / max(1.0, visits[loop.head]))
             out[list(loop.nodes)] *= factor

@@ -6,7 +6,7 @@ until a comparison comes out otherwise or a sum wraps. How many these are at lea
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +115,7 @@ class Deciding(Integers):
         return {address: known.times[rows] for address, known in self._executed.items()}
 
     def ahead(self, rows: Rows, before: Mapping[int, Counts], drawn: Counts) -> Ahead:
-        """Return how many iterations are alike, for warps that had executed operations so often `before` the last one, and `drawn` words."""
+        """Return how many iterations are alike; `before` the last one, warps had executed operations so often, and `drawn` words."""
         out, exact = np.full(len(rows), NEVER, np.int64), self.drawn[rows] == drawn
         for address, known in self._executed.items():
             several = known.times[rows] - before.get(address, np.zeros(len(rows), np.int64))
@@ -130,7 +130,7 @@ class Deciding(Integers):
         return Ahead(out, exact)
 
     def _limit(self, known: _Executed, rows: Rows, moves: Truth) -> Counts:
-        """Return how often an operation does the same as in its last execution, with words that move in these lanes; -1 where nothing says."""
+        """Return how often an operation does the same as in its last execution, with words that move in some lanes; -1: not known."""
         name = known.operation.instruction.opcode.partition(".")[0]
         unknown = np.full(len(rows), -1, np.int64)
         if name not in _SUMS | _COMPARISONS:

@@ -75,7 +75,7 @@ class Leaps:
         self._note(at, rows)
         return times
 
-    def _times(self, at: _AtHead, loop: int, rows: Rows, met: Counts, *, guess: bool) -> Counts:  # noqa: PLR0913, PLR0917
+    def _times(self, at: _AtHead, loop: int, rows: Rows, met: Counts, *, guess: bool) -> Counts:
         """Return how many iterations to leap over."""
         moved_twice = at.visits[rows] > _STEADY
         if not moved_twice.any():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from _samples import tools
+
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.options import machine_of_product
@@ -21,7 +22,7 @@ from sassan.timing import models
 from sassan.timing.rates import Tables
 
 TABLE = Path(__file__).with_name("peaks.toml")
-WARPS, TIMES, CHAINS, AGAIN = 32, 1000, 8, 8
+WARPS, TIMES, CHAINS, AGAIN = 32, 500, 8, 16
 """A block of so many warps on each SM; each runs so many iterations of so many statements, one chain after the other, so often."""
 COPIED = 1 << 28
 """Bytes that the copy reads, and writes: more than any L2 keeps."""

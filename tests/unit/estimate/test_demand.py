@@ -46,5 +46,6 @@ def test_the_test_of_a_fast_division_keeps_its_unit_for_less_time():
 
 @pytest.mark.parametrize(("latency", "assumed"), [({}, 0), ({"global": 300}, 1)])
 def test_a_latency_of_the_user_counts_as_assumed(latency: dict[str, int], assumed: int):
-    made = demands("LDG.E R0, [R2.64] | 1 w0\nIADD3 R1, R0, R0, RZ | 4 wait0\nEXIT | 5", **latency).program(Visits((0,), (1.0,), (1.0,), (0,)))
+    known = demands("LDG.E R0, [R2.64] | 1 w0\nIADD3 R1, R0, R0, RZ | 4 wait0\nEXIT | 5", **latency)
+    made = known.program(Visits((0,), (1.0,), (1.0,), (0,)))
     assert made.rows[0, Column.ASSUMED] == assumed
