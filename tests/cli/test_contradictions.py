@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.shell import SAMPLES, Sassan
+from cli.shell import ROOT, SAMPLES, Sassan
 from sassan import frontend
 from sassan.isa.tables import load
 from sassan.warpcfg import explore
 
+FOREIGN = ROOT / "tests" / "regressions" / "foreign"
 TWO = SAMPLES / "sm_80" / "two_kernels.cuobjdump.sass"
 
 
@@ -38,3 +39,17 @@ def test_the_graph_of_such_a_function_has_a_gap(edited: Path):
     functions = frontend.read(frontend.load(str(edited))).functions
     gaps = [[gap.code for gap in explore(function, load(function.arch).facts).gaps] for function in functions]
     assert gaps == [["text-differs"], []]
+
+
+@pytest.mark.parametrize(
+    ("edited", "true", "address"),
+    [
+        ("silent_isetp_eq_as_ge_edited.sass", "silent_isetp_eq_as_ge_true.sass", "0x0050"),
+        ("silent_nop_61.sass", "silent_nop_61_orig.sass", "0x00a8"),
+    ],
+)
+def test_a_text_of_which_the_form_is_not_known_is_refused(sassan: Sassan, edited: str, true: str, address: str):
+    result = sassan("analyze", FOREIGN / edited, "--loop-bound", "5")
+    assert (result.status, result.codes) == (3, ["text-differs"])
+    assert f"at {address} contradicts its encoding" in result.err
+    assert sassan("analyze", FOREIGN / true, "--loop-bound", "5").status == 0
