@@ -327,6 +327,8 @@ class Function:
     """Facts of a listing or PTX; a cubin has more (`compiler`)."""
     image: str = ""
     """`sha256:…` of the cubin that the function was read from, '' where it was read from none: recorded launches name it."""
+    contradiction: tuple[int, str] | None = None
+    """The address of an instruction whose text contradicts its encoding, and a message: no analysis says anything of the function."""
 
     @property
     def registers(self) -> int | None:

@@ -114,7 +114,7 @@ def wanted(name: str, patterns: Sequence[str]) -> bool:
 
 
 def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool, target: str | None = None) -> Inputs:
-    """All functions of the files; a file that is refused does not hide the others. CUDA source is compiled for `target`.
+    """All functions of the files; a file that is refused, or a function, does not hide the others. CUDA source is compiled for `target`.
 
     Raises UsageError `standard-input` when `-` is named twice.
     """
@@ -124,7 +124,12 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
     refused: list[Refused] = []
     for file in files:
         try:
-            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached, target=target).functions)
+            read = read_program(file, arch, cached=cached, target=target).functions
+            functions.extend(Selected(file, function) for function in read if function.contradiction is None)
+            differing = [Refused(file, _contradicting(file, function)) for function in read if function.contradiction is not None]
+            for each in differing:
+                observer.refused(each)
+            refused += differing
         except OutOfTimeError as error:
             error.source = error.source or Source(file, "")
             raise
@@ -134,6 +139,15 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
             refused.append(Refused(file, error))
             observer.refused(refused[-1])
     return Inputs(tuple(functions), tuple(refused))
+
+
+def _contradicting(file: str, function: Function) -> InputError:
+    """Return the error for a function whose text is not what its encodings say."""
+    assert function.contradiction is not None
+    address, message = function.contradiction
+    span = next((instruction.span for instruction in function.instructions if instruction.address == address), function.span)
+    hint = "the listing was changed: create it again, or remove all encodings"
+    return InputError("text-differs", f"{shorten(function.name, _WIDEST)}: {message}", source=Source(file, ""), span=span, hint=hint)
 
 
 def _exhausted(error: OutOfTimeError | MemoryError, function: Function, left: int) -> InputError:

@@ -2,7 +2,7 @@
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.arch import Architecture
@@ -45,16 +45,16 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         lines = lines._replace(words=_words(source, section, arch, lines, facts.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
-    if facts is None:
-        _check_texts(source, arch, instructions)
-    else:
+    contradiction = _contradiction(arch, instructions) if facts is None else None
+    if facts is not None:
         # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
     code = without_padding(instructions, frozenset(address for address, _ in symbols))
-    return Function(section.name, arch.name, code, entry, symbols, section.span, kernel=section.kernel, declared=section.declared)
+    function = Function(section.name, arch.name, code, entry, symbols, section.span, kernel=section.kernel, declared=section.declared)
+    return replace(function, contradiction=contradiction) if contradiction is not None else function
 
 
 def _words(source: Source, section: TextSection, arch: Architecture, lines: SectionLines, code: bytes) -> list[int]:
@@ -96,14 +96,24 @@ def _instructions(rows: list[InstructionLine], codes: _Codes, resolve: "_Resolve
     return out
 
 
-def _check_texts(source: Source, arch: Architecture, instructions: list[Instruction]) -> None:
-    """Refuse the first instruction whose text is not what its encoding says."""
+def _contradiction(arch: Architecture, instructions: list[Instruction]) -> tuple[int, str] | None:
+    """Return the first instruction whose text is not what its encoding says, by its address, with a message; None where there is none."""
     differences = Encodings(arch).difference
     for instruction in instructions:
         if difference := differences(instruction):
-            message = f"the text of the instruction at 0x{instruction.address:04x} contradicts its encoding, which has {difference}"
-            hint = "the listing was changed: create it again, or remove all encodings"
-            raise InputError("text-differs", message, source=source, span=instruction.span, hint=hint)
+            where = f"the text of the instruction at 0x{instruction.address:04x}"
+            return instruction.address, f"{where} contradicts its encoding, which has {difference}"
+    return None
+
+
+def refuse_contradictions(source: Source, functions: Sequence[Function]) -> None:
+    """Raise InputError where the text of no function is what its encodings say; of several, one that contradicts itself is a gap alone."""
+    first = functions[0].contradiction if all(function.contradiction for function in functions) else None
+    if first is not None:
+        address, message = first
+        span = next((instruction.span for instruction in functions[0].instructions if instruction.address == address), None)
+        hint = "the listing was changed: create it again, or remove all encodings"
+        raise InputError("text-differs", message, source=source, span=span or functions[0].span, hint=hint)
 
 
 def _encodings(source: Source, section: TextSection, arch: Architecture, lines: SectionLines) -> _Codes:

@@ -63,7 +63,7 @@ def _listed(
     make_parser: "Callable[[], Parser]", forced: Architecture | None, source: Source, facts: "Mapping[str, SectionFacts]"
 ) -> tuple[Function, ...]:
     """Return the functions of a listing, not linked; `facts` are those of a cubin about each section, by name."""
-    from sassan.frontend.assemble import assemble  # noqa: PLC0415 - see read_with
+    from sassan.frontend.assemble import assemble, refuse_contradictions  # noqa: PLC0415 - see read_with
 
     refuse_other_kinds(source)
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
@@ -76,6 +76,7 @@ def _listed(
     )
     if not functions:
         raise InputError("no-function", "the listing contains no code", source=source, span=_top(source), hint=_DUMP_HINT)
+    refuse_contradictions(source, functions)
     return functions
 
 

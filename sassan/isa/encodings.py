@@ -15,7 +15,9 @@ from sassan.isa import operand_fields, tables
 from sassan.isa.loading import data_text
 from sassan.isa.operand_fields import ARCHITECTURES, Operands, written
 
-_FILE = "codes.toml"
+_FILE, _MODIFIERS = "codes.toml", "modifier_fields.toml"
+_ALONE = frozenset({"NOP", "EXIT"})
+"""Opcodes without operands: the data know every encoding of them."""
 _ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX")
 _INDIRECT = "BRX"
 _UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
@@ -67,6 +69,25 @@ def opcodes(table: str) -> Mapping[int, tuple[str, ...]]:
     return known
 
 
+@dataclass(frozen=True, slots=True)
+class ModifierField:
+    """The bits of an encoding, as (first bit, bits), that hold one modifier of an opcode in each of its forms."""
+
+    bits: tuple[int, int]
+    values: Mapping[str, int]
+
+
+@lru_cache(maxsize=2)
+def _modifier_fields(table: str) -> Mapping[str, tuple[ModifierField, ...]]:
+    """Return the fields of each opcode of a table."""
+    out: dict[str, tuple[ModifierField, ...]] = {}
+    for each in tomllib.loads(data_text(_MODIFIERS))[table].values():
+        first, bits = each["bits"]
+        for opcode in each["opcodes"]:
+            out[opcode] = (*out.get(opcode, ()), ModifierField((first, bits), each["values"]))
+    return out
+
+
 class Encodings:
     """Holds the instructions of one architecture against their encodings."""
 
@@ -94,7 +115,8 @@ class Encodings:
         opcode = instruction.opcode.partition(".")[0]
         known = self._opcodes.get(word >> self._shift & self._mask)
         if known is None:
-            return ""
+            # An opcode that takes no operands has one encoding.
+            return "another opcode" if opcode in _ALONE else ""
         if opcode not in known:
             # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
             # is not has no row in the tables of opcodes.
@@ -108,7 +130,18 @@ class Encodings:
             if any(mark in instruction.opcode for mark in _ABSOLUTE):
                 return ""  # The linker writes it.
             difference = difference if _INDIRECT in opcode else self._target(instruction, word, opcode)
+        difference = difference or self._modifier(instruction, opcode, word)
         return difference or operand_fields.difference(self._layout.table, self.operands(instruction))
+
+    def _modifier(self, instruction: Instruction, opcode: str, word: int) -> str:
+        """What bits say of a modifier otherwise than the text, whose form the data need not know."""
+        modifiers = instruction.opcode.split(".")[1:]
+        for field in _modifier_fields(self._layout.table).get(opcode, ()):
+            stated = [field.values[each] for each in modifiers if each in field.values]
+            value = _field(word, field.bits)
+            if len(stated) == 1 and stated[0] != value:
+                return f"{opcode}.{next((name for name, bits in field.values.items() if bits == value), '?')}"
+        return ""
 
     def operands(self, instruction: Instruction) -> Operands:
         """Return the text and the encoding of an instruction without what is compared by itself: guard, target, control code."""

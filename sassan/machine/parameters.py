@@ -76,7 +76,8 @@ def setting(text: str) -> Setting:
         raise UsageError(
             "parameter",
             f"'{text}' sets no parameter",
-            hint="write it as n=64, param_0=64 (the first one), x=0.5 (floating point), 0x140=64 (its place in constant bank 0) or 0x140:2=64 (a value of 2 bytes)",
+            hint="write it as n=64, param_0=64 (the first one), x=0.5 (floating point), 0x140=64 (its place in constant bank 0) or "
+            "0x140:2=64 (a value of 2 bytes)",
         )
     if real:
         value, size = _bits(text, float(number), WORD), int(place[2] or 0) if place is not None else 0

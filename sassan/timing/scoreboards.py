@@ -18,6 +18,7 @@ from sassan.timing.hazards import Hazards
 from sassan.timing.in_flight import FindingSink, Flight
 from sassan.timing.scheduled import Op, scheduled
 from sassan.timing.steps import Steps, steps
+from sassan.warpcfg.blocks import contradiction
 
 
 def check(function: Function, facts_of: Callable[[Instruction], Facts | None], hazards: Hazards) -> Report:
@@ -25,6 +26,8 @@ def check(function: Function, facts_of: Callable[[Instruction], Facts | None], h
     if any(instruction.control is None for instruction in function.instructions):
         message = "the listing has no encodings, so control codes are unknown"
         return Report((), (Gap(function.entry, "no-control-codes", message),))
+    if gaps := contradiction(function):
+        return Report((), gaps)
     facts = [facts_of(instruction) for instruction in function.instructions]
     unknown = [
         Gap(instruction.address, "unknown-opcode", f"no entry for '{instruction.opcode}' in the {function.arch} table")

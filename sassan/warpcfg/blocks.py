@@ -121,9 +121,17 @@ class Blocks:
         return last is not None and last.flow is Flow.TRAP and not conditional(end, last) and end.following in self.entries
 
 
+def contradiction(function: Function) -> tuple[Gap, ...]:
+    """Return the gap of a function whose text contradicts its encodings."""
+    if function.contradiction is None:
+        return ()
+    address, message = function.contradiction
+    return (Gap(address, "text-differs", message),)
+
+
 def cut(function: Function, facts_of: FactsOf) -> Blocks:
     """Return the blocks of a function; an instruction that no table knows, or a jump to no instruction, is a gap."""
-    gaps: list[Gap] = []
+    gaps = [*contradiction(function)]
     known = [facts_of(instruction) for instruction in function.instructions]
     leaders = _leaders(function, known, gaps)
     starts = [index for index, instruction in enumerate(function.instructions) if instruction.address in leaders]

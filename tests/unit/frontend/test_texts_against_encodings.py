@@ -174,3 +174,20 @@ def test_a_label_that_is_defined_twice_is_refused():
     with pytest.raises(InputError) as caught:
         frontend.read(Source("x.sass", text.replace(f"\n{other}\n", f"\n{label}\n")))
     assert caught.value.code in {"duplicate-label", "undefined-label"}
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
+    difference = encodings(arch).difference
+    tried = 0
+    for function in functions(arch):
+        for one in function.instructions:
+            name, *modifiers = one.opcode.split(".")
+            if name not in {"ISETP", "UISETP", "FSETP", "DSETP"}:
+                continue
+            other = "GT" if "LE" in modifiers else "LE"
+            changed = ".".join([name, *(other if each in {"LT", "LE", "GT", "GE", "EQ", "NE"} else each for each in modifiers)])
+            if changed != one.opcode:
+                assert difference(replace(one, opcode=changed, text=one.text.replace(one.opcode, changed))), one.text
+                tried += 1
+    assert tried > 10

@@ -50,9 +50,7 @@ def test_a_setting_names_a_place_or_a_parameter():
     assert (setting("0x140=0x40"), setting("n=-7")) == (Setting("", 0x140, 64), Setting("n", -1, -7))
 
 
-@pytest.mark.parametrize(
-    "text", ["n", "=4", "n=", "n=4.5", "0x=1", "n=99999999999999999999", "n=0x", "n n=1", "n:4=1", "0x140:3=1", "0x140:=1"]
-)
+@pytest.mark.parametrize("text", ["n", "=4", "n=", "0x=1", "n=99999999999999999999", "n=0x", "n n=1", "n:4=1", "0x140:3=1", "0x140:=1"])
 def test_what_sets_no_parameter_is_refused(text):
     with pytest.raises(UsageError) as caught:
         setting(text)
