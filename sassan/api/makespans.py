@@ -1,7 +1,7 @@
 """The longest makespan of warps that run kernel strings on one SM."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
@@ -20,14 +20,19 @@ from sassan.render import gantt, gantt_svg
 from sassan.strings.kernel_string import instructions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Makespan:
     """The longest makespan lies in [`lower`, `upper`], in slots; `schedule` shows `lower`, None where none was found.
 
     A schedule holds, for each warp, the slot (from 0) of each letter of its string in `problem`, where fractions and latencies are removed.
     """
 
-    answer: Answer = field(repr=False)
+    answer: Answer
+
+    def __repr__(self) -> str:
+        """Return strings, warps and the interval in a line."""
+        known = f"{self.exact} slots" if self.exact is not None else f"{self.lower} to {self.upper} slots"
+        return f"<Makespan of {self.warps} warps {' '.join(map(repr, self.strings))}: {known}>"
 
     @property
     def strings(self) -> tuple[str, ...]:

@@ -70,11 +70,11 @@ def check_plain(problem: Problem, schedule: Schedule) -> None:
         ran = Counter(strings[warp][index] for warp, index in run)
         for letter, count in sorted(ran.items()):
             if count > int(problem.capacity[letter]):
-                raise _refused(f"slot {slot} runs {count} {letter}, more than the capacity of the unit")
+                raise _refused(f"slot {slot + 1} runs {count} {letter}, more than the capacity of the unit")
         most = sum(min(count, int(problem.capacity[letter])) for letter, count in ready.items())
         due = most if problem.issue is None else min(problem.issue, most)
         if len(run) != due:
-            raise _refused(f"slot {slot} runs {len(run)} instructions where work conservation demands {due}")
+            raise _refused(f"slot {slot + 1} runs {len(run)} instructions where work conservation demands {due}")
         ready.subtract(ran)
         ready.update(strings[warp][index + 1] for warp, index in run if index + 1 < len(strings[warp]))
 

@@ -76,5 +76,5 @@ def _first_violation(problem: Problem, ran: Array, became_ready: Array) -> str:
     slot = int(wrong[0])
     for letter, run, above in zip(_LETTERS, ran[:, slot], over[:, slot], strict=True):
         if above:
-            return f"slot {slot} runs {run} {letter}, more than the capacity of the unit"
-    return f"slot {slot} runs {total[slot]} instructions where work conservation demands {due[slot]}"
+            return f"slot {slot + 1} runs {run} {letter}, more than the capacity of the unit"
+    return f"slot {slot + 1} runs {total[slot]} instructions where work conservation demands {due[slot]}"

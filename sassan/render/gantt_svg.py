@@ -148,9 +148,9 @@ def _axis(start: int, end: int, top: int, bottom: int) -> Iterator[str]:
 def _cells(run: CellRun, y: int) -> Iterator[str]:
     x = _LEFT + _CELL * run.start
     yield _rect(x, y + 1, _CELL * run.count, _ROW - 2, run.mark)
-    # Positions one by one: of a list of them, renderers other than browsers take the first, or centre all letters at it.
-    letters = "".join(f'<tspan x="{x + _CELL * k + _CELL / 2:g}">{_text(run.mark)}</tspan>' for k in range(run.count))
-    yield f'<text y="{y + 13}" text-anchor="middle" font-size="11">{letters}</text>'
+    # An element for each letter: of positions in one text, librsvg takes one, or centres all letters at it.
+    letters = "".join(f'<text x="{x + _CELL * k + _CELL / 2:g}" y="{y + 13}">{_text(run.mark)}</text>' for k in range(run.count))
+    yield f'<g text-anchor="middle" font-size="11">{letters}</g>'
 
 
 def _rect(x: int, y: int, width: int, height: int, mark: str) -> str:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,17 +78,34 @@ def _found() -> Iterator[tuple[Named, int]]:
             for target in node.targets
             if isinstance(target, ast.Name)
         }
+        assigned = sorted(_assigned(tree, constants), key=lambda each: each[1])
+        starts = sorted(node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
         for call in ast.walk(tree):
             if not isinstance(call, ast.Call):
                 continue
             for keyword in call.keywords if _name(call) == "Format" else ():
                 if keyword.arg == "syntax" and (code := _text(keyword.value, constants)):
-                    yield Named(code, "Format", "…", path.relative_to(ROOT).as_posix(), _status(call)), 0
+                    yield Named(code, "Format", "no TOML, or JSON: …", path.relative_to(ROOT).as_posix(), _status(call)), 0
             texts = [_text(argument, constants) for argument in call.args[:3]]
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
-                    message = texts[place + 1] if texts[place + 1] is not None else "…"
+                    message = texts[place + 1] or _before(assigned, starts, call.args[place + 1], call.lineno) or "…"
                     yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call)), place
+
+
+def _assigned(tree: ast.Module, constants: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
+    """The texts that names get: name, line, text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and (text := _text(node.value, constants)) is not None:
+            yield from ((target.id, node.lineno, text) for target in node.targets if isinstance(target, ast.Name))
+
+
+def _before(assigned: Sequence[tuple[str, int, str]], starts: Sequence[int], argument: ast.expr, line: int) -> str | None:
+    """The text that a name got last before a line in its function (`starts` has the lines of all), None where it got none."""
+    if not isinstance(argument, ast.Name):
+        return None
+    first = max((start for start in starts if start <= line), default=0)
+    return next((text for name, at, text in reversed(assigned) if name == argument.id and first <= at < line), None)
 
 
 def _form(call: ast.Call, place: int) -> re.Pattern[str]:

@@ -72,6 +72,17 @@ def _option(parameter: typer.core.TyperArgument | typer.core.TyperOption, contex
         yield f"`{record[0]}`", record[1]
 
 
+_SAID = {
+    "bad-declaration": "a declaration of PTX is not well formed: …, at the place that is printed",
+    "facts-branch": "a fact of a branch does not fit its code: …",
+    "internal": "a defect of sassan: the kind of the exception, and its text",
+    "launch": "no GPU runs this launch: …",
+    "restriction": "a restriction of a tuning space has no value: …",
+    "worker-failed": "a worker ended by an exception: …",
+}
+"""What errors say whose messages stand elsewhere in the source."""
+
+
 def _errors() -> str:
     lines = [
         "# Error codes",
@@ -84,7 +95,7 @@ def _errors() -> str:
     for code, places in codes.errors().items():
         status = {str(place.status) for place in places if place.status is not None}
         said = dict.fromkeys(place.message for place in places if place.message.strip("… :,'()"))
-        rows.append((f"`{code}`", ", ".join(sorted(status)) or "2 or 3", "; ".join(list(said)[:2]) or "the message says what"))
+        rows.append((f"`{code}`", ", ".join(sorted(status)) or "2 or 3", "; ".join(list(said)[:2]) or _SAID[code]))
     lines += _table(("code", "status", "what it says"), rows)
     return "\n".join(lines) + "\n"
 

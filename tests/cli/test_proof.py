@@ -46,7 +46,16 @@ def test_a_proof_is_checked_and_a_changed_one_is_refused(sassan: Sassan, tmp_pat
 
 def test_what_has_no_proof_is_refused(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "proof.txt"
-    assert_refused(sassan("makespan", "L5C9L2C9", "-W", "9", "--cap", "L=1,C=4", "--proof", path), 2)
     assert_refused(sassan("makespan", "LBC", "-W", "2", "--proof", path), 2)
     assert_refused(sassan("makespan", "samples/sm_61/saxpy.cuobjdump.sass", "-W", "2", "--proof", path), 2)
     assert not path.exists()
+
+
+def test_a_proof_that_is_too_large_leaves_the_other_results(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sassan.makespan.exact.proof.MOST", 1)
+    drawn, program, path = (tmp_path / name for name in ("x.svg", "x.lp", "proof.txt"))
+    search = ("makespan", "LCL", "-W", "4", "--engine", "exact")
+    result = sassan(*search, "-o", drawn, "--lp", program, "--rows", "short", "--proof", path)
+    assert (result.status, result.codes) == (2, ["too-large"])
+    assert "longest makespan: 9 slots, exact" in result.out
+    assert (drawn.exists(), program.exists(), path.exists()) == (True, True, False)

@@ -43,6 +43,12 @@ def test_every_error_code_is_listed():
     assert sorted(set(codes.errors()) - documented("reference/error-codes.md")) == []
 
 
+def test_every_error_code_says_what_its_message_says():
+    rows = re.findall(r"^\| `([\w-]+)` \| [\d, or]+ \| (.+) \|$", (DOCS / "reference" / "error-codes.md").read_text("utf-8"), re.MULTILINE)
+    assert len(rows) > 100
+    assert [code for code, text in rows if not re.search(r"[a-z]{3}", text) or "the message says" in text] == []
+
+
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_every_option_of_a_command_is_listed(name: str):
     page = (DOCS / "reference" / "commands.md").read_text("utf-8")

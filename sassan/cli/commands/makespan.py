@@ -58,6 +58,7 @@ from sassan.makespan.exact.proof import proof as lines_of
 
 _TIME_LIMIT = 10.0
 _PATHS = 10
+_TOO_LARGE = "too-large"
 _INTERRUPTED = 130
 
 
@@ -221,11 +222,23 @@ def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How, p
     if not chosen.strings:
         raise UsageError("usage", "the input is missing", hint="pass a kernel string, a listing or --config: sassan makespan LCL -W 4")
     problem = instance(_name(chosen), chosen.strings, chosen, None)
-    if proof is not None:
-        save(Path(proof), "".join(f"{line}\n" for line in lines_of(problem.problem)).encode(), quiet=wanted.quiet)
+    missing = _prove(problem, proof, quiet=wanted.quiet) if proof is not None else None
     answer = _answer(problem, chosen, how, quiet=wanted.quiet)
     makespan_report.single(answer, wanted)
+    if missing is not None:
+        raise missing
     _end([answer])
+
+
+def _prove(problem: Instance, path: str, *, quiet: bool) -> UsageError | None:
+    """Write the proof; where it would be too large, return the error, which ends the command behind its other results."""
+    try:
+        save(Path(path), "".join(f"{line}\n" for line in lines_of(problem.problem)).encode(), quiet=quiet)
+    except UsageError as error:
+        if error.code != _TOO_LARGE:
+            raise
+        return error
+    return None
 
 
 def _name(chosen: Configuration) -> str:

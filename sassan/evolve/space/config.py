@@ -335,4 +335,7 @@ def _launches(config: Config, varies: frozenset[str]) -> None:
     for values in islice(product(*(gene.values for gene in genes)), _SHAPES_TRIED):
         choice = Choice(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True)))
         if not config.shape.violated(choice):
-            config.shape.launch(choice)
+            try:
+                config.shape.launch(choice)
+            except (ShapeProblem, UsageError) as error:
+                raise ShapeProblem(f"{error} (of the choice {choice})" if values else str(error)) from None

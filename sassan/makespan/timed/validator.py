@@ -84,11 +84,11 @@ def _first_violation(problem: Problem, rows: Rows, ready: Sequence[Sequence[int]
         free = {letter: int(problem.capacity[letter]) - held[letter] for letter in problem.capacity}
         for letter, count in sorted(began.items()):
             if count > free[letter]:
-                return f"slot {slot} begins {count} {letter}, more than the capacity that is free"
+                return f"slot {slot + 1} begins {count} {letter}, more than the capacity that is free"
         most = sum(min(waiting[letter], free[letter]) for letter in free)
         due = most if problem.issue is None else min(problem.issue, most)
         if began.total() != due:
-            return f"slot {slot} begins {began.total()} instructions where work conservation demands {due}"
+            return f"slot {slot + 1} begins {began.total()} instructions where work conservation demands {due}"
         waiting.subtract(began)
         held.update(began)
     return ""

@@ -79,3 +79,7 @@ def test_numbers_that_mean_nothing_are_refused(positional, named, code):
     with pytest.raises(sassan.SassanError) as error:
         sassan.makespan_of(*positional, **named)
     assert error.value.code == code
+
+
+def test_its_representation_has_strings_warps_and_the_interval():
+    assert repr(sassan.makespan_of("LCL", 4)) == "<Makespan of 4 warps 'LCL': 9 slots>"

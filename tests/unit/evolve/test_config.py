@@ -39,7 +39,7 @@ def test_a_configuration_is_read_as_it_is_written(tmp_path):
         ("[launch]", "[lunch]", "lunch: unknown key"),
         ("block = [32]", "block = [2048]", "launch.block, grid: a block of x extent 2048"),
         ("block = [32]", 'block = ["NONE"]', "'NONE' is not a gene"),
-        ("block = [32]", 'block = ["32 / UNROLL"]', "not an integer"),
+        ("block = [32]", 'block = ["32 / UNROLL"]', "not an integer: use ceil(...) (of the choice UNROLL=12)"),
         ("block = [32]", "block = []", "launch.block: must be one to three"),
         ("grid = [4]", "grid = [4]\nparam = { param_0 = 1.5 }", "launch.param.param_0: must be a whole number"),
         ("grid = [4]", "grid = [4]\nparam = { '0x' = 1 }", "launch.param.0x"),

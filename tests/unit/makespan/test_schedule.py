@@ -68,9 +68,9 @@ TWO = ("LC", "LC")
         (((1, 0), (1, 2)), "in order"),
         (((0, 0), (1, 2)), "in order"),
         (((-1, 0), (1, 2)), "in order"),
-        (((0, 1), (0, 1)), "slot 0 runs 2 L, more than the capacity"),
-        (((0, 1), (2, 3)), "slot 1 runs 1 instructions where work conservation demands 2"),
-        (((1, 2), (2, 3)), "slot 0 runs 0 instructions where work conservation demands 1"),
+        (((0, 1), (0, 1)), "slot 1 runs 2 L, more than the capacity"),
+        (((0, 1), (2, 3)), "slot 2 runs 1 instructions where work conservation demands 2"),
+        (((1, 2), (2, 3)), "slot 1 runs 0 instructions where work conservation demands 1"),
     ],
 )
 def test_a_refusal_names_the_rule(rows: Rows, why: str) -> None:
@@ -166,7 +166,7 @@ def test_the_validator_of_long_schedules_accepts_empty_strings() -> None:
 
 def test_a_slot_beyond_all_counting_is_refused() -> None:
     assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**30))) != ""
-    assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**15))) == "slot 2 runs 0 instructions where work conservation demands 1"
+    assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**15))) == "slot 3 runs 0 instructions where work conservation demands 1"
 
 
 def test_a_long_schedule_is_validated_up_to_its_last_instruction() -> None:

@@ -90,7 +90,8 @@ def test_an_svg_is_well_formed_and_holds_every_letter_of_every_warp():
     root = parsed(svg(figure_5()))
     texts = ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]
     assert root.tag == f"{SVG}svg"
-    assert sum(text.count("L") for text in texts if set(text) == {"L"}) == 8 + 1  # and one in the legend
+    assert texts.count("L") == 8 + 1  # an element of its own each, with its place: and one in the legend
+    assert all("x" in element.attrib and not list(element) for element in root.iter(f"{SVG}text"))
     assert [text for text in texts if text.startswith("w") and text[1:].isdigit()] == ["w0", "w1", "w2", "w3"]
 
 
