@@ -7,7 +7,7 @@
     extern "C" __global__ void fetch_##kib(float* out, int n)                                  \
     {                                                                                          \
         float x = out[0], y = out[1];                                                          \
-        for (int turn = 0; turn < n; ++turn) {                                                 \
+        _Pragma("unroll 1") for (int turn = 0; turn < n; ++turn) {                             \
             _Pragma("unroll") for (int i = 0; i < instructions; ++i)                           \
                 asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x) : "f"(y));                 \
         }                                                                                      \

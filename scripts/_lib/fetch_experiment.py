@@ -53,7 +53,7 @@ def run(folder: Path, output: Path | None) -> int:
     rows = [row for arch, gpu in GPUS.items() for row in _rows(folder / arch / "fetch.cubin", arch, gpu)]
     print(f"{'arch':7} {'KiB':>4} {'kept by':10} {'1 warp':>7} {'8 warps':>8} {'sizes':>8}  source")
     for row in rows:
-        print(f"{row.arch:7} {row.kib:4} {row.kept:10} {row.one:>7} {row.eight:>8} {row.sizes:>8}  {row.source}")
+        print(f"{row.arch:7} {row.kib:4} {row.kept:10} {row.one:>7} {row.eight:>8} {row.sizes:>8}  {row.source.partition(':')[0]}")
     free = [row for row in rows if row.kept != "partition" and float(row.one) <= 0]
     print(f"{len(rows)} kernels, {len(free)} beyond a cache without a charge")
     if output is not None:
@@ -72,7 +72,6 @@ def _rows(path: Path, arch: str, gpu: str) -> Iterator[Row]:
         size = kib * _KIB
         one, eight = (turns[warps][kib] / (size / LINE) - turns[warps][sizes[0]] / (sizes[0] * _KIB / LINE) for warps in WARPS)
         kept = "partition" if size <= caches.inner else "SM" if size <= caches.outer else "L2"
-        known = "assumed" if caches.unsure else "published"
         yield Row(
             arch, kib, kept, f"{one:.1f}", f"{eight:.1f}", f"{caches.inner // _KIB}/{caches.outer // _KIB}", f"{known}: {caches.source}"
         )
