@@ -113,10 +113,11 @@ class Encodings:
         if word is None:
             return ""
         opcode = instruction.opcode.partition(".")[0]
-        known = self._opcodes.get(word >> self._shift & self._mask)
+        code = word >> self._shift & self._mask
+        known = self._opcodes.get(code)
         if known is None:
-            # An opcode that takes no operands has one encoding.
-            return "another opcode" if opcode in _ALONE else ""
+            # An opcode that takes no operands has one encoding. Control codes alone are none.
+            return "another opcode" if code and opcode in _ALONE else ""
         if opcode not in known:
             # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
             # is not has no row in the tables of opcodes.

@@ -48,7 +48,7 @@ class Setting:
         return f"{self.name or f'0x{self.offset:x}{size}'}={self.value if self.real is None else self.real}"
 
     def at(self, place: "Place") -> "Setting":
-        """Return the parameter with the value that its place has room for; raises UsageError `parameter` where none of that size has it."""
+        """Return the parameter with a value as wide as its place; raises UsageError `parameter` where no number of that size is it."""
         return self if self.real is None else replace(self, value=_bits(str(self), self.real, place.size))
 
 
