@@ -23,7 +23,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def page(name: str) -> str:
-    return (DOCS / "experiments" / name).read_text("utf-8")
+    return (DOCS / "experiments" / f"{name}.md").read_text("utf-8")
 
 
 def severe(kernels: list[dict[str, str]], system: str, ablation: str) -> tuple[int, int]:
@@ -34,7 +34,7 @@ def severe(kernels: list[dict[str, str]], system: str, ablation: str) -> tuple[i
 
 
 def test_the_table_of_the_ablation_is_that_of_its_csv():
-    kernels, text = rows("cfg_sm_61.csv"), page("bounds.md")
+    kernels, text = rows("cfg_sm_61.csv"), page("bounds")
     assert f"sm_61, {len(kernels)} kernels, of which {sum(bool(row['all-rows:whole']) for row in kernels)} have a WCET" in text
     for title, ablation in ABLATIONS.items():
         (cells,) = re.findall(rf"^\| {title} \| (.+) \|$", text, re.MULTILINE)
@@ -45,7 +45,7 @@ def test_the_table_of_the_ablation_is_that_of_its_csv():
 
 def test_the_kernels_that_the_page_on_bounds_names_have_the_numbers_of_the_csv():
     known = {row["function"]: row for row in rows("cfg_sm_61.csv")}
-    text = page("bounds.md").replace("\n", " ")
+    text = page("bounds").replace("\n", " ")
     one, agreed = known["uniform_branches"], "no-agreement"
     assert f"`uniform_branches`: {int(one['paper:whole']):,} to {int(one[f'paper:{agreed}']):,}" in text
     assert f"there ({int(one[f'all-rows:{agreed}']):,})" in text
@@ -71,7 +71,7 @@ def ratio(over: str, under: str) -> Callable[[dict[str, str]], float | None]:
 
 
 def test_the_medians_of_a_full_sm_are_those_of_the_csv():
-    text, known = page("bounds.md"), by_architecture(ratio("full_sm", "control"))
+    text, known = page("bounds"), by_architecture(ratio("full_sm", "control"))
     assert {len(several) for several in known.values()} == set(map(int, re.findall(r"(\d+) or (\d+) kernels each", text)[0]))
     assert {arch: float(number) for arch, number in re.findall(r"(sm_\d+) (\d\.\d\d)", text)} == {
         arch: round(median(several), 2) for arch, several in known.items()
@@ -83,7 +83,7 @@ def test_the_medians_of_a_full_sm_are_those_of_the_csv():
 
 
 def test_the_medians_of_the_cost_models_are_those_of_the_csv():
-    text = page("cost-models.md")
+    text = page("cost-models")
     ratios = [by_architecture(ratio(over, under)) for over, under in (("table", "unit"), ("control", "unit"), ("control", "table"))]
     for arch, table in ratios[0].items():
         (cells,) = re.findall(rf"^\| {arch} \| (.+) \|$", text, re.MULTILINE)
