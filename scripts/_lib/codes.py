@@ -85,7 +85,7 @@ def _found() -> Iterator[tuple[Named, int]]:
                 continue
             for keyword in call.keywords if _name(call) == "Format" else ():
                 if keyword.arg == "syntax" and (code := _text(keyword.value, constants)):
-                    yield Named(code, "Format", "no TOML, or JSON: …", path.relative_to(ROOT).as_posix(), _status(call)), 0
+                    yield Named(code, "Format", "the file is not TOML, or not JSON: …", path.relative_to(ROOT).as_posix(), _status(call)), 0
             texts = [_text(argument, constants) for argument in call.args[:3]]
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):

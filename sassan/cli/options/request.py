@@ -183,8 +183,9 @@ def _asked(
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
     """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
     fields: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    model: dict[str, Any] = {} if "model" in offered else {"model": Unit().name}
-    return AnalysisOptions(occupancy=occupancy, **{**model, **fields})
+    if "model" not in offered:
+        fields["model"] = Unit().name
+    return AnalysisOptions(occupancy=occupancy, **fields)
 
 
 def _compiled(inputs: Iterable[str]) -> bool:
