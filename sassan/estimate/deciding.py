@@ -163,8 +163,8 @@ def _summed(known: _Executed, now: Work, then: Work) -> Counts:
     if name not in {"IADD", "IADD3", "UIADD3", "IMAD", "UIMAD"}:
         raise UnknownError
     _, _, words, _ = split(now.instruction.operands)
-    for one, other in ((now.word(word), then.word(word)) for word in words):
-        limit = np.minimum(limit, _unwrapped(one, other))
+    for word in words:
+        limit = np.minimum(limit, _unwrapped(now.word(word), then.word(word)))
     for register in set(known.operation.writes) - _FLAGS:
         limit = np.minimum(limit, _unwrapped(now.out[register], then.out[register]))
     return limit
