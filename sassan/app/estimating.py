@@ -207,8 +207,10 @@ def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
     if seen is not None and seen.counted.roles:
-        one, other = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
-        message = f"warps of a block have roles: some run the loop at {one}, others that at {other}; an estimate gives all warps one path"
+        first, second = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
+        message = (
+            f"warps of a block have roles: some run the loop at {first}, others that at {second}; an estimate gives all warps one path"
+        )
         return (Gap(starts[seen.counted.roles[0][0]], "warp-roles", message),)
     bounded = {loop for loop, origin in enumerate(bounds.origins) if origin is Origin.INFERRED}
     if seen is not None:

@@ -1,5 +1,6 @@
 """How often warps of a launch visit each node: counted where they were run to their end, and what is assumed of the others."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -156,11 +157,10 @@ def _roles(cfg: WarpCfg, visits: Figures, blocks: npt.NDArray[np.int64], first: 
     sizes = np.array([len(node.code) for node in cfg.nodes], np.float64)
     for block in np.unique(blocks[first]).tolist():
         warps = np.flatnonzero(first & (blocks == block)).tolist()
-        for one in warps:
-            for other in warps:
-                own, others = _alone(cfg, sizes, visits[:, one], visits[:, other]), _alone(cfg, sizes, visits[:, other], visits[:, one])
-                if own and others:
-                    return own, others
+        for left, right in itertools.combinations(warps, 2):
+            roles = _alone(cfg, sizes, visits[:, left], visits[:, right]), _alone(cfg, sizes, visits[:, right], visits[:, left])
+            if all(roles):
+                return roles
     return ()
 
 

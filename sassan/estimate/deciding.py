@@ -163,8 +163,8 @@ def _summed(known: _Executed, now: Work, then: Work) -> Counts:
     if name not in {"IADD", "IADD3", "UIADD3", "IMAD", "UIMAD"}:
         raise UnknownError
     _, _, words, _ = split(now.instruction.operands)
-    for one, other in ((now.word(word), then.word(word)) for word in words):
-        limit = np.minimum(limit, _unwrapped(one, other))
+    for word in words:
+        limit = np.minimum(limit, _unwrapped(now.word(word), then.word(word)))
     for register in set(known.operation.writes) - _FLAGS:
         limit = np.minimum(limit, _unwrapped(now.out[register], then.out[register]))
     return limit
@@ -200,6 +200,6 @@ def _unwrapped(now: Longs, then: Longs) -> Counts:
     word = now.astype(np.int64)
     step = (now - then).astype(np.uint32).view(np.int32).astype(np.int64)
     place = word & (half - 1)
-    room = np.where(step > 0, half - 1 - place, np.maximum(place - 1, 0)) // np.maximum(abs(step), 1)
+    space = np.where(step > 0, half - 1 - place, np.maximum(place - 1, 0)) // np.maximum(abs(step), 1)
     same = (word - step) // half == word // half
-    return np.asarray(np.where(step == 0, NEVER, np.where(same, room, 0)), np.int64)
+    return np.asarray(np.where(step == 0, NEVER, np.where(same, space, 0)), np.int64)

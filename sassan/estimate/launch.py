@@ -126,8 +126,8 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
     whole = _estimate(kernel, usual, gpu, grid, policy)
     if kernel.block is None:
         return whole
-    one = replace(grid, blocks=min(grid.blocks, gpu.sms), places=1)
-    block = _estimate(replace(kernel, path=kernel.block, block=None), usual, gpu, one, policy)
+    alone = replace(grid, blocks=min(grid.blocks, gpu.sms), places=1)
+    block = _estimate(replace(kernel, path=kernel.block, block=None), usual, gpu, alone, policy)
     return max(whole, replace(block, assumptions=(*block.assumptions, _LONGEST)), key=lambda each: each.cycles)
 
 

@@ -22,10 +22,11 @@ from sassan.isa.facts import Facts, Flow
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
-from sassan.simt.code import ALWAYS, Block, Condition, lower
+from sassan.simt.code import ALWAYS, Block, Code, Condition, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus
+from sassan.simt.values import Words
 from sassan.warpcfg.graph import WarpCfg
 
 _GROUPS = 8
@@ -98,21 +99,42 @@ def run(
     """
     function = cfg.function
     looked_at = watched(cfg, facts_of)
-    leaders = [*(node.start for node in cfg.nodes), *looked_at.groups]
-    code = control_slice(lower(function, TableDecoder(facts_of), leaders), looked_at.registers)
-    code = replace(code, registers=tuple(sorted({*code.registers, *looked_at.registers})))
-    slow = slow_paths(function)
-    code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
+    nodes = [node.start for node in cfg.nodes]
+    code = _code(cfg, facts_of, [*nodes, *looked_at.groups], looked_at.registers)
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
-    order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
-    values = Deciding(place, live_slice(control_slice(code), {}))
-    watch = Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen)))  # which counts the work of the larger slice
-    code = live_slice(code, looked_at.reads)
+
+    def watch_of(code: Code) -> tuple[Watch, Deciding]:
+        values = Deciding(place, live_slice(control_slice(code), {}))
+        return Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen))), values
+
+    watch, values = watch_of(code)  # which counts the work of the larger slice
+    done = _ends(watch, values, live_slice(code, looked_at.reads), active)
+    if done.all():
+        return watch, done
+    # Without the accesses, there is less to execute.
+    code = live_slice(_code(cfg, facts_of, nodes, frozenset()), {})
+    again, values = watch_of(code)
+    again.only_count(watch.seen)
+    more = _ends(again, values, code, active)
+    return (again, more) if more.sum() > done.sum() else (watch, done)
+
+
+def _code(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders: Sequence[int], registers: frozenset[int]) -> Code:
+    """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
+    code = control_slice(lower(cfg.function, TableDecoder(facts_of), leaders), registers)
+    code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
+    slow = slow_paths(cfg.function)
+    return replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
+
+
+def _ends(watch: Watch, values: Deciding, code: Code, active: Words) -> npt.NDArray[np.bool_]:
+    """Return which warps come to their end."""
+    order = Order.RANDOM if described(code.function.arch).convergence_barriers else Order.TAKEN_FIRST
     try:
         outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:
-        return watch, watch.ended
-    return watch, np.asarray(outcome.status == RunStatus.ENDED)
+        return watch.ended
+    return np.asarray(outcome.status == RunStatus.ENDED)
 
 
 def slow_paths(function: Function) -> frozenset[int]:

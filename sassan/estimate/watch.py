@@ -99,6 +99,11 @@ class Watch:
             self._outside.setdefault(loop.head, []).append((index, outside))
         self._at = {first: [(each, references(each)) for each in several] for first, several in self.watched.groups.items()}
 
+    def only_count(self, seen: dict[Key, list[Executions]]) -> None:
+        """Look at no access: what others `seen` did stands for them."""
+        self.seen = seen
+        self._at = {}
+
     @property
     def leapt(self) -> Truth:
         """Return which warps leapt over iterations."""
