@@ -20,9 +20,10 @@ from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import is_terminal, label, middle, note, out, safe
+from sassan.cli.output.terminal import is_terminal, label, note, out, safe
 from sassan.errors import UsageError
 from sassan.executor import Executor, can_end_after
+from sassan.names import middle
 
 _INTERRUPTED = 130
 _STANDARD_OUTPUT = "-"

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sassan.cli.output.terminal import colourful, cut, is_terminal, label, labels, middle, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, label, labels, out, safe, width
+from sassan.names import middle
 
 _GAP = 2
 _LAST = 20

@@ -13,7 +13,8 @@ from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
-from sassan.cli.output.terminal import colourful, label, message, middle, out, safe
+from sassan.cli.output.terminal import colourful, label, message, out, safe
+from sassan.names import middle
 from sassan.render import sarif
 from sassan.render.sarif import Finding, Location, Rule
 
