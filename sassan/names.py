@@ -106,7 +106,7 @@ def short_names(names: Iterable[str], width: int) -> dict[str, str]:
 
 
 def _where_different(texts: Sequence[str], width: int) -> list[str]:
-    """Return different texts as their common beginning, as far as there is room, and all words in which they differ."""
+    """Return different texts as their common beginning, as far as there is space, and all words in which they differ."""
     words = [_WORDS.findall(text) for text in texts]
     start = _common(words)
     end = _common([each[start:][::-1] for each in words])
@@ -115,8 +115,8 @@ def _where_different(texts: Sequence[str], width: int) -> list[str]:
         parts = [_parts([word if shown else "" for word, shown in zip(each, differ, strict=True)][start:]) for each in words]
     else:
         parts = [_parts([*each[start : len(each) - end], *[""] * end]) for each in words]
-    begun, room = "".join(words[0][:start]), max(width - max(map(len, parts)), _LEAST)
-    lead = begun if len(begun) <= room else begun[: room - 1] + "…"
+    begun, space = "".join(words[0][:start]), max(width - max(map(len, parts)), _LEAST)
+    lead = begun if len(begun) <= space else begun[: space - 1] + "…"
     return [lead + part for part in parts]
 
 

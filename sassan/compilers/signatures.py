@@ -61,11 +61,11 @@ class KernelDefinition:
 def kernels(text: str) -> tuple[KernelDefinition, ...]:
     """Return the definitions of kernels in CUDA C++."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    found = [(match["token"], match.start("token")) for match in _TOKEN.finditer(text) if match["token"]]
-    words = [word for word, _ in found]
+    places = [(match["token"], match.start("token")) for match in _TOKEN.finditer(text) if match["token"]]
+    words = [word for word, _ in places]
 
     def line(place: int) -> int:
-        return bisect_right(starts, found[place][1])
+        return bisect_right(starts, places[place][1])
 
     out: list[KernelDefinition] = []
     for place in (place for place, word in enumerate(words) if word == "__global__"):
@@ -110,24 +110,24 @@ def _behind(words: Sequence[str], at: int) -> int:
 
 
 def _parameters(words: Sequence[str]) -> tuple[NamedParameter, ...] | None:
-    several = [_parameter(one) for one in _split(words)]
-    known = [one for one in several if one is not None]
-    return tuple(known) if len(known) == len(several) and len({one.name for one in known}) == len(known) else None
+    several = [_parameter(words_of_one) for words_of_one in _split(words)]
+    known = [each for each in several if each is not None]
+    return tuple(known) if len(known) == len(several) and len({each.name for each in known}) == len(known) else None
 
 
 def _split(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the words of each parameter."""
     if list(words) in ([], ["void"]):
         return
-    depth, one = 0, list[str]()
+    depth, part = 0, list[str]()
     for word in words:
         depth += (word in _OPEN) - (word in _CLOSE)
         if word == "," and depth == 0:
-            yield one
-            one = []
+            yield part
+            part = []
         else:
-            one.append(word)
-    yield one
+            part.append(word)
+    yield part
 
 
 def _parameter(words: Sequence[str]) -> NamedParameter | None:

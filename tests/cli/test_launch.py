@@ -43,8 +43,8 @@ def test_a_grid_that_one_sm_holds_waits_for_its_own_warps_only(sassan: Sassan):
 
 def test_what_a_launch_takes_for_granted_is_printed(sassan: Sassan):
     out = sassan("analyze", SAXPY, "--block-dim", "16,16", "--grid", "4", "--sms", "2", *TOLD, "--partition").out
-    assert "saxpy     sm_61     22       2    1        0    22       604   160\n" in out
-    assert "  saxpy: 8 blocks of 8 warps on an SM (limited by warps)\n  saxpy: partition model: 592\n" in out
+    assert "saxpy     sm_61     22       2    1        0    22       160   160\n" in out
+    assert "  saxpy: 8 blocks of 8 warps on an SM (limited by warps)\n  saxpy: partition model: 148\n" in out
     assert (
         "- a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU\n"
         in out

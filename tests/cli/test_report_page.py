@@ -140,7 +140,7 @@ def test_an_interrupt_leaves_the_old_page_and_no_half_one(sassan: Sassan, tmp_pa
 
 def test_report_has_every_option_of_analyze_but_those_of_its_text(sassan: Sassan):
     options = [set(re.findall(r"--[a-z][a-z-]+", sassan(command, "--help").out)) for command in ("analyze", "report")]
-    assert options[0] - options[1] == {"--json", "--csv", "--assumptions", "--explain", "--schedule"}
+    assert options[0] - options[1] == {"--json", "--csv", "--assumptions", "--explain", "--gaps", "--schedule"}
 
 
 def test_the_help_fits_80_columns(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):

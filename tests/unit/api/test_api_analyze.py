@@ -73,7 +73,8 @@ def test_a_name_that_no_function_has_is_an_error_with_the_names():
 def test_a_launch_tells_occupancy_and_the_grid():
     launch = sassan.Launch(block=(64, 4), grid=40, registers=16, shared=0, sms=20)
     kernel = sassan.analyze(BFS, loop_bound=10, launch=launch)[0]
-    assert kernel.warps == 64
+    # 40 blocks of 8 warps on 20 SMs: 2 on each, of 8 that it could hold.
+    assert kernel.warps == 16
     assert kernel.grid is not None
     assert kernel.makespan is not None
     assert kernel.grid <= kernel.makespan
