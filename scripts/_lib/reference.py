@@ -78,6 +78,7 @@ _SAID = {
     "internal": "a defect of sassan: the kind of the exception, and its text",
     "launch": "no GPU runs this launch: …",
     "restriction": "a restriction of a tuning space has no value: …",
+    "text-differs": "the text of the instruction at 0x… contradicts its encoding, which has …",
     "worker-failed": "a worker ended by an exception: …",
 }
 """What errors say whose messages stand elsewhere in the source."""
