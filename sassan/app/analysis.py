@@ -164,10 +164,10 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
     """
     reaching = settings.launch != Launch() and not settings.experiment
-    found = (
+    said = (
         Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
     )
-    inferred, excluded = found.loops, {*found.unreached}
+    inferred, excluded = said.loops, {*said.unreached}
     checked = False
     if settings.check and all(external.address in ended(isa) for external in cfg.externals):
         held = check_bounds(cfg, isa.facts, settings.launch, inferred)

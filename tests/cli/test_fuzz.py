@@ -63,7 +63,7 @@ def test_a_status_that_means_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytes
 
 
 def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(assemble, "_check_texts", lambda *_: None)
+    monkeypatch.setattr(assemble, "_contradiction", lambda *_: None)
     form = FORMATS["contradiction"]
     assert fuzz.checked(form, *fuzz.made(form, 1, SILENT), None)[0].startswith("silent: ")
 

@@ -26,7 +26,7 @@ def _of_bit(relation: str, left: Value, right: Value, *, is_signed: bool) -> Tru
     truth = symbols[0].truth if len(symbols) == 1 else None
     if truth is None or left.range.width or right.range.width:
         return None
-    zero, one = (
+    outcomes = tuple(
         _decide(
             State(),
             relation,
@@ -35,9 +35,9 @@ def _of_bit(relation: str, left: Value, right: Value, *, is_signed: bool) -> Tru
         )
         for bit in (0, 1)
     )
-    if zero == one:
-        return YES if one else NO
-    return truth if one else truth.negate()
+    if outcomes[0] == outcomes[1]:
+        return YES if outcomes[1] else NO
+    return truth if outcomes[1] else truth.negate()
 
 
 def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> bool | None:

@@ -78,8 +78,8 @@ def back_edge_counts(
     bounds: Sequence[int | None] = (),
 ) -> tuple[tuple[int, ...], ...] | None:
     """Return the back edges of `seen`."""
-    found = seen(cfg, facts_of, launches, effort, bounds)
-    return None if found is None else found.back_edges
+    done = seen(cfg, facts_of, launches, effort, bounds)
+    return None if done is None else done.back_edges
 
 
 def seen(
@@ -129,10 +129,10 @@ def check(
     if cfg.function.frames or all(result.bound is None for result in results):
         return Checked(results, ran=False)
     effort = replace(effort, unbounded=False)
-    found = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
-    if found is None:
+    done = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
+    if done is None:
         return Checked(results, ran=False)
-    return Checked(tuple(_held(result, found.back_edges[0][result.loop]) for result in results), ran=True, blocks=found.blocks)
+    return Checked(tuple(_held(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks)
 
 
 def _held(result: Inferred, seen: int) -> Inferred:
