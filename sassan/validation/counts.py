@@ -61,7 +61,7 @@ def check_counts(cfg: WarpCfg, bounds: LoopBounds, worst: tuple[int, ...], recor
         limits = ((address, count, _most(replace(system, objective=executions[address]))) for address, count in known.items())
         above += [Excess(address, count, limit) for address, count, limit in limits if limit is not None and count > limit]
     on_path = {address: warps * sum(worst[index - 1] for index, _ in executions[address]) for address in known} if worst else {}
-    equal = sum(on_path[address] == count for address, count in known.items()) if worst else 0
+    equal = sum(on_path.get(address, 0) == count for address, count in recorded.items()) if worst else 0
     return CountCheck(len(recorded), equal, tuple(sorted(above, key=lambda excess: excess.address)), consistent and not above)
 
 
