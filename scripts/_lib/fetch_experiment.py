@@ -72,9 +72,8 @@ def _rows(path: Path, arch: str, gpu: str) -> Iterator[Row]:
         size = kib * _KIB
         one, eight = (turns[warps][kib] / (size / LINE) - turns[warps][sizes[0]] / (sizes[0] * _KIB / LINE) for warps in WARPS)
         kept = "partition" if size <= caches.inner else "SM" if size <= caches.outer else "L2"
-        yield Row(
-            arch, kib, kept, f"{one:.1f}", f"{eight:.1f}", f"{caches.inner // _KIB}/{caches.outer // _KIB}", f"{known}: {caches.source}"
-        )
+        both = f"{caches.inner // _KIB}/{caches.outer // _KIB}"
+        yield Row(arch, kib, kept, f"{one:.1f}", f"{eight:.1f}", both, caches.source)
 
 
 def _turns(path: Path, gpu: str, warps: int) -> dict[int, float]:
