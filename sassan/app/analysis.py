@@ -164,9 +164,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
     """
     reaching = settings.launch != Launch() and not settings.experiment
-    said = (
-        Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
-    )
+    said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
     inferred, excluded = said.loops, {*said.unreached}
     checked = False
     if settings.check and all(external.address in ended(isa) for external in cfg.externals):
