@@ -37,13 +37,22 @@ WIDE = 100_000
 """Columns of a terminal on which everything fits."""
 LAUNCH = ("--block-dim", "16,16", "--grid", "1234,5678", "--gpu", "T4")
 LIMIT = ("--param", "param_6=1234567")
+GIVEN = tuple(
+    text
+    for name, number in (("1", "19744"), ("2", "90848"), ("3", "0.0"), ("4", "0.25"), ("5", "0.125"))
+    for text in ("--param", f"param_{name}={number}")
+)
 PROGRAM = """
 [[launch]]
 kernel = "mandelbrot"
 grid = [8123, 4567, 1]
 block = [16, 16, 1]
 count = 123456
-params = [{{offset = 28, size = 4, value = "0x{:08x}"}}]
+params = [
+    {{offset = 8, size = 4, value = "0x00004d20"}}, {{offset = 12, size = 4, value = "0x000162e0"}},
+    {{offset = 16, size = 4, value = "0x00000000"}}, {{offset = 20, size = 4, value = "0x3e800000"}},
+    {{offset = 24, size = 4, value = "0x3e000000"}}, {{offset = 28, size = 4, value = "0x{:08x}"}},
+]
 """
 SPACE = """
 [kernel]
@@ -102,7 +111,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "listing": ("listing", lambda _: (SAXPY,)),
     "listing --check": ("listing", lambda _: (MANDELBROT, "--check")),
     "memory": ("memory", lambda _: (MANDELBROT, "--block-dim", "16,16", *LIMIT)),
-    "estimate": ("estimate", lambda _: (MANDELBROT, *LAUNCH, *LIMIT, "--what-if", "block=128", "--what-if", "gpu=H100 SXM")),
+    "estimate": ("estimate", lambda _: (MANDELBROT, *LAUNCH, *LIMIT, *GIVEN, "--what-if", "block=128", "--what-if", "gpu=H100 SXM")),
     "estimate --launches": ("estimate", lambda folder: (MANDELBROT, "--gpu", "T4", "--launches", program(folder))),
     "ipet": ("ipet", lambda _: (BFS, "--loop-bound", "123456789")),
     "makespan of a string": ("makespan", lambda _: ("L2C3" * 30, "-W", "12", "--engine", "bounds", "--issue", "2", "--time-limit", "1")),
@@ -186,8 +195,8 @@ WITHOUT_TABLE = {
 }
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
 UNSHOWN = {
-    "analyze": r"edges|grid\.(blocks|terms)|limits|estimate\.(cycles|rows|stalls|shares)|explain\.(blocks|instructions|memory)",
-    "check": r"instructions|blocks|edges|registers|loops|occupancy",
+    "analyze": r"edges|grid\.(blocks|terms)|limits|estimate\.(cycles|rows|stalls|shares)|profile|explain\.(blocks|instructions|memory)",
+    "check": r"profile|instructions|blocks|edges|registers|loops|occupancy",
     "estimate": r"launches\.(wcet|bound|estimate)",
     "gpus": r"l2_kib|kept_mhz|peaks\.computed",
     "strings": r"wcet",
