@@ -37,8 +37,9 @@ def _add(work: Work) -> None:
             total = total + carry_in
             carry = carry + carry_in
     work.put(to, total)
-    for out in outs:
-        work.put(out, carry >> np.uint64(32) != 0)
+    # Of three words two carries may be left: with one, the first predicate holds, whichever the hardware takes.
+    for carries, out in enumerate(out for out in outs if getattr(out, "index", None) is not None):
+        work.put(out, carry >> np.uint64(32) > np.uint64(carries))
     if isinstance(to, Register) and "CC" in to.modifiers:
         work.out[_CC] = (carry >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
 

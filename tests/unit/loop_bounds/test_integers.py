@@ -62,5 +62,13 @@ def test_a_condition(text, held, truth):
     assert run(text, **held)[number("P0")] == truth
 
 
+@pytest.mark.parametrize(("words", "carries"), [((1, 1, 1), 0), ((0xFFFFFFFF, 1, 0), 1), ((0xFFFFFFFF,) * 3, 2)])
+def test_two_predicates_hold_as_many_carries_as_a_sum_of_three_words_has(words, carries):
+    left = run("IADD3 R0, P1, P2, R2, R3, R4", R2=words[0], R3=words[1], R4=words[2])
+    assert left[number("P1")] + left[number("P2")] == carries
+    alone = run("IADD3 R0, PT, P2, R2, R3, R4", R2=words[0], R3=words[1], R4=words[2])
+    assert alone[number("P2")] == bool(carries)
+
+
 def test_memory_is_drawn_anew_for_each_lane_and_run():
     assert run("LDG.E R0, [R2]", "sm_61")[number("R0")] not in {0, 1}
