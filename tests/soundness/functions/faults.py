@@ -116,7 +116,13 @@ FAULTS = (
     WrongLine(
         "a bit of the opposite condition", "language bit", ARITHMETIC, "truth=truth if isinstance", "truth=truth.negate() if isinstance"
     ),
-    WrongLine("a bit that is read as its opposite", "language equal", CONDITIONS, "return truth if one", "return truth.negate() if one"),
+    WrongLine(
+        "a bit that is read as its opposite",
+        "language equal",
+        CONDITIONS,
+        "return truth if outcomes[1]",
+        "return truth.negate() if outcomes[1]",
+    ),
     WrongLine("a bit of a decided condition turned over", "path assume", VALUES, "held != truth.negated", "held == truth.negated"),
     WrongLine(
         "a high product of unsigned words", "language high", ARITHMETIC, "pair, is_signed=is_signed), a", "pair, is_signed=False), a"
