@@ -347,7 +347,11 @@ def _unreached(search: _Search) -> tuple[int, ...]:
     flows, walk = search.flows, search.walk
     behind, before = wanted(flows, decisions(flows))
     again = replace(walk, machine=walk.machine.sliced(behind), before=before, _plans={}, _names={}, _steps={})
-    met = again.function(lambda loop, *_: search.ranges.get(loop, {}))
+
+    def held(loop: int, _entries: Sequence[State], _side: Sequence[State]) -> Mapping[int, Range]:
+        return search.ranges.get(loop, {})
+
+    met = again.function(held)
     nodes = flows.cfg.nodes
     return tuple(sorted({node.start for node in nodes} - {nodes[index].start for index in met}))
 

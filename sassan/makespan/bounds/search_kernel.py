@@ -126,7 +126,7 @@ def _pooled_number(up_to: Ints, gone: Ints, guide: Guide) -> int:
     number = 0
     for index in range(len(guide.ends)):
         end = guide.ends[index]
-        number += guide.pooled_place[up_to[end] - gone[end], index]
+        number += int(guide.pooled_place[up_to[end] - gone[end], index])
     return number
 
 
