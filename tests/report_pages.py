@@ -93,6 +93,7 @@ def opened(browser: Any, path: Path, text: str, **options: Any) -> Opened:
 
     one.page.route("**/*", ask)
     one.page.goto(one.url)
+    one.page.wait_for_selector("#main[aria-busy=false]", state="attached")  # the data of a function are unpacked after the page is loaded
     return one
 
 

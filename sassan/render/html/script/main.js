@@ -1,12 +1,16 @@
 // The view: the overview, or one function. The fragment of the address selects it, so that it works with bookmarks and the history.
 
-const state = { at: null, view: null };
+const state = { at: null, view: null, turn: 0 };
 const only = FUNCTIONS.length === 1 && (PAGE.version !== null || !PAGE.refused.length);
 
+// Data are unpacked while others go on: until the view of the last address stands, the page is busy.
 async function show() {
   const [, at, block] = location.hash.match(/^#k(\d+)(?:\/(\w+))?$/) ?? [];
+  const turn = ++state.turn;
+  byId("main").setAttribute("aria-busy", "true");
   if (only || (at !== undefined && Number(at) < FUNCTIONS.length)) await showFunction(only ? 0 : Number(at), block);
   else showOverview();
+  if (turn === state.turn) byId("main").setAttribute("aria-busy", "false");
 }
 
 function showOverview() {
