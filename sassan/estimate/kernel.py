@@ -20,7 +20,7 @@ _MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), i
 _OLDEST, _ROUND_ROBIN = (list(Policy).index(each) for each in (Policy.OLDEST, Policy.ROUND_ROBIN))
 _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED = 0, 1, 2
-_BEGUN, _ACTIVE, _NOW, _FINISH, WIDTH = range(5)
+_BEGUN, _ACTIVE, _NOW, FINISH, WIDTH = range(5)
 """Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
 _CLOCK, _RESIDENT, _TAIL = range(3)
 """Places in `State.totals`: those of `program.Run`, weighted."""
@@ -208,7 +208,7 @@ def _issue(sim: Simulation, w: int, now: int) -> None:
     _note(sim, now, sim.shape.schedulers + unit, sim.code.rows[row, _INTERVAL])
     taken, late = _access(sim, row, now)
     end = now + sim.code.rows[row, _WRITTEN] + late
-    sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], end)
+    sim.state.counters[FINISH] = max(sim.state.counters[FINISH], end)
     sim.warps.ends[w] = max(sim.warps.ends[w], end)
     _set(sim, w, row, sim.code.rows[row, _WRITES], end)
     _set(sim, w, row, sim.code.rows[row, _READS], now + sim.code.rows[row, _READ] + taken)
@@ -261,7 +261,7 @@ def _end(sim: Simulation, w: int, after: int, now: int, weight: float) -> None:
     sim.state.over[place] = max(sim.state.over[place], after)
     for barrier in range(BARRIERS):
         sim.state.over[place] = max(sim.state.over[place], sim.warps.clear[w, barrier])
-    sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], sim.state.over[place])
+    sim.state.counters[FINISH] = max(sim.state.counters[FINISH], sim.state.over[place])
     if sim.state.live[place] == 0 and sim.state.counters[_BEGUN] < sim.shape.blocks:
         start = sim.state.over[place] + sim.shape.dispatch
         _begin(sim, place, start, sim.state.totals[_CLOCK] + (start - now) * weight)
@@ -336,5 +336,5 @@ def run(sim: Simulation) -> bool:
         w = _choose(sim, s)
         if w >= 0:
             _issue(sim, w, now)
-    state.totals[_CLOCK] += state.counters[_FINISH] - state.counters[_NOW]
+    state.totals[_CLOCK] += state.counters[FINISH] - state.counters[_NOW]
     return True

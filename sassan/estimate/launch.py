@@ -142,6 +142,7 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
     program = demands.program(walked)
     run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), policy=policy)
     work = Work(program, tuple(demands.pools), usual.rates.machine.schedulers)
+    simulated -= max(0.0, run.cycles - work.at_most(walked, len(run.dispatched) * grid.block_warps, run))
     warps = on_sm.blocks * grid.block_warps
     # What is simulated may end before its stores have left the queues; and an SM gets its blocks one after the other.
     cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)

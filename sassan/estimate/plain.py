@@ -70,7 +70,7 @@ class _Simulation:
             if cycle > _LONGEST:
                 raise SelfCheckError("deadlock", "the simulated warps wait for each other")
         clock = self.clock + (self.finish - self.now)
-        return Run(clock, self.dispatched, self.stalls, self.resident, self.tail, self.assumed, *self.timeline())
+        return Run(clock, self.finish, self.dispatched, self.stalls, self.resident, self.tail, self.assumed, *self.timeline())
 
     def timeline(self) -> tuple[npt.NDArray[np.int64], int]:
         """Return the timeline, and the cycles of each of its pieces."""

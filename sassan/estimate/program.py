@@ -107,7 +107,8 @@ class Sm:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a simulation tells: `cycles`; `dispatched`: when each block began; `stalls` in cycles of warps per row and `Stall`.
+    """What a simulation tells: `cycles`, of which `once` were simulated; `dispatched`: when each block began; `stalls` in cycles of warps
+    per row and `Stall`.
 
     `resident`: cycles of all warps from the start of their block to their end; `tail`: cycles of places without a block behind the last
     dispatch, of all places together; `assumed`: cycles of warps that wait for latencies that are assumed, per row. `timeline` (BINS,
@@ -116,6 +117,7 @@ class Run:
     """
 
     cycles: float
+    once: int
     dispatched: Figures
     stalls: Figures
     resident: float

@@ -35,7 +35,7 @@ def simulate(program: Program, sm: Sm) -> Run:
     if not kernel.run(kernel.Simulation(code, shape, warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
     cycles, resident, tail = map(float, totals)
-    return Run(cycles, dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))
+    return Run(cycles, int(counters[kernel.FINISH]), dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))
 
 
 def _zeros(count: int, *shape: int) -> list[Numbers]:

@@ -1,12 +1,12 @@
 """For how long the warps of a program keep the resources of an SM."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sassan.estimate.answer import PathRow
 from sassan.estimate.path import Visits
-from sassan.estimate.program import TICK, Column, Figures, Program
+from sassan.estimate.program import TICK, Column, Figures, Program, Run
 
 _MEMORY = {"memory": Column.PIPELINE, "l2": Column.L2, "dram": Column.DRAM}
 _WHOLE = frozenset({"l2", "dram"})
@@ -41,6 +41,17 @@ class Work:
             name: cycles * warps_per_cycle / self.parallel(name) * (1.0 if name in _WHOLE else balance)
             for name, cycles in self.cycles(walked).items()
         }
+
+    def at_most(self, walked: Visits, warps: int, run: Run) -> float:
+        """Return the time that a run of so many warps stands for at most: of each resource, its work, and what it was idle.
+
+        A moment in which a resource is idle stands for no more than the heaviest visit does. (The clock of a run counts what passes between
+        two instructions as often as the visit of the second one: where some warps are in a heavy iteration and others are not, it counts
+        work of the ones as that of the others.)
+        """
+        alone = self.shares(replace(walked, weights=(1.0,) * len(walked.nodes)), warps)
+        heaviest = max(walked.weights)
+        return min(work + heaviest * max(0.0, run.once - alone[name]) for name, work in self.shares(walked, warps).items())
 
     def row(self, walked: Visits) -> PathRow:
         """Return the row of a path."""
