@@ -181,7 +181,9 @@ class _Rows:
         row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
         row[Column.READ] = min(rates.reading(opcode), _READ)
         row[Column.UNIT] = self._pools.index(self._demands.pool(opcode)[0])
-        row[Column.INTERVAL] = min(op.interval, self._quicker.get(opcode.partition(".")[0], op.interval))
+        pipe = rates.machine.pipe(op.unit, opcode)
+        usual = round(op.interval * pipe.usual) if pipe is not None else op.interval
+        row[Column.INTERVAL] = min(usual, self._quicker.get(opcode.partition(".")[0], usual))
         row[Column.BLOCKS] = barrier and ".ARV" not in opcode
         row[Column.DRAINS] = kind.drains and not barrier
         row[Column.BRANCHES] = kind.blocks and not barrier

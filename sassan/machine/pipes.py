@@ -25,7 +25,8 @@ class Pipe:
 
     `passes` is how often an instruction goes through the lanes, `products` how many multiply-adds a lane does per cycle.
     `names` are shell patterns over the mnemonic, or over the whole opcode where they hold a dot; none: every opcode of the unit.
-    `standard` is the matrix product that letter T stands for, in one row of a unit map at most.
+    `standard` is the matrix product that letter T stands for, in one row of a unit map at most. `usual` is which part of the time an
+    instruction keeps the unit as a rule, where that is less than a source shows it to be in the worst case: estimates take it.
     """
 
     unit: str
@@ -36,6 +37,7 @@ class Pipe:
     products: int = 1
     standard: str = ""
     cycles: int = 0
+    usual: float = 1.0
     unsure: bool = False
     source: str = ""
 
@@ -85,7 +87,7 @@ def changed(pipes: tuple[Pipe, ...], changes: Mapping[str, Change]) -> tuple[Pip
 def _changed(pipe: Pipe, change: Change) -> Pipe:
     scope = change.scope or pipe.scope
     if change.cycles:
-        return replace(pipe, scope=scope, cycles=change.cycles, unsure=False)
+        return replace(pipe, scope=scope, cycles=change.cycles, usual=1.0, unsure=False)
     return replace(pipe, scope=scope)
 
 
@@ -106,7 +108,7 @@ def pipes_of(arch: str) -> tuple[Pipe, ...]:
 
 def _pipe(path: str, row: FactRow) -> Pipe:
     fields = row.fields
-    fields.only("unit", "names", "lanes", "passes", "products", "standard", "cycles", "scope", "unsure", "source")
+    fields.only("unit", "names", "lanes", "passes", "products", "standard", "cycles", "usual", "scope", "unsure", "source")
     if ("lanes" in fields) == ("cycles" in fields):
         raise fields.fail("lanes", "a unit has either lanes or cycles")
     return Pipe(
@@ -118,6 +120,7 @@ def _pipe(path: str, row: FactRow) -> Pipe:
         products=fields.whole("products", 1),
         standard=fields.text("standard", ""),
         cycles=fields.whole("cycles") if "cycles" in fields else 0,
+        usual=fields.number("usual", 1.0, least=0, most=1),
         unsure=fields.flag("unsure"),
         source=row.source,
     )
