@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from _samples import tools
 
@@ -22,12 +23,14 @@ from sassan.timing import models
 from sassan.timing.rates import Tables
 
 TABLE = Path(__file__).with_name("peaks.toml")
-WARPS, TIMES, CHAINS, AGAIN = 32, 500, 8, 16
-"""A block of so many warps on each SM; each runs so many iterations of so many statements, one chain after the other, so often."""
+WARPS, TIMES, STATEMENTS, CHAINS = 32, 500, 128, 8
+"""A block of so many warps on each SM; each runs so many iterations of so many statements, in so many chains where the table says no other number."""
 COPIED = 1 << 28
 """Bytes that the copy reads, and writes: more than any L2 keeps."""
 COPY = "copy"
+SHEET, MEASURED = "data sheet", "measured"
 _LOOP = """
+struct Eight {{ float x[8]; }};
 extern "C" __global__ void __launch_bounds__(1024) loop({type} *out, unsigned a, unsigned b) {{
     __shared__ float4 held[32];
     unsigned at = (unsigned)__cvta_generic_to_shared(held + threadIdx.x % 32);
@@ -53,12 +56,13 @@ extern "C" __global__ void copy(const float4 *in, float4 *out) {
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A loop on a product: cycles at the peak of the data sheet, the estimate without the launch overhead, and the bound."""
+    """A loop on a product: cycles at the peak, what that is a peak of (`SHEET`, or what was measured instead), the estimate and the bound."""
 
     loop: str
     product: str
     arch: str
     needed: float
+    peak_of: str
     estimate: float | None
     bound: int | None
     why: str = ""
@@ -80,36 +84,40 @@ def peaks(loops: frozenset[str], products: frozenset[str], nvrtc: Path) -> Itera
     for name in (*table["loop"], COPY):
         for arch, several in table["products"].items():
             loop = table["loop"].get(name)
-            if (loops and name not in loops) or (loop is not None and arch not in loop["rates"]):
+            if (loops and name not in loops) or (loop is not None and not _rates(loop).keys() & {arch, *several}):
                 continue
-            wanted = loop.get("only", {}).get(arch, several) if loop is not None else several
-            wanted = [product for product in wanted if not products or product in products]
+            wanted = [product for product in several if not products or product in products]
             cubin = _compiled(loop, arch, nvrtc) if wanted else b""
             for product in wanted:
                 yield _peak(name, loop, arch, find(product), cubin)
 
 
-def _compiled(loop: Mapping[str, str] | None, arch: str, nvrtc: Path) -> bytes:
-    source = _COPY if loop is None else _LOOP.format(type=loop["type"], code=loop["code"], chains=CHAINS, times=TIMES, again=AGAIN)
+def _rates(loop: Mapping[str, Any]) -> Mapping[str, float]:
+    return {**loop.get("rates", {}), **loop.get("measured", {})}
+
+
+def _compiled(loop: Mapping[str, Any] | None, arch: str, nvrtc: Path) -> bytes:
+    source = _COPY
+    if loop is not None:
+        chains = loop.get("chains", CHAINS)
+        source = _LOOP.format(type=loop["type"], code=loop["code"], chains=chains, times=TIMES, again=STATEMENTS // chains)
     return tools.Nvrtc(nvrtc).compile(source, "loop.cu", [f"-arch={arch}", "-std=c++17"])[0]
 
 
-def _peak(name: str, loop: Mapping[str, object] | None, arch: str, gpu: Product, cubin: bytes) -> Peak:
+def _peak(name: str, loop: Mapping[str, Any] | None, arch: str, gpu: Product, cubin: bytes) -> Peak:
     if loop is None:
-        memory = memory_of(gpu)
-        needed = 2 * COPIED / float(memory.dram)
+        needed, peak_of = 2 * COPIED / float(memory_of(gpu).dram), f"{MEASURED}: {gpu.dram_efficiency:.0%} of the data sheet"
         launch = Launch((256, 1, 1), (COPIED // (256 * 16), 1, 1), (Setting("param_0", -1, 1 << 30, 8), Setting("param_1", -1, 1 << 32, 8)))
     else:
-        rates, operations = loop["rates"], loop["operations"]
-        assert isinstance(rates, dict)
-        assert isinstance(operations, int)
-        needed = WARPS * TIMES * CHAINS * AGAIN * operations / rates[arch]
+        rates = _rates(loop)
+        peak_of = MEASURED if arch in loop.get("measured", {}) else SHEET
+        needed = WARPS * TIMES * STATEMENTS * loop["operations"] / rates.get(gpu.name, rates.get(arch))
         launch = Launch((32 * WARPS, 1, 1), (gpu.sms, 1, 1), (Setting("param_1", -1, 0, 4), Setting("param_2", -1, 1, 4)))
     result = _estimated(cubin, gpu, launch)
     known = result.estimate
     if known is None:
-        return Peak(name, gpu.name, arch, needed, None, None, ", ".join(sorted({gap.code for gap in result.gaps})))
-    return Peak(name, gpu.name, arch, needed, known.cycles, result.analysis.grid_bound)
+        return Peak(name, gpu.name, arch, needed, peak_of, None, None, ", ".join(sorted({gap.code for gap in result.gaps})))
+    return Peak(name, gpu.name, arch, needed, peak_of, known.cycles, result.analysis.grid_bound)
 
 
 def _estimated(cubin: bytes, gpu: Product, launch: Launch) -> EstimateResult:
