@@ -121,7 +121,7 @@ def run(
 
 def _code(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders: Sequence[int], registers: frozenset[int]) -> Code:
     """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
-    code = control_slice(lower(cfg.function, TableDecoder(facts_of), leaders), registers)
+    code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
     slow = slow_paths(cfg.function)
     return replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))

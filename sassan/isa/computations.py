@@ -294,7 +294,15 @@ def _truth(term: Term | None) -> bool:
 
 
 def _is_bare(operand: Operand | None) -> bool:
-    return not (isinstance(operand, Register | Constant) and (operand.negated or operand.inverted))
+    return not (_is_negated(operand) or _is_inverted(operand))
+
+
+def _is_negated(operand: Operand | None) -> bool:
+    return isinstance(operand, Register | Constant) and operand.negated
+
+
+def _is_inverted(operand: Operand | None) -> bool:
+    return isinstance(operand, Register | Constant) and operand.inverted
 
 
 def _is_zero(operand: Operand | None) -> bool:
@@ -306,6 +314,8 @@ def _about(function: str, operands: Sequence[Operand | None]) -> bool:
     match function:
         case "given":
             return None not in operands
+        case "minus":
+            return sum(map(_is_negated, operands)) == 1 and not any(map(_is_inverted, operands))
         case "number":
             return isinstance(operands[0], Immediate)
         case "single":

@@ -190,12 +190,13 @@ FUNCTIONS: Mapping[str, Signature] = {
     "whole": Signature((_O,), _W),  # the register without its part selector
     "bare": Signature((_O,), _F, repeats=True),  # no operand is negated or inverted
     "given": Signature((_O,), _F),  # the instruction has the operand
+    "minus": Signature((_O,), _F, repeats=True),  # one of the operands is negated, and none is inverted
     "number": Signature((_O,), _F),  # the operand is an immediate
     "single": Signature((_O, _O), _F),  # at most one of two destinations is a register
     "zero": Signature((_O,), _F, repeats=True),  # all operands are RZ
 }
 """The operators and functions of the language."""
-ABOUT_OPERANDS = frozenset({"bare", "given", "number", "single", "zero"})
+ABOUT_OPERANDS = frozenset({"bare", "given", "minus", "number", "single", "zero"})
 """Functions that the text of an instruction decides."""
 
 _OPERATORS: Mapping[type[ast.AST], str] = {

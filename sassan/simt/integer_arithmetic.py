@@ -19,6 +19,9 @@ def _add(work: Work) -> None:
     if modifiers - {"X", "64"}:
         raise UnknownError
     if "64" in modifiers:
+        # What a sum of pairs carries is drawn.
+        if ins or "X" in modifiers:
+            raise UnknownError
         _add_pairs(work, to, words)
         return
     values = [_summand(work, word) for word in words]
@@ -53,12 +56,9 @@ def _summand(work: Work, operand: Operand) -> Longs:
 
 
 def _add_pairs(work: Work, to: Operand, words: list[Operand]) -> None:
-    low = sum(work.word(word) for word in words)
-    high = sum(work.word(word, 1) for word in words)
-    if any(getattr(word, "negated", False) for word in words):
-        raise UnknownError
-    work.put(to, np.asarray(low))
-    work.put(to, np.asarray(high) + (np.asarray(low) >> np.uint64(32)), 1)
+    total = reduce(lambda a, b: a + b, [work.pair(word) for word in words])
+    work.put(to, total)
+    work.put(to, total >> np.uint64(32), 1)
 
 
 def _multiply(work: Work) -> None:

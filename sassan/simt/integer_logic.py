@@ -147,6 +147,9 @@ def _select_by_word(work: Work) -> None:
 
 
 def _extreme(work: Work) -> None:
+    if work.modifiers & {"U64", "S64"}:
+        _extreme_of_pairs(work)
+        return
     to, *sources, which = work.instruction.operands
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
@@ -155,6 +158,17 @@ def _extreme(work: Work) -> None:
         words = [(words[0] + words[1]) & MASK, words[2]]
     lesser = numbers(words[0], work.signed) <= numbers(words[1], work.signed)
     work.put(to, np.where(lesser == work.truth(which), words[0], words[1]))
+
+
+def _extreme_of_pairs(work: Work) -> None:
+    _, _, to, *sources, which, other = work.instruction.operands
+    if work.truth(other).any():
+        raise UnknownError
+    left, right = map(work.pair, sources)
+    lesser = left.view(np.int64) <= right.view(np.int64) if work.signed else left <= right
+    pairs = np.where(lesser == work.truth(which), left, right)
+    work.put(to, pairs)
+    work.put(to, pairs >> np.uint64(32), 1)
 
 
 def _magnitude(work: Work) -> None:

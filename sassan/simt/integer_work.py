@@ -1,7 +1,7 @@
 """What an integer operation works on: its operands as words of all lanes, and the words that it writes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,12 @@ class Work:
                 return self._sign(self._constant(operand, half), operand.negated, operand.inverted)
             case _:
                 raise UnknownError
+
+    def pair(self, operand: Operand) -> Longs:
+        """Return an operand of two words as one number of 64 bits, with its sign."""
+        if isinstance(operand, Register | Constant) and operand.negated:
+            return np.uint64(0) - self.pair(replace(operand, negated=False))
+        return self.word(operand) | self.word(operand, 1) << np.uint64(32)
 
     def full(self, value: int) -> Longs:
         """Return one word in every lane."""

@@ -152,3 +152,8 @@ class WarpCfg:
     """The calls of functions that the input does not hold: the graph goes on behind them."""
     spins: tuple[int, ...] = ()
     """The addresses of loop heads that iterate only where YIELD splits threads: assumed never to."""
+
+    @property
+    def calls(self) -> frozenset[int]:
+        """The addresses of the calls by which nodes are entered."""
+        return frozenset(address for node in self.nodes for address in node.context)

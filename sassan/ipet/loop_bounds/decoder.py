@@ -18,9 +18,13 @@ _UNANIMOUS = frozenset({"DIV", "CONV"})
 
 @dataclass(frozen=True, slots=True)
 class TableDecoder:
-    """The decoder of the re-check: `facts` are those of the tables."""
+    """The decoder of the re-check: `facts` are those of the tables.
+
+    `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
+    """
 
     facts: Callable[[Instruction], Facts | None]
+    calls: frozenset[int] | None = None
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does.
@@ -39,7 +43,13 @@ class TableDecoder:
             return Push(facts.tag, facts.target)
         if facts.flow is Flow.BARRIER_MOVE:
             return _barrier_move(instruction, condition)
+        if self._is_far_jump(instruction, facts):
+            return Control(Flow.BRANCH, condition, target=facts.target, unity=Unity.EACH)
         return _control(instruction, facts, condition)
+
+    def _is_far_jump(self, instruction: Instruction, facts: Facts) -> bool:
+        inside = facts.flow is Flow.CALL and not facts.tag and facts.target is not None
+        return inside and self.calls is not None and instruction.address not in self.calls
 
 
 def _refused(instruction: Instruction) -> SassanError:

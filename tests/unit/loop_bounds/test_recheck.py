@@ -75,6 +75,32 @@ def test_all_lanes_load_one_word_from_one_address():
     assert held(text) == ((2,), (2,))
 
 
+def test_a_call_that_keeps_no_return_address_is_a_far_jump_and_threads_meet_behind_it():
+    # As ptxas leaves a loop of 64 KiB: some threads by a branch, the others by a call that nothing returns from.
+    text = """
+        S2R R4, SR_TID.X
+        MOV R0, RZ
+        BSSY B0, after
+    head:
+        IADD3 R0, R0, 0x1, RZ
+        ISETP.EQ.AND P0, PT, R4, R0, PT
+        ISETP.GE.AND P1, PT, R0, 0x5, PT
+        @P0 BRA out
+        @P1 CALL.REL.NOINC `(out)
+        BRA head
+    out:
+        BSYNC B0
+    after:
+        MOV R0, RZ
+    again:
+        IADD3 R0, R0, 0x1, RZ
+        ISETP.LT.AND P0, PT, R0, 0x3, PT
+        @P0 BRA again
+        EXIT
+    """
+    assert held(text) == ((4, 2), (4, 2))
+
+
 def words(text: str, addresses: list[int]) -> list[int]:
     """Return what a load draws for lanes with these addresses."""
     one = TableDecoder(FACTS).decode(instruction(text))
