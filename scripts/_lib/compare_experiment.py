@@ -37,18 +37,23 @@ class Row(NamedTuple):
 
 def run(folder: Path, output: Path | None, *, details: bool) -> int:
     """Print the sums per architecture, and write the CSV."""
-    rows: list[Row] = []
+    table_rows: list[Row] = []
     for kernel, arch, comparison in _compared(folder):
-        rows.append(_row(kernel, arch, comparison))
+        table_rows.append(_row(kernel, arch, comparison))
         if details:
             _differences(kernel, arch, comparison)
     print("arch     kernels  matched  agree  divergence  reconvergence  PTX only  SASS only")
-    for arch in archs_of(rows):
-        counts = [row[2:] for row in rows if row.arch == arch]
+    for arch in archs_of(table_rows):
+        counts = [row[2:] for row in table_rows if row.arch == arch]
         sums = [sum(column) for column in zip(*counts, strict=True)]
         print(f"{arch:8} {len(counts):7}  {sums[0]:7}  {sums[1]:5}  {sums[2]:10}  {sums[3]:13}  {sums[4]:8}  {sums[5]:9}")
-    write(rows, Row._fields, output)
+    write(table_rows, Row._fields, output)
     return 0
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """Yield a row for every kernel with PTX and machine code in DIR/sm_NN."""
+    return (_row(*compared) for compared in _compared(folder))
 
 
 def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:

@@ -88,11 +88,11 @@ def _statistics(name: str, rows: Sequence[Row]) -> str:
         ("mean of the best so far", [(row.evolution_mean, row.random_mean) for row in rows]),
     ):
         ours, theirs = [value for value, _ in pairs], [value for _, value in pairs]
-        lines.append(f"  {measure}: median {median(ours):g} against {median(theirs):g}, {_chance(ours, theirs)}")
+        lines.append(f"  {measure}: median {median(ours):g} against {median(theirs):g}, {chance(ours, theirs)}")
     return "\n".join(lines)
 
 
-def _chance(ours: list[float], theirs: list[float]) -> str:
+def chance(ours: list[float], theirs: list[float]) -> str:
     """Return two tests and the effect size of Vargha and Delaney: the share of pairs in which evolution costs less, ties counting half."""
     pairs = [(ours_cost, theirs_cost) for ours_cost in ours for theirs_cost in theirs]
     scores = [1.0 if ours_cost < theirs_cost else 0.5 if ours_cost == theirs_cost else 0.0 for ours_cost, theirs_cost in pairs]

@@ -1,6 +1,7 @@
 """Compile a folder of small CUDA programs with their own Makefiles, the shared runtime and one architecture, into a scratch folder.
 
-With clang, where one is asked for that knows CUDA, and with nvcc what clang does not compile.
+With nvcc or with clang, each in a folder of its own there: the code of one never stands for that of the other, since loops are unrolled
+otherwise, and a time that was measured with one refutes a right bound of the other.
 """
 
 from __future__ import annotations
@@ -51,34 +52,33 @@ def find_clang() -> str | None:
 
 
 def build(sources: Path, names: Iterable[str], scratch: Path, arch: str, clang: str | None = None) -> dict[str, Built]:
-    """Return the programs by name; programs built by an earlier run are reused."""
-    tools = _tools(scratch / "tools", clang)
+    """Return the programs by name, made by nvcc, or by clang alone where one is named; programs built by an earlier run are reused."""
+    folder = scratch / ("nvcc" if clang is None else "clang")
+    compiler = _compiler(folder / "tools", clang)
     # Some programs name files of others: they stand side by side, as in the folder they come from.
-    shutil.copytree(sources, scratch / "programs", dirs_exist_ok=True) if not (scratch / "programs").is_dir() else None
+    shutil.copytree(sources, folder / "programs", dirs_exist_ok=True) if not (folder / "programs").is_dir() else None
     listed = list(names)
     with ThreadPoolExecutor(_PROCESSES) as pool:
-        return dict(zip(listed, pool.map(lambda name: _build(scratch / "programs" / name, tools, arch), listed), strict=True))
+        return dict(zip(listed, pool.map(lambda name: _build(folder / "programs" / name, compiler, arch), listed), strict=True))
 
 
-def _tools(folder: Path, clang: str | None) -> tuple[Path, ...]:
-    """Make programs called nvcc, each in a folder of its own, and return these in the order in which they are to be tried."""
+def _compiler(folder: Path, clang: str | None) -> Path | None:
+    """Make a program called nvcc that compiles as asked, and return its folder; None where no CUDA toolkit is installed."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
-        return ()
-    made = [_program(folder / "nvcc", _WRAPPER.format(nvcc=shlex.quote(nvcc)))]
-    if clang is not None:
-        include = folder / "include"
-        include.mkdir(parents=True, exist_ok=True)
-        words = {
-            "python": sys.executable,
-            "translator": Path(__file__).with_name("clang_as_nvcc.py"),
-            "clang": clang,
-            "cuda": _toolkit(nvcc),
-            "include": include,
-        }
-        text = _CLANG.format(**{name: shlex.quote(str(word)) for name, word in words.items()})
-        made.insert(0, _program(folder / "clang", text))
-    return tuple(made)
+        return None
+    if clang is None:
+        return _program(folder, _WRAPPER.format(nvcc=shlex.quote(nvcc)))
+    include = folder / "include"
+    include.mkdir(parents=True, exist_ok=True)
+    words = {
+        "python": sys.executable,
+        "translator": Path(__file__).with_name("clang_as_nvcc.py"),
+        "clang": clang,
+        "cuda": _toolkit(nvcc),
+        "include": include,
+    }
+    return _program(folder, _CLANG.format(**{name: shlex.quote(str(word)) for name, word in words.items()}))
 
 
 def _toolkit(nvcc: str) -> Path:
@@ -94,23 +94,14 @@ def _program(folder: Path, text: str) -> Path:
     return folder
 
 
-def _build(folder: Path, tools: tuple[Path, ...], arch: str) -> Built:
-    built = Built(folder, None, "no compiler")
-    for number, each in enumerate(tools):
-        if number:
-            _make(folder, dict(os.environ), "clean")
-        built = _built(folder, each, arch)
-        if built.executable is not None:
-            break
-    return built
-
-
-def _built(folder: Path, tools: Path, arch: str) -> Built:
+def _build(folder: Path, compiler: Path | None, arch: str) -> Built:
+    if compiler is None:
+        return Built(folder, None, "no compiler")
     makefile = folder / "Makefile"
     if not makefile.is_file():
         return Built(folder, None, "no Makefile")
     number = arch.removeprefix("sm_") if "sm_$(ARCH)" in makefile.read_text("utf-8", "replace") else arch
-    environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    environment = os.environ | {"PATH": f"{compiler}{os.pathsep}{os.environ['PATH']}"}
     made = _make(folder, environment, f"ARCH={number}")
     plan = _make(folder, environment, f"ARCH={number}", "-n", "run")
     for line in reversed(plan.stdout.splitlines()):

@@ -6,16 +6,19 @@ Per source and model: how many measurements have a bound, bound over measured, h
 and bound predict times, and rank the configurations of a tuning space. Times are turned into cycles with the clock at which the GPU ran:
 the boost clock of the product, where nothing shows another one.
 Into the output folder: `silicon.csv` (bounds), `silicon_predictions.csv`, `silicon_rows.csv` (a row per configuration or launch and
-model), and a scatter plot per source.
+model), `silicon.toml` (the commit and the compiler of these figures), and a scatter plot per source.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from _lib import silicon_programs, silicon_recipes, silicon_reports, silicon_spaces
+from _lib.record_programs import find_clang
 from _lib.silicon_rows import Row, crossed, judgements, show, summaries, write
 
 from sassan.errors import SassanError
@@ -25,9 +28,9 @@ from sassan.measure.scatter import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 MODELS = ("control", "table")
+_CODE = ("sassan", "grammars")
 _WORKERS = 2
 _REFUSED = 3
 
@@ -63,9 +66,22 @@ def run(plan: Plan) -> int:
         write(sums, plan.output / "silicon.csv")
         write(predictions, plan.output / "silicon_predictions.csv")
         write(all_rows, plan.output / "silicon_rows.csv")
+        (plan.output / "silicon.toml").write_text(made_with(), "utf-8")
         _draw(all_rows, plan.output)
         print(f"written: {plan.output}")
     return 0
+
+
+def made_with() -> str:
+    """Return the last commit that changed the code, `+` where it was changed since, and the clang that compiles programs, as TOML."""
+    git = ("git", "-C", str(Path(__file__).resolve().parents[2]))
+    commit = _printed(*git, "log", "-1", "--format=%h", "--", *_CODE) + "+" * bool(_printed(*git, "status", "--porcelain", "--", *_CODE))
+    clang = find_clang()
+    return f'commit = "{commit}"\nclang = "{"" if clang is None else _printed(clang, "--version").splitlines()[0]}"\n'
+
+
+def _printed(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - git, and the compiler on PATH
 
 
 def rows(plan: Plan, tuned: set[str]) -> list[Row]:

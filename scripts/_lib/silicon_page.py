@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 from pathlib import Path
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "samples" / "experiments"
 BOUNDS = EXPERIMENTS / "silicon.csv"
 PREDICTIONS = EXPERIMENTS / "silicon_predictions.csv"
+MADE_WITH = EXPERIMENTS / "silicon.toml"
 
 _ABOUT = """\
 A row is a source of recordings under a cost model: `n` measurements, the share of them that have a bound, the bound over the measured
@@ -20,7 +22,7 @@ that they load: its bound is many times its time on data where neighbours lie cl
 *Atomics that may collide*: all operations may be on one address.
 
 The recordings are not part of the repository. `scripts/experiments silicon DIR -o OUT` makes the figures again from a folder of them; copy
-`silicon.csv` and `silicon_predictions.csv` of OUT to `samples/experiments`, and `scripts/docs --reference` writes this page.
+`silicon.csv`, `silicon_predictions.csv` and `silicon.toml` of OUT to `samples/experiments`; `scripts/docs --reference` writes this page.
 [Validation on GPUs](../../samples/README.md#validation-on-gpus) says what the sources are,
 [trust a number](../guides/trust-a-number.md) what to make of it."""
 _METHODS = """\
@@ -39,11 +41,17 @@ _PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio
 def page(head: str) -> str:
     """The text of the page, `head` below its title."""
     bounds = _rows(BOUNDS)
-    lines = ["# Bounds against silicon", "", head, _ABOUT, "", _summary(bounds), "", "## Bounds", ""]
+    lines = ["# Bounds against silicon", "", head, _ABOUT, "", _made_with(), "", _summary(bounds), "", "## Bounds", ""]
     lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
     if PREDICTIONS.exists():
         lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
     return "\n".join(lines) + "\n"
+
+
+def _made_with() -> str:
+    """Of which code these figures are: it may have changed since."""
+    made = tomllib.loads(MADE_WITH.read_text("utf-8"))
+    return f"The figures are those of commit `{made['commit']}`, with programs that {made['clang']} compiled."
 
 
 def _summary(bounds: list[dict[str, str]]) -> str:

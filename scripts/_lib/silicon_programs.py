@@ -1,7 +1,8 @@
 """The programs of a folder of recordings (`programs/measured.csv`): compiled, recorded without a GPU, and held to their measured times.
 
-The table was measured on an RTX 3080 with the code of clang -O3, which is used where it is installed: kernels are paired by name, block
-and grid. A program takes its arguments from the table. Where it does not make a launch here, the launch is bounded without its arguments.
+The table was measured on an RTX 3080 with the code of clang -O3: what clang does not compile has no bound here, since bounds of other code
+are not those of these times. Kernels are paired by name, block and grid. A program takes its arguments from the table. Where it does not
+make a launch here, the launch is bounded without its arguments.
 """
 
 from __future__ import annotations
@@ -91,8 +92,9 @@ def tasks(  # noqa: PLR0913 - what to run, and how
     table_path = folder / "measured.csv"
     if not table_path.is_file():
         return []
-    if shutil.which("nvcc") is None or shutil.which("make") is None:
-        print(f"{table_path.name}: skipped, compiling the programs needs a CUDA toolkit (nvcc) and make")
+    clang = find_clang()
+    if clang is None or shutil.which("nvcc") is None or shutil.which("make") is None:
+        print(f"{table_path.name}: skipped, the programs were measured as clang compiles them: that needs clang, a CUDA toolkit and make")
         return []
     table = recorded.read(str(table_path))
     assert isinstance(table, recorded.Recording)
@@ -102,7 +104,7 @@ def tasks(  # noqa: PLR0913 - what to run, and how
             measured[launch.program].append(launch)
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     out: list[Task] = []
-    for program, made in build(folder, measured, scratch, _ARCH, find_clang()).items():
+    for program, made in build(folder, measured, scratch, _ARCH, clang).items():
         place = made.folder / "launches.toml"
         if made.executable is not None and not place.is_file():
             record_program(made, measured[program][0].arguments, place, seconds)

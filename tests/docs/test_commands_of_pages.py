@@ -1,4 +1,4 @@
-"""Every command that a guide shows prints what the guide shows."""
+"""Every command that a page shows prints what the page shows."""
 
 import re
 import shlex
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from cli.shell import ROOT, Sassan
-from docs.pages import DOCS, blocks, markdown
+from docs.pages import blocks, markdown
 from integrations.tutorial import PAGE as TUTORIAL
 from integrations.tutorial import matches
 from sassan.cli.group import SUMMARIES, command
 from sassan.frontend.cubin.tools import tools
 
-PAGES = [page for page in sorted(DOCS.rglob("*.md")) if page != TUTORIAL]
+PAGES = [page for page in markdown() if page != TUTORIAL]
 SHOWN = [
     pytest.param(command, shown, id=f"{page.stem}: {command[:60]}", marks=[pytest.mark.slow] if ".cubin" in command else [])
     for page in PAGES

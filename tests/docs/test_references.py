@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from docs.pages import DOCS, ROOT, anchors, headings, markdown, prose, sources
+from docs.pages import DOCS, ROOT, anchors, headings, markdown, prose, sources, tracked
 
 _LINK = re.compile(r"""(?:\]\(|src=")([^)"\s]+)""")
 _PAGE = re.compile(r"(?<![\w/.-])((?:\.\./)*[\w-][\w./-]*\.md)\b(?:, \"([^\"]+)\")?")
 _PAPER = re.compile(r"\b([A-Z][a-z]+(?:[- ]?[A-Z][a-z]+)?)(?: et al\.?| and [A-Z][a-z]+),? \(?((?:19|20)\d\d)\b")
+_MODULE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.py)\b")
+_OF_USERS = {"train.py"}
 _WRITTEN_BY_TESTS = {"summary.md", "X.md", "OLD.md"}
 
 
@@ -79,11 +81,22 @@ def test_the_code_and_the_tests_behind_a_proof_are_there_and_the_code_cites_it()
             assert f"docs/proofs/{proof}" in (ROOT / path).read_text("utf-8"), (path, proof)
 
 
-def test_every_file_that_a_page_of_docs_names_is_there():
+def test_every_file_that_a_page_names_is_there():
     named = {
-        (page.name, path)
-        for page in DOCS.rglob("*.md")
+        (page.relative_to(ROOT).as_posix(), path)
+        for page in markdown()
+        if page.name != "CHANGELOG.md"
         for path in re.findall(r"`((?:sassan|samples|scripts|tests|grammars)/[\w./-]*)`", page.read_text("utf-8"))
     }
     assert len(named) > 40
     assert sorted(one for one in named if not (ROOT / one[1]).exists() and not re.search("NN|NAME", one[1])) == []
+
+
+def test_every_module_that_a_page_or_the_code_names_is_there():
+    known = [f"/{path.relative_to(ROOT).as_posix()}" for path in tracked()]
+    texts = [(page, prose(page.read_text("utf-8"))) for page in markdown() if page.name != "CHANGELOG.md"]
+    texts += [one for one in sources() if one[0].suffix == ".py" and "tests" not in one[0].relative_to(ROOT).parts]
+    named = {(place.relative_to(ROOT).as_posix(), name) for place, text in texts for name in _MODULE.findall(text)}
+    assert len(named) > 200
+    ends = {name for _, name in named if any(path.endswith(f"/{name}") for path in known)}
+    assert sorted(one for one in named if one[1] not in ends | _OF_USERS and "NAME" not in one[1]) == []

@@ -33,6 +33,9 @@ def test_what_ptxas_accepts_is_understood():
         "cvt.rz.satfinite.f16.f32",
     }
     assert all(counts[UNDERSTOOD] > 1800 for counts in said.values())
+    accepted = [sum(counts.values()) - counts[REFUSED] for counts in said.values()]
+    text = (ROOT / "samples" / "README.md").read_text("utf-8")
+    assert f"Of {min(accepted):,} to {max(accepted):,} accepted instructions per SM all are understood" in text
 
 
 def test_a_kernel_loads_what_its_statement_reads_and_stores_what_it_writes():
