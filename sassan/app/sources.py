@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sassan.errors import UsageError
 from sassan.ir import SourceLine
+from sassan.system import reading
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source file."""
@@ -43,8 +44,8 @@ class Sources:
 def _lines(folder: str, name: str) -> tuple[str, ...]:
     try:
         path = Path(folder) / name
-        if name in {"", ".", ".."} or not path.is_file() or path.stat().st_size > _LARGEST:
+        if name in {"", ".", ".."} or not path.is_file():
             return ()
-        return tuple(path.read_text("utf-8", "replace").removesuffix("\n").split("\n"))
+        return tuple(reading.text(path, _LARGEST, errors="replace").removesuffix("\n").split("\n"))
     except (OSError, ValueError):
         return ()
