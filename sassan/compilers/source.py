@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from sassan.entries import Entries
 from sassan.errors import InputError, MissingToolError
 from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.load import LIMIT, read_bytes
+from sassan.scratch import scratch
 from sassan.source import Source, Span
 
 SUFFIX = ".cu"
@@ -69,8 +69,7 @@ def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
 def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSource, tuple[str, ...]] | None:
     """Return PTX, cubin and the files that were read, None where this nvcc does not compile for the architecture."""
     source = str(Path(path).absolute())
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         keep = ["-keep", "-keep-dir", "."]  # the PTX is a step on the way
         command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", *keep, "-o", "made.cubin", source]
         try:

@@ -1,7 +1,6 @@
 """Whether a file that a compiler made holds GPU code at all: one of host code alone has nothing to be analyzed."""
 
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
+from sassan.scratch import scratch
 
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""
@@ -54,8 +54,7 @@ def _cubins(image: Image) -> tuple[Image, ...]:
 
 def _holds_no_other(image: Image) -> bool:
     """Say whether beside its cubins a file has at most PTX, and that without a function: what waits for a later link is code, too."""
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         source = folder / {"fatbin": "input.fatbin", "archive": "input.a"}.get(image.kind, "input")
         source.write_bytes(image.data)
         text = run([cuobjdump().path, "-ptx", str(source)], folder, _LIMITS)

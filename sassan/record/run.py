@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from sassan.record.library import library
 from sassan.record.program import executable
 from sassan.record.recorder import Recorder
 from sassan.record.server import Server
+from sassan.scratch import scratch
 
 _DRIVER_VERSION = 13000
 _STEP = 0.02
@@ -54,8 +54,8 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
     device = simulated_device(choice, file.capability or DEFAULT)
     recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches)
     folder = library()
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        path = Path(scratch) / "socket"
+    with scratch() as place:
+        path = place / "socket"
         variables = _environment(dict(os.environ), folder, path)
         with Server(path, recorder) as server:
             process = _start([command[0], *command[1:]], file.path, variables)

@@ -1,7 +1,6 @@
 """Extracts the cubins of a host program, a library or a fatbin, with cuobjdump."""
 
 import re
-import tempfile
 from pathlib import Path
 
 from sassan.errors import InputError
@@ -9,6 +8,7 @@ from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
+from sassan.scratch import scratch
 from sassan.source import Source
 
 _MIB = 1024 * 1024
@@ -28,8 +28,7 @@ def cubins(image: Image) -> tuple[Image, ...]:
     if image.kind == "ELF" and not _FATBINS.intersection(section.name for section in Elf(image).sections):
         raise _none(image)
     tool = cuobjdump()
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         inner = folder / "cubins"
         inner.mkdir()
         source = folder / f"input{_SUFFIX[image.kind]}"

@@ -40,7 +40,12 @@ def run(command: list[str], folder: Path, limits: ToolLimits) -> bytes:
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(  # noqa: S603 - a located tool, with arguments of sassan
-                _confined(command, limits), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+                _confined(command, limits),
+                cwd=folder,
+                env={**os.environ, "TMPDIR": str(folder)},  # what it leaves there is removed with the folder
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
             )
         except OSError as error:
             raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
