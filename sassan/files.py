@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sassan.leftovers import hold, sweep
+from sassan.system.leftovers import hold, sweep
 
 _PERMISSIONS = 0o777
 _NAMES = re.compile(r"\.sassan-[a-z0-9_]{8}\.tmp")

@@ -1,15 +1,19 @@
-"""Private temporary folders that do not outlive their process for long: removed at the end, or when the next one begins."""
+"""Private temporary folders: the place where other programs work, on files with plain names.
+
+They do not outlive their process for long: they are removed at its end, or when the next one begins.
+"""
 
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sassan.errors import StorageError, is_full
-from sassan.leftovers import hold, sweep
+from sassan.system.folders import temporary_place
+from sassan.system.leftovers import hold, sweep
 
 _NAMES = re.compile(r"sassan-[0-9]+-[a-z0-9_]{8}")
 _HINT = "set TMPDIR to a folder with space for temporary files"
@@ -17,9 +21,10 @@ _HINT = "set TMPDIR to a folder with space for temporary files"
 
 @contextmanager
 def scratch(parent: Path | None = None) -> Generator[Path]:
-    """Hold a folder of this process, by default in the folder for temporary files; those of processes that were killed are removed.
+    """Hold a folder that only this user may enter, by default in the folder for temporary files: its path is plain then.
 
-    Raises StorageError `temporary-folder` where none can be made, or where the disk is full; OSError for a `parent` that cannot be used.
+    Those of processes that were killed are removed. Raises StorageError `temporary-folder` where none can be made, or where the disk is
+    full; OSError for a `parent` that cannot be used.
     """
     place = _place() if parent is None else parent
     sweep(place, _NAMES)
@@ -43,18 +48,15 @@ def scratch(parent: Path | None = None) -> Generator[Path]:
 
 def sweep_scratch() -> None:
     """Remove the folders of processes that are gone, as those are that this one has killed."""
-    try:
-        place = Path(tempfile.gettempdir())
-    except OSError:
-        return
-    sweep(place, _NAMES, again=True)
+    with suppress(OSError):
+        sweep(temporary_place(), _NAMES, again=True)
 
 
 def _place() -> Path:
     try:
-        return Path(tempfile.gettempdir())
+        return temporary_place()
     except OSError as error:
-        raise StorageError("temporary-folder", f"no folder for temporary files can be written: {error.strerror}", hint=_HINT) from None
+        raise StorageError("temporary-folder", f"{error.strerror or error}", hint=_HINT) from None
 
 
 def _made(place: Path) -> tuple[Path, int | None]:

@@ -1,10 +1,10 @@
 """PTX to a cubin with ptxas: from PATH, a toolkit, or a wheel (nvidia-cuda-nvcc-cu12, triton)."""
 
 from sassan.errors import InputError, MissingToolError
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import Tool, tools
 from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 PTXAS = "ptxas"
 _LIMITS = ToolLimits(seconds=300, size=1_000_000)

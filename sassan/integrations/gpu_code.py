@@ -7,10 +7,10 @@ from pathlib import Path
 from sassan.errors import InputError, SassanError
 from sassan.frontend.cubin.elf import Elf, is_gpu
 from sassan.frontend.cubin.extract import cubins
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.scratch import scratch
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""

@@ -9,7 +9,6 @@ from sassan.errors import InputError, UsageError
 from sassan.frontend.cubin.elf import Elf, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts
@@ -19,6 +18,7 @@ from sassan.machine.occupancy import Demand, occupancy, rules_of
 from sassan.record.ptx import entries
 from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
 

@@ -33,7 +33,9 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "src" / "k.cu").write_text(SOURCE, "utf-8")
     for name in ("nvcc", "slow-cc"):
         tool = tmp_path / "bin" / name
-        tool.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exit\n: > "$TMPDIR/temporary.o"\n: > {tmp_path}/runs\nexec sleep 60\n', "utf-8")
+        tool.write_text(
+            f'#!/bin/sh\n[ "$1" = --version ] && exit\n: > "$TMPDIR/temporary.o"\n: > {tmp_path}/runs\nexec sleep 60\n', "utf-8"
+        )
         tool.chmod(0o755)
     return tmp_path
 
@@ -44,9 +46,7 @@ def begun(place: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
     path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
     variables = {"TMPDIR": str(place / "tmp"), "SASSAN_CACHE": str(place / "cache"), "CC": "slow-cc", "PATH": path, "MARK": str(place)}
     command = [sys.executable, "-m", "sassan", *COMMANDS[name]]
-    with subprocess.Popen(
-        command, cwd=place, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen(command, cwd=place, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             wait_for((place / "runs").exists)
             yield process

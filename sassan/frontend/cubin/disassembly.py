@@ -4,11 +4,11 @@ import re
 
 from sassan.errors import InputError
 from sassan.frontend.cubin import cache
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import nvdisasm
 from sassan.frontend.image import Image
 from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _MIB = 1024 * 1024
 CODE = ("-c",)
