@@ -9,7 +9,7 @@ from typing import cast
 
 from sassan import __version__
 from sassan.app.documents import Value
-from sassan.errors import UsageError
+from sassan.errors import UsageError, is_full, no_space
 from sassan.evolve.outcome import Outcome, from_json, to_json
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
@@ -70,6 +70,8 @@ def put(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, data, lasting=True)
     except OSError as error:
+        if is_full(error):
+            raise no_space(f"'{path}'", error) from None
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 
 

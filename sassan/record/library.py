@@ -6,13 +6,13 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from importlib import resources
 from pathlib import Path
 
 import platformdirs
 
 from sassan.errors import InputError, MissingToolError
+from sassan.scratch import scratch
 
 RUNTIMES = ("libcudart.so.10.1", "libcudart.so.10.2", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
 DRIVERS = ("libcuda.so.1", "libcuda.so")
@@ -73,32 +73,37 @@ def _sources() -> list[tuple[str, bytes]]:
 
 
 def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
-    """Build in a scratch folder and rename it: another run may do the same concurrently."""
+    """Build in a folder of this process and rename it: another run may do the same concurrently."""
     try:
         folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
+        with scratch(folder.parent) as place:
+            for name, data in sources:
+                (place / name).write_bytes(data)
+            _compile(compiler, place, [name for name, _ in sources if name.endswith(".c")])
+            for name in (*RUNTIMES, *DRIVERS):
+                (place / name).symlink_to("stand-in.so")
+            (place / "complete").write_bytes(b"")
+            with contextlib.suppress(OSError):  # another run was first, with the same library
+                place.rename(folder)
     except OSError as error:
         raise InputError(
             "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {_VARIABLE}"
         ) from None
-    try:
-        for name, data in sources:
-            (scratch / name).write_bytes(data)
-        _compile(compiler, scratch, [name for name, _ in sources if name.endswith(".c")])
-        for name in (*RUNTIMES, *DRIVERS):
-            (scratch / name).symlink_to("stand-in.so")
-        (scratch / "complete").write_bytes(b"")
-        with contextlib.suppress(OSError):  # another run was first, with the same library
-            scratch.rename(folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _compile(compiler: str, folder: Path, files: list[str]) -> None:
     aliases = [f"-Wl,--defsym={alias}={_base_name(alias)}" for alias in (folder / "aliases.txt").read_text("utf-8").split()]
     command = [compiler, *_FLAGS, "-o", "stand-in.so", *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - sources of this package
+        done = subprocess.run(  # noqa: S603 - sources of this package
+            command,
+            cwd=folder,
+            env={**os.environ, "TMPDIR": str(folder)},
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError("compiler-failed", f"{compiler} cannot build the stand-in library: {error}") from None
     if done.returncode:

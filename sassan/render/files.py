@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from sassan.errors import UsageError
+from sassan.errors import UsageError, is_full, no_space
 from sassan.files import write
 from sassan.system.reading import kind_of, write_stream
 
@@ -15,7 +15,7 @@ def write_atomically(path: Path, data: bytes) -> int:
     """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
     A link is followed and kept; a pipe or a character device (`/dev/stdout`) is written to directly. Return how many other names the
-    replaced file has: these hard links keep the old content. Raises UsageError `unwritable-output`.
+    replaced file has: these hard links keep the old content. Raises UsageError `unwritable-output`, StorageError `no-space`.
     """
     try:
         others = _others(path)
@@ -24,6 +24,8 @@ def write_atomically(path: Path, data: bytes) -> int:
             return 0
         write(path.resolve(), data)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        if isinstance(error, OSError) and is_full(error):
+            raise no_space(f"'{path}'", error) from None
         reason = (getattr(error, "strerror", None) or str(error)).partition(" from ")[0]
         raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT) from error
     return others

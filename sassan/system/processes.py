@@ -5,11 +5,11 @@ split them, or take them for options. Every wait has a limit, and at its end the
 the user's, without what would have a shell or Python run something first, and without folders that are named relative to another.
 """
 
+import errno
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -38,6 +38,9 @@ _MESSAGES = 1 << 16
 _CONFINED = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 """What sh does before it becomes the tool: limits that are set from outside come too late for what the tool does at once."""
 _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
+_TOO_LARGE = int(getattr(signal, "SIGXFSZ", 0))
+_NO_SPACE = (b"No space left on device", b"Disk quota exceeded", b"File too large", b"died due to signal %d " % _TOO_LARGE)
+"""What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran."""
 _SHOWN = 300
 """Characters of a tool's message that an error quotes."""
 
@@ -148,15 +151,16 @@ def finish(  # noqa: PLR0913 - what a run consists of
 
     Raises OSError where it cannot be started.
     """
-    with tempfile.TemporaryFile() as messages:
-        process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=messages)
-        late, output = True, list[bytes]()
-        try:
-            late = not _done(process, given, output, time.monotonic() + seconds, size)
-        finally:
-            kill(process)  # also what it left behind
-        messages.seek(0)
-        return Ended(process.returncode, b"".join(output), messages.read(_MESSAGES), late)
+    process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=PIPE)
+    late, output, messages = True, list[bytes](), bytearray()
+    listener = threading.Thread(target=_listen, args=(process, messages), daemon=True)
+    listener.start()
+    try:
+        late = not _done(process, given, output, time.monotonic() + seconds, size)
+    finally:
+        kill(process)  # also what it left behind
+    listener.join(_GRACE)
+    return Ended(process.returncode, b"".join(output), bytes(messages), late)
 
 
 def _done(process: Process, given: bytes, output: list[bytes], end: float, size: int) -> bool:
@@ -181,6 +185,14 @@ def _collect(process: Process, output: list[bytes], size: int) -> None:
         output.append(process.stdout.read(size + 1))
 
 
+def _listen(process: Process, messages: bytearray) -> None:
+    """Keep the beginning of what a process says, and read all of it."""
+    assert process.stderr is not None
+    with suppress(OSError, ValueError), process.stderr:
+        while data := process.stderr.read1(_MESSAGES):
+            messages += data[: _MESSAGES - len(messages)]
+
+
 def _give(process: Process, given: bytes) -> None:
     if process.stdin is not None:
         with suppress(OSError, ValueError), process.stdin:
@@ -188,7 +200,10 @@ def _give(process: Process, given: bytes) -> None:
 
 
 def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> bytes:
-    """Run a tool in a private folder, if it writes anything, and return its standard output; raises ToolProblem."""
+    """Run a tool in a private folder, if it writes anything, and return its standard output.
+
+    Raises ToolProblem, OSError where the disk that it writes to is full.
+    """
     name, confined = Path(command[0]).name, _confined(command, limits)
     try:
         ended = finish(confined, program=1 + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
@@ -198,6 +213,8 @@ def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> byte
         raise ToolProblem(f"{name} did not finish within {limits.seconds:g} s")
     if len(ended.output) > limits.size:
         raise ToolProblem(f"{name} printed more than {limits.size} bytes")
+    if ended.status and (-ended.status == _TOO_LARGE or any(text in ended.messages for text in _NO_SPACE)):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if ended.status:
         raise ToolProblem(f"{name} {_ending(ended.status)}{_first_line(ended.messages.decode('utf-8', 'replace'))}")
     return ended.output
