@@ -29,7 +29,7 @@ _DROPPED = frozenset(
 _FUNCTION = "BASH_FUNC_"
 _FOLDERS = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 """Variables that list folders: an empty one, or one with a relative name, is whatever folder a process stands in."""
-_WORD = frozenset("=,%")
+_WORD = frozenset("=,%:")
 """What a word may hold besides what a name may."""
 _GRACE = 5.0
 """Seconds for the system to end a process that was killed."""
@@ -189,7 +189,7 @@ def _listen(process: Process, messages: bytearray) -> None:
     """Keep the beginning of what a process says, and read all of it."""
     assert process.stderr is not None
     with suppress(OSError, ValueError), process.stderr:
-        while data := process.stderr.read1(_MESSAGES):
+        while data := process.stderr.read(_MESSAGES):
             messages += data[: _MESSAGES - len(messages)]
 
 
@@ -236,5 +236,6 @@ def _ending(status: int) -> str:
 
 
 def _first_line(message: str) -> str:
-    line = next((line.strip() for line in message.splitlines() if "fatal" in line or "error" in line), "")
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    line = next((line for line in lines if "fatal" in line or "error" in line), lines[0] if lines else "")
     return f": {line[:_SHOWN]}" if line else ""
