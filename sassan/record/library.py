@@ -11,7 +11,7 @@ from pathlib import Path
 
 import platformdirs
 
-from sassan.errors import InputError, MissingToolError
+from sassan.errors import InputError, MissingToolError, is_full, no_space
 from sassan.scratch import scratch
 
 RUNTIMES = ("libcudart.so.10.1", "libcudart.so.10.2", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
@@ -86,6 +86,8 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
             with contextlib.suppress(OSError):  # another run was first, with the same library
                 place.rename(folder)
     except OSError as error:
+        if is_full(error):
+            raise no_space(f"the stand-in library to '{folder.parent}'", error) from None
         raise InputError(
             "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {_VARIABLE}"
         ) from None
