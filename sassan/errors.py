@@ -83,9 +83,11 @@ def is_full(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
-def no_space(what: str, error: OSError) -> StorageError:
+def no_space(what: str, error: Exception) -> StorageError:
     """Return the error of what cannot be written for lack of space."""
-    return StorageError("no-space", f"cannot write {what}: {error.strerror or error}", hint="free space, or raise the quota or the limit")
+    return StorageError(
+        "no-space", f"cannot write {what}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
+    )
 
 
 class SelfCheckError(SassanError):

@@ -78,13 +78,8 @@ def run(arguments: list[str]) -> int:
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
-    except OSError as error:
-        if not is_full(error):
-            return _defect(error)
-        failure.show(no_space(f"'{error.filename}'" if error.filename else "a file", error))
-        return StorageError.status
-    except Exception as error:  # the last stop: whatever a defect raises becomes one line and a status, never a traceback
-        return _defect(error)
+    except Exception as error:  # noqa: BLE001 - the last stop: what a defect raises becomes one line and a status, never a traceback
+        return _last(error)
     return status if isinstance(status, int) else 0
 
 
@@ -96,7 +91,12 @@ def main() -> None:
     sys.exit(received.status or status)
 
 
-def _defect(error: Exception) -> int:
+def _last(error: Exception) -> int:
+    """Show what nothing else has made an error of: a disk that is full, or a defect. Return the status."""
+    if is_full(error):
+        name = getattr(error, "filename", None)
+        failure.show(no_space(f"'{name}'" if name else "a file", error))
+        return StorageError.status
     if os.environ.get(_TRACEBACK):
         raise error
     failure.show(_internal(error))

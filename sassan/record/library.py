@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from sassan.entries import CACHE, cache_folder
-from sassan.errors import InputError, MissingToolError
+from sassan.errors import InputError, MissingToolError, is_full, no_space
 from sassan.scratch import scratch
 from sassan.system.folders import is_plain, trusted, trusted_file
 from sassan.system.processes import ToolLimits, ToolProblem, run
@@ -90,6 +90,8 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
             with contextlib.suppress(OSError):  # another run was first, with the same library
                 place.rename(folder)
     except OSError as error:
+        if is_full(error):
+            raise no_space(f"the stand-in library to '{folder.parent}'", error) from None
         raise InputError(
             "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {CACHE}"
         ) from None

@@ -189,7 +189,7 @@ def _listen(process: Process, messages: bytearray) -> None:
     """Keep the beginning of what a process says, and read all of it."""
     assert process.stderr is not None
     with suppress(OSError, ValueError), process.stderr:
-        while data := process.stderr.read(_MESSAGES):
+        while data := os.read(process.stderr.fileno(), _MESSAGES):
             messages += data[: _MESSAGES - len(messages)]
 
 

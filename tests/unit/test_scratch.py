@@ -30,7 +30,7 @@ def test_a_folder_is_private_and_gone_at_the_end(place: Path):
 
 
 def test_what_killed_processes_left_is_swept_and_nothing_else(place: Path):
-    code = "import os\nfrom sassan.scratch import scratch\nwith scratch() as folder:\n    (folder / 'f').touch()\n    os.kill(os.getpid(), 9)\n"
+    code = "import os, sassan.scratch as s\nwith s.scratch() as folder:\n    (folder / 'f').touch()\n    os.kill(os.getpid(), 9)\n"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(place)}, check=False)
     assert [path.name.startswith("sassan-") for path in place.iterdir()] == [True]
     victim = place / "victim"
@@ -62,7 +62,11 @@ def test_a_full_disk_is_an_error_that_names_the_folder(place: Path):
     assert list(place.iterdir()) == []
 
 
+def refuse() -> Path:
+    raise FileNotFoundError(errno.ENOENT, "no usable folder")
+
+
 def test_no_folder_for_temporary_files_is_an_error(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/proc/none")
+    monkeypatch.setattr("sassan.scratch.temporary_place", refuse)
     with pytest.raises(StorageError), scratch():
         pass
