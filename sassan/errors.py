@@ -3,6 +3,7 @@
 A gap is not an error: it is a result, collected with all the others.
 """
 
+import errno
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +13,7 @@ from sassan.source import Source, Span
 class SassanError(Exception):
     """Base of every deliberate error; the CLI prints it once, on stderr, and exits with `status`.
 
-    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool missing, 5 self-check).
+    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool or room missing, 5 self-check).
     """
 
     status = 3
@@ -66,6 +67,27 @@ class MissingToolError(SassanError):
     """An external tool or an optional extra is needed and not installed; the hint is the install command."""
 
     status = 4
+
+
+class StorageError(SassanError):
+    """What has to be written cannot be: a disk is full, or a quota or a limit of sizes is reached."""
+
+    status = 4
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+
+
+def is_full(error: Exception) -> bool:
+    """Say whether an error is one of a full disk, a quota, or a limit of the size of files."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def no_space(what: str, error: Exception) -> StorageError:
+    """Return the error of what cannot be written for lack of space."""
+    return StorageError(
+        "no-space", f"cannot write {what}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
+    )
 
 
 class SelfCheckError(SassanError):

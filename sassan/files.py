@@ -1,36 +1,52 @@
 """Atomic writing of files."""
 
 import os
+import re
 import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from sassan.system.leftovers import hold, sweep
+
 _PERMISSIONS = 0o777
+_NAMES = re.compile(r"\.sassan-[a-z0-9_]{8}\.tmp")
 
 
 def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = False) -> None:
     """Write a file atomically: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
+    What processes that were killed amid it have left in the folder is removed.
+
     A file that is replaced keeps its permissions; a new one has those of the umask, or is readable by the user alone (`private`).
     `lasting`: complete also after a crash of the machine. Raises OSError.
     """
+    sweep(path.parent, _NAMES)
     # In the same folder, since a rename is atomic only inside one file system; a short name, since the final one may have maximum length.
-    handle, name = tempfile.mkstemp(prefix=".sassan-", suffix=".tmp", dir=path.parent)
-    scratch = Path(name)
+    handle, scratch = _made(path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            file.flush()
             if lasting:
-                file.flush()
-                os.fsync(file.fileno())
-        if not private:
-            scratch.chmod(_permissions(path))
-        scratch.replace(path)
+                os.fsync(handle)
+            if not private:
+                scratch.chmod(_permissions(path))
+            scratch.replace(path)
     except BaseException:
         with suppress(OSError):
             scratch.unlink()
         raise
+
+
+def _made(folder: Path) -> tuple[int, Path]:
+    """Return a new file that this process holds, open."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=".sassan-", suffix=".tmp", dir=folder)
+        hold(handle)
+        if os.fstat(handle).st_nlink:  # else another process swept it before it was locked
+            return handle, Path(name)
+        os.close(handle)
 
 
 def _permissions(path: Path) -> int:

@@ -5,11 +5,12 @@ child process with limits. What cannot be demangled keeps its name.
 """
 
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+
+from sassan.system.processes import finish
 
 _LONGEST = 65_536
 """Characters of a mangled name, and of what it stands for."""
@@ -50,12 +51,11 @@ def _apart(name: str) -> str:
     if sys.platform != "linux":
         return ""
     try:
-        done = subprocess.run(  # noqa: S603 - our own program; -P: the current folder is not searched
-            [sys.executable, "-P", "-c", _CHILD], input=name, capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        command = [sys.executable, "-P", "-c", _CHILD]  # -P: the current folder is not searched
+        done = finish(command, program=len(command), given=name.encode(), seconds=_SECONDS, size=_LONGEST)
+    except OSError:
         return ""
-    return done.stdout if done.returncode == 0 and len(done.stdout) <= _LONGEST else ""
+    return done.output.decode() if done.status == 0 and not done.late and len(done.output) <= _LONGEST else ""
 
 
 def readable(name: str) -> str:

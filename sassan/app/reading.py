@@ -1,22 +1,24 @@
 """Files that a user names, read: programs, flow facts, machines, measurements."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from sassan import frontend, machine, products
 from sassan.app.parameter_names import with_source_names
 from sassan.app.sources import Sources
 from sassan.arch import named
-from sassan.compilers.source import CompiledSource, compiled, is_source
+from sassan.compilers.source import CompiledSource, compiled, is_source, user_file
 from sassan.errors import InputError, UsageError
 from sassan.frontend.image import Image
 from sassan.frontend.load import LIMIT
 from sassan.ipet.facts import read as facts_file
 from sassan.ipet.facts.model import FlowFacts
-from sassan.ir import Program
+from sassan.ir import Function, Program
 from sassan.machine import MachineFile
 from sassan.machine.user import FORMAT
 from sassan.products import Product
 from sassan.source import decoded
+from sassan.system.reading import read
 from sassan.timing import latencies, measured
 
 _STANDARD_INPUT = "-"
@@ -31,9 +33,15 @@ def read_program(path: str, arch: str | None = None, *, cached: bool = True, tar
     """
     if is_source(path):
         program = frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)
+        program = replace(program, functions=tuple(_with_own_files(function, path) for function in program.functions))
     else:
         program = frontend.read(frontend.load(path), arch=arch, cached=cached)
     return program if path == _STANDARD_INPUT else with_source_names(program, Sources(str(Path(path).parent)))
+
+
+def _with_own_files(function: Function, path: str) -> Function:
+    """The function, with the files of its lines named as those of the source at `path` are."""
+    return replace(function, lines=tuple(replace(line, file=user_file(path, line.file)) for line in function.lines))
 
 
 def compile_file(path: str, architecture: str | None, *, cached: bool = True) -> CompiledSource:
@@ -95,8 +103,7 @@ def read_text(path: str, code: str, hint: str) -> str:
     Raises InputError.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LIMIT + 1)
+        data = read(path, LIMIT)
         if len(data) > LIMIT:
             raise InputError(code, f"{path}: larger than {LIMIT // 1024 // 1024} MiB", hint=hint)
         return decoded(data)

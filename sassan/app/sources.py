@@ -1,9 +1,14 @@
-"""The text of source files that line information names."""
+"""The text of source files that line information names.
+
+The name comes from the code, which others may have made, and a page with the text may be read by others: only what lies in the folders is
+shown, and no link leads out of them.
+"""
 
 from pathlib import Path
 
 from sassan.errors import UsageError
 from sassan.ir import SourceLine
+from sassan.system import reading
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source file."""
@@ -36,15 +41,25 @@ class Sources:
     def lines(self, name: str) -> tuple[str, ...]:
         """Return the lines of the file of a name, none where there is no such file."""
         if name not in self._lines:
-            self._lines[name] = next((lines for folder in self._folders if (lines := _lines(folder, name))), ())
+            self._lines[name] = next((lines for folder in self._folders if (lines := self._read(Path(folder, name)))), ())
         return self._lines[name]
 
+    def _read(self, path: Path) -> tuple[str, ...]:
+        return _lines(path) if any(inside(path, folder) for folder in self._folders) else ()
 
-def _lines(folder: str, name: str) -> tuple[str, ...]:
+
+def inside(path: Path, folder: str) -> bool:
+    """Say whether a path, wherever links lead, lies below a folder."""
     try:
-        path = Path(folder) / name
-        if name in {"", ".", ".."} or not path.is_file() or path.stat().st_size > _LARGEST:
+        return path.resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
+        return False
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    try:
+        if not path.is_file():
             return ()
-        return tuple(path.read_text("utf-8", "replace").removesuffix("\n").split("\n"))
+        return tuple(reading.text(path, _LARGEST, errors="replace").removesuffix("\n").split("\n"))
     except (OSError, ValueError):
         return ()

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, cast
 from sassan.app import documents
 from sassan.batch.job import Job
 from sassan.batch.lines import LineOutcome, Place, line, outcome, place
-from sassan.errors import UsageError
+from sassan.errors import SassanError, UsageError, is_full, no_space
 
 _KEY = "batch"
 _ANEW = "start again with --overwrite, or name another file"
@@ -76,12 +76,15 @@ class ResultsFile:
         return not os.fstat(self._file.fileno()).st_size
 
     def write(self, lines: bytes) -> None:
-        """Append whole lines; raises UsageError `cannot-write`."""
+        """Append whole lines, or none; raises UsageError `cannot-write`, StorageError `no-space`."""
         data = line(self._head) + lines if self.empty else lines
+        before = os.fstat(self._file.fileno()).st_size
         try:
             while data:
                 data = data[os.write(self._file.fileno(), data) :]
         except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(before)
             raise _cannot(self._path, error) from None
 
     def _begin(self, *, resume: bool, overwrite: bool) -> Begun:
@@ -199,5 +202,7 @@ def _open(path: str) -> Any:  # noqa: ANN401 - a binary file
     return file
 
 
-def _cannot(path: str, error: OSError | ValueError) -> UsageError:
+def _cannot(path: str, error: OSError | ValueError) -> SassanError:
+    if isinstance(error, OSError) and is_full(error):
+        return no_space(f"'{path}'", error)
     return UsageError("cannot-write", f"cannot write '{path}': {getattr(error, 'strerror', None) or error}")

@@ -12,8 +12,9 @@ import typer
 from sassan import __version__
 from sassan.cli.group import LazyGroup
 from sassan.cli.output import failure, terminal
+from sassan.cli.termination import terminations
 from sassan.collector import collect_rarely
-from sassan.errors import SassanError, SelfCheckError, UsageError
+from sassan.errors import SassanError, SelfCheckError, StorageError, UsageError, is_full, no_space
 
 _USAGE = UsageError.status
 _INTERNAL = SelfCheckError.status
@@ -21,7 +22,8 @@ _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
 _EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function named with -f ('*'
-names all) has gaps that forbid the number asked for; 4 a needed tool is missing; 5 internal self-check failed."""
+names all) has gaps that forbid the number asked for; 4 a needed tool, or room to write, is
+missing; 5 internal self-check failed."""
 
 app = typer.Typer(
     name="sassan",
@@ -76,19 +78,29 @@ def run(arguments: list[str]) -> int:
         return _USAGE
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
-    except Exception as error:  # the last stop: whatever a defect raises becomes one line and a status, never a traceback
-        if os.environ.get(_TRACEBACK):
-            raise
-        failure.show(_internal(error))
-        return _INTERNAL
+    except Exception as error:  # noqa: BLE001 - the last stop: what a defect raises becomes one line and a status, never a traceback
+        return _last(error)
     return status if isinstance(status, int) else 0
 
 
 def main() -> None:
     """Run the command line of this process."""
     collect_rarely()
-    status = run(sys.argv[1:])
-    sys.exit(status)
+    with terminations() as received:
+        status = run(sys.argv[1:])
+    sys.exit(received.status or status)
+
+
+def _last(error: Exception) -> int:
+    """Show what nothing else has made an error of: a disk that is full, or a defect. Return the status."""
+    if is_full(error):
+        name = getattr(error, "filename", None)
+        failure.show(no_space(f"'{name}'" if name else "a file", error))
+        return StorageError.status
+    if os.environ.get(_TRACEBACK):
+        raise error
+    failure.show(_internal(error))
+    return _INTERNAL
 
 
 def _usage(error: typer.TyperException) -> UsageError:

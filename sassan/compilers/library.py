@@ -52,8 +52,8 @@ class Library:
         Raises RefusedError.
         """
         program = ctypes.c_void_p()
-        self._call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
-        array = (ctypes.c_char_p * len(options))(*(text.encode() for text in options))
+        self._call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), os.fsencode(name), 0, None, None)
+        array = (ctypes.c_char_p * len(options))(*map(os.fsencode, options))
         try:
             for text in instances:
                 self._call("nvrtcAddNameExpression", program, text.encode())

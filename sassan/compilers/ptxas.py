@@ -1,12 +1,10 @@
 """PTX to a cubin with ptxas: from PATH, a toolkit, or a wheel (nvidia-cuda-nvcc-cu12, triton)."""
 
-import tempfile
-from pathlib import Path
-
 from sassan.errors import InputError, MissingToolError
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import Tool, tools
+from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 PTXAS = "ptxas"
 _LIMITS = ToolLimits(seconds=300, size=1_000_000)
@@ -38,8 +36,7 @@ def _version(tool: Tool) -> tuple[int, ...]:
 
 
 def _assembled(tool: Tool, ptx: bytes, arch: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         (folder / "in.ptx").write_bytes(ptx)
         run([tool.path, f"-arch={arch}", "in.ptx", "-o", "out.cubin"], folder, _LIMITS)
         return (folder / "out.cubin").read_bytes()

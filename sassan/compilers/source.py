@@ -2,14 +2,17 @@
 
 Both are kept in the cache, with the digest of every file that the compiler read. Options stand where nvcc looks for them, too: in the
 environment variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS.
+
+nvcc hands names on to a shell. It is given a copy of the source under a plain name, which says in its first line how the user calls it
+(`#line`): messages, line information and `__FILE__` have that name. A folder whose name is not plain stands for itself as a link.
 """
 
+import codecs
 import hashlib
 import json
 import os
 import re
-import shutil
-import tempfile
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +20,19 @@ from pathlib import Path
 from sassan.compilers.nvrtc import compile_source
 from sassan.entries import Entries
 from sassan.errors import InputError, MissingToolError
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.load import LIMIT, read_bytes
+from sassan.scratch import scratch
 from sassan.source import Source, Span
+from sassan.system.folders import is_plain
+from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.programs import folders, programs
+from sassan.system.reading import read
 
 SUFFIX = ".cu"
-_ENTRIES = Entries("compiled", b"sassan-compiled-2")
+_ENTRIES = Entries("compiled", b"sassan-compiled-3")
+_SOURCE, _FOLDER = "source.cu", "folder-of-the-source"
+_NO_TEXT = frozenset('"\\')
+_AS_IT_IS = frozenset(f"{string.ascii_letters}{string.digits}/._+-")
 _LIMITS = ToolLimits(seconds=600, size=1_000_000)
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH")
 """Variables that nvcc and its host compiler obey."""
@@ -68,20 +78,52 @@ def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
 
 def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSource, tuple[str, ...]] | None:
     """Return PTX, cubin and the files that were read, None where this nvcc does not compile for the architecture."""
-    source = str(Path(path).absolute())
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    shown = _shown(path)
+    with scratch() as folder:
+        (folder / _SOURCE).write_bytes(b'#line 1 "%s"\n' % os.fsencode(shown) + data.removeprefix(codecs.BOM_UTF8))
+        beside = f"-iquote,{_plain_folder(path, folder)}"  # for the host's compiler, which does not split plain names
         keep = ["-keep", "-keep-dir", "."]  # the PTX is a step on the way
-        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", *keep, "-o", "made.cubin", source]
+        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-Xcompiler", beside, "-MD", "-MF", "read.d", *keep, "-o", "made.cubin"]
         try:
-            run(command, folder, _LIMITS)
+            run([*command, _SOURCE], folder, _LIMITS)
         except ToolProblem as problem:
             if _UNSUPPORTED in str(problem):
                 return None
-            raise _failed(path, data, str(problem).partition(f"{source}")[2] or f": error: {problem}") from None
-        files = _DEPENDENCY.findall((folder / "read.d").read_text("utf-8", "replace").partition(" : ")[2])
-        code = CompiledSource((folder / "made.cubin").read_bytes(), next(folder.glob("*.ptx")).read_bytes())
-        return code, tuple(file.replace("\\ ", " ") for file in files if file != "\\")
+            log = str(problem)
+            raise _failed(path, data, log.partition(shown)[2] or f": error: {log.replace(f'{_FOLDER}/', f'{_parent(path)}/')}") from None
+        files = _DEPENDENCY.findall(os.fsdecode((folder / "read.d").read_bytes()).partition(" : ")[2])
+        code = CompiledSource((folder / "made.cubin").read_bytes(), (folder / _SOURCE).with_suffix(".ptx").read_bytes())
+        names = (re.sub(r"\\(.)|\$(\$)", r"\1\2", file) for file in files if file != "\\")
+        return code, tuple(user_file(path, name) for name in names if name != _SOURCE)
+
+
+def _parent(path: str) -> Path:
+    return Path(path).absolute().parent
+
+
+def _shown(path: str) -> str:
+    """Return the name of a source in its line information: its whole path, each byte escaped that PTX does not take as it is."""
+    name = str(Path(path).absolute())
+    if name.isprintable() and not _NO_TEXT & set(name) and "??" not in name:
+        return name
+    return "".join(chr(byte) if chr(byte) in _AS_IT_IS else f"%{byte:02x}" for byte in os.fsencode(name))
+
+
+def user_file(path: str, file: str) -> str:
+    """Return what the user calls a file of the line information of a source: that itself, or one of its folder."""
+    if file == _shown(path):
+        return str(Path(path).absolute())
+    head, link, rest = file.rpartition(f"{_FOLDER}/")
+    return f"{_parent(path)}/{rest}" if link and (not head or head.endswith("/")) else file
+
+
+def _plain_folder(path: str, place: Path) -> str:
+    """Return the folder of a source, as a link in `place` where its own name is not plain."""
+    folder = str(_parent(path))
+    if is_plain(folder):
+        return folder
+    (place / _FOLDER).symlink_to(folder)
+    return _FOLDER
 
 
 def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledSource:
@@ -95,13 +137,16 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}", source=Source(path, "")) from None
-    folder = Path(path).absolute().parent
     try:
-        made = compile_source(text, arch=arch, name=path, options=("-lineinfo", f"-I{folder}"))
+        with scratch() as place:
+            folder = place / _plain_folder(path, place)
+            made = compile_source(text, arch=arch, name=_shown(path), options=("-lineinfo", f"-I{folder}"))
     except MissingToolError:
         message = f"'{path}' is CUDA source, and neither nvcc nor NVRTC that compile for {arch} were found"
         raise MissingToolError("nvcc-missing", message, hint=_INSTALL) from None
     except InputError as error:
+        if error.source is not None:
+            error.source = Source(path, error.source.text)
         error.hint = f"NVRTC compiled it, which takes device code only: no nvcc that compiles for {arch} was found"
         raise
     code = CompiledSource(made.cubin, made.ptx)
@@ -111,8 +156,7 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
 
 
 def _nvcc() -> str | None:
-    homes = [str(Path(home) / "bin") for name in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(name))]
-    return shutil.which("nvcc", path=os.pathsep.join([os.environ.get("PATH", ""), *homes]))
+    return next(programs("nvcc", folders()), None)
 
 
 def _key(data: bytes, path: str, arch: str, compiler: str) -> str:
@@ -121,8 +165,11 @@ def _key(data: bytes, path: str, arch: str, compiler: str) -> str:
     return hashlib.sha256("\0".join([hashlib.sha256(data).hexdigest(), *context]).encode("utf-8", "surrogateescape")).hexdigest() + ".cubin"
 
 
-def _keep(name: str, code: CompiledSource, read: Sequence[str]) -> None:
-    head = {"read": [(file, _digest(file)) for file in read], "ptx": len(code.ptx)}
+def _keep(name: str, code: CompiledSource, files: Sequence[str]) -> None:
+    digests = [(file, _digest(file)) for file in files]
+    head = {"read": digests, "ptx": len(code.ptx)}
+    if not all(digest for _, digest in digests):
+        return  # whether it changes could not be told
     _ENTRIES.put(name, json.dumps(head).encode() + b"\n" + code.ptx + code.cubin)
 
 
@@ -139,9 +186,10 @@ def _kept(name: str) -> CompiledSource | None:
 
 def _digest(file: str) -> str:
     try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
+        data = read(file, LIMIT)
+    except (OSError, ValueError):
         return ""
+    return hashlib.sha256(data).hexdigest() if len(data) <= LIMIT else ""
 
 
 def _failed(path: str, data: bytes, log: str) -> InputError:

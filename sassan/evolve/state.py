@@ -9,12 +9,15 @@ from typing import cast
 
 from sassan import __version__
 from sassan.app.documents import Value
-from sassan.errors import UsageError
+from sassan.errors import UsageError, is_full, no_space
 from sassan.evolve.outcome import Outcome, from_json, to_json
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
 from sassan.files import write
+from sassan.system import reading
 
+LARGEST = 1 << 30
+"""Bytes of a state."""
 FILE = "state.json"
 _FORMAT = 2
 
@@ -67,6 +70,8 @@ def put(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, data, lasting=True)
     except OSError as error:
+        if is_full(error):
+            raise no_space(f"'{path}'", error) from None
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 
 
@@ -77,7 +82,7 @@ def load(config: Config, folder: Path, toolchain: str = "") -> SearchState | Non
     """
     path = folder / FILE
     try:
-        text = path.read_text("utf-8")
+        text = reading.text(path, LARGEST)
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
+from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.collector import collect_rarely
@@ -22,6 +24,7 @@ from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor.executor import In, More, Out
 from sassan.executor.order import Done, Ended, Failed, Lost, OrderedRun, worker_lost
 from sassan.executor.processors import available
+from sassan.scratch import sweep_scratch
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 _TRIES = 3
 """Starts of an item whose process dies: an item that was killed by mistake, or for lack of memory beside others, succeeds later."""
 _GRACE_SECONDS = 5.0
-"""Seconds for a process to end by itself, or after a request."""
+"""Seconds for processes to end by themselves, or after a request."""
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -175,12 +178,16 @@ def _end(workers: list[_Worker]) -> None:
     """Close the connections, at which the processes end; kill those that do not."""
     for worker in workers:
         worker.connection.close()
+    end, killed = monotonic() + _GRACE_SECONDS, False
     for worker in workers:
-        worker.process.join(_GRACE_SECONDS)
+        worker.process.join(max(end - monotonic(), 0.0))
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()
+            killed = True
         worker.process.close()
+    if killed:
+        sweep_scratch()
 
 
 def _new() -> _Worker:
@@ -225,10 +232,21 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
     sys.unraisablehook = _exit_at_once
+    Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()  # as the command line does
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))
+
+
+def _end_with_parent() -> None:
+    """End this process, in the middle of an item too, when its parent was killed."""
+    from multiprocessing.process import parent_process  # noqa: PLC0415 - only here
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _exit(number: int, frame: object) -> None:

@@ -8,7 +8,6 @@ Traps met: PuLP's status is `Optimal` after a time limit (its `sol_status` is no
 which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import basis, highs
 from sassan.ilp.answer import Answer, Status
 from sassan.ilp.model import Model, Rational, covered, dual_bound, evaluate, violated
+from sassan.scratch import scratch
 
 __all__ = ["SOLVERS", "Solution", "Status", "solve", "upper_bound"]
 
@@ -211,9 +211,9 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
     engine = _engine(pulp, backend, left, integer=integer)
     try:
-        with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
+        with scratch() as folder:
             # PuLP leaves its files behind where a solve is interrupted.
-            engine.tmpDir = scratch
+            engine.tmpDir = str(folder)
             problem.solve(engine)
     except pulp.PulpSolverError as error:
         raise SelfCheckError("solver-failed", f"the solver {backend.pulp_name} failed: {error}") from error

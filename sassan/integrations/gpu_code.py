@@ -1,20 +1,22 @@
 """Whether a file that a compiler made holds GPU code at all: one of host code alone has nothing to be analyzed."""
 
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from sassan.errors import InputError, SassanError
 from sassan.frontend.cubin.elf import Elf, is_gpu
 from sassan.frontend.cubin.extract import cubins
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
+from sassan.scratch import scratch
+from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.reading import read
 
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""
 _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
+_LARGEST = 1 << 32
 _ELF_HEADER = 64
 """Bytes of it; in a shorter file the machine that the code is for may be missing."""
 _KINDS = re.compile(rb"^Fatbin (.*) code:\s*$", re.MULTILINE)
@@ -25,7 +27,7 @@ _PTX_CODE = re.compile(rb"\.(?:entry|func)\b")
 def is_host_only(path: Path) -> bool:
     """Say whether a file holds no GPU code, neither machine code nor PTX; False, too, where that is unknown."""
     try:
-        image = Image(path.name, path.read_bytes())
+        image = Image(path.name, read(path, _LARGEST))
         if image.kind == "ELF" and len(image.data) < _ELF_HEADER:
             return False
         if image.kind == "ELF" and is_gpu(image):
@@ -54,8 +56,7 @@ def _cubins(image: Image) -> tuple[Image, ...]:
 
 def _holds_no_other(image: Image) -> bool:
     """Say whether beside its cubins a file has at most PTX, and that without a function: what waits for a later link is code, too."""
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         source = folder / {"fatbin": "input.fatbin", "archive": "input.a"}.get(image.kind, "input")
         source.write_bytes(image.data)
         text = run([cuobjdump().path, "-ptx", str(source)], folder, _LIMITS)

@@ -10,7 +10,6 @@ One object is a part of a project: a check runs with `--allow-unmatched`, and a 
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from pathlib import Path
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
 from sassan.integrations.nvcc_line import CommandLine, line
 from sassan.render.text import visible
+from sassan.system.processes import start_typed, waited
+from sassan.system.programs import folders, programs
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
@@ -29,6 +30,10 @@ _ANALYZE = ("analyze", "--quiet")
 _COMMANDS = ("analyze", "check")
 _INSTALL = "install the CUDA toolkit, put its nvcc on PATH, or name it first: sassan-nvcc /usr/local/cuda/bin/nvcc …"
 _SECONDS = 600
+_COMPILER_SECONDS = 86_400
+"""A day: no build waits longer for one file."""
+_EXPANDED = frozenset('$`"\\\n')
+"""What a shell does not leave alone between double quotes, which nvcc writes names of files in."""
 _NOTHING = "nothing-to-check"
 
 
@@ -91,8 +96,7 @@ def _split(words: str) -> tuple[str, ...]:
 
 
 def _nvcc(environment: Mapping[str, str]) -> str:
-    homes = [str(Path(home) / "bin") for name in ("CUDA_HOME", "CUDA_PATH") if (home := environment.get(name))]
-    compiler = shutil.which("nvcc", path=os.pathsep.join([environment.get("PATH", ""), *homes]))
+    compiler = next(programs("nvcc", folders(environment)), None)
     if compiler is None:
         raise MissingToolError("nvcc-missing", "no nvcc was found", hint=_INSTALL)
     return compiler
@@ -101,7 +105,7 @@ def _nvcc(environment: Mapping[str, str]) -> str:
 def run(task: Task) -> int:
     """Run the compiler, then sassan over what it made; return the status of the compiler, or that of a check that failed."""
     before = {path: _stamp(path) for path in task.line.outputs}
-    status = subprocess.run(task.compiler, check=False).returncode  # noqa: S603 - what the user typed
+    status = _compiled(task)
     if status != 0 or not task.line.compiles:
         return status
     _find_tools_of(task.compiler[0])
@@ -114,6 +118,24 @@ def run(task: Task) -> int:
         if path not in missing:
             path.unlink()
     return checked
+
+
+def _compiled(task: Task) -> int:
+    """Return the status of the compiler; a name of a file that nvcc would have the shell run a part of is refused."""
+    name = next((name for name in task.line.names if _EXPANDED & set(name)), None)
+    if name is not None:
+        message = f"nvcc hands '{name}' to a shell, which does not take it as a name"
+        raise UsageError("unsafe-name", message, hint="name the file without dollar signs, backquotes, quotes, backslashes and line ends")
+    process = start_typed(task.compiler)
+    try:
+        status = waited(process, _COMPILER_SECONDS)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+    if status is None:
+        _say(f"error[compiler-time]: the compiler did not end in {_COMPILER_SECONDS} s\n")
+        return UsageError.status
+    return status
 
 
 def _nothing(task: Task, missing: Sequence[Path]) -> int:
@@ -155,12 +177,13 @@ def _sassan(task: Task, made: Sequence[Path]) -> int:
     """Return the status of sassan over these files; its output goes to standard error, which no build reads."""
     # -P: what stands in the folder of the build must not come before the library.
     command = [sys.executable, "-P", "-m", "sassan", *task.command, *(os.fspath(path.absolute()) for path in made)]
-    try:
-        done = subprocess.run(command, stdout=sys.stderr, timeout=_SECONDS, check=False)  # noqa: S603 - our own program
-    except subprocess.TimeoutExpired:
+    process = start_typed(command, stdout=sys.stderr.fileno())
+    status = waited(process, _SECONDS)
+    if status is None:
+        process.kill()
         _say(f"warning: sassan gave no answer in {_SECONDS} s\n")
         return UsageError.status
-    return done.returncode
+    return status
 
 
 def _say(text: str) -> None:

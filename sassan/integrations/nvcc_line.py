@@ -3,8 +3,10 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from sassan.system import reading
 
 _GPU = frozenset({".cu", ".gpu", ".ptx", ".cubin"})
 _SOURCES = _GPU | {".c", ".cc", ".cpp", ".cxx", ".i", ".ii", ".fatbin"}
@@ -42,6 +44,7 @@ _VALUED = (
     "--device-entity-has-hidden-visibility -device-stack-protector --device-stack-protector -optf --options-file"
 )
 """Options of nvcc 13 whose value may be a word of its own."""
+_FILES = ("-o", "--output-file", "-odir", "--output-directory", "-keep-dir", "--keep-dir", "-MF", "--dependency-output")
 _DEPTH = 8
 """Files of options that name each other."""
 
@@ -52,6 +55,8 @@ class CommandLine:
 
     compiles: bool
     outputs: tuple[Path, ...] = ()
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """The files and folders that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,11 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLin
     """Return what nvcc makes for these arguments, in this environment."""
     before, after = (_split(environment.get(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
+    named = (*words.inputs, *(words.values[name] for name in _FILES if name in words.values))
+    return replace(_made(words), names=named)
+
+
+def _made(words: _Words) -> CommandLine:
     phase = next((suffix for name, suffix in _PHASES.items() if name in words.flags), None)
     sources = _sources(words, phase)
     device = bool(_DEVICE_LINKS & words.flags)
@@ -123,7 +133,7 @@ def _expanded(words: Sequence[str], depth: int = _DEPTH) -> Iterator[str]:
         files = value if name in {"-optf", "--options-file"} else word if before in {"-optf", "--options-file"} else ""
         for file in files.split(",") if depth and files else ():
             with suppress(OSError, ValueError):
-                yield from _expanded([part.strip('"') for part in _split(Path(file).read_text("utf-8"))], depth - 1)
+                yield from _expanded([part.strip('"') for part in _split(reading.text(file))], depth - 1)
 
 
 def _split(text: str) -> tuple[str, ...]:

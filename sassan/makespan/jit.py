@@ -1,31 +1,36 @@
 """How the searches are compiled. Importing this module imports the compiler, which takes most of a second."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
+from sassan.entries import cache_folder
 from sassan.makespan import clock
+from sassan.system.folders import trusted
 
 F = TypeVar("F", bound=Callable[..., Any])
+_FOLDER_MODE = 0o700
 _make: Callable[..., Any] = numba.njit  # its type lacks some options
-_INNER = {"cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: F) -> F:
     """Return the function compiled to machine code at its first use, kept on disk, free of the interpreter's lock."""
-    return _readable(cast("F", numba.njit(cache=True, nogil=True)(function)))
+    return _kept(function, nogil=True)
 
 
 def unchecked(function: F) -> F:
     """Return the function compiled without checks for division by zero."""
-    return _readable(cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function)))
+    return _kept(function, nogil=True, error_model="numpy")
 
 
 def inner(function: F) -> F:
     """Return an `unchecked` function that only compiled ones call: without a wrapper for Python, which is slow to compile."""
-    return _readable(cast("F", _make(**_INNER)(function)))
+    return _kept(function, **_INNER)
 
 
 def uncounted(function: F) -> F:
@@ -33,20 +38,27 @@ def uncounted(function: F) -> F:
 
     It creates no array and no view of one: numba refuses to compile what would.
     """
-    return _readable(cast("F", _make(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)))
+    return _kept(function, nogil=True, error_model="numpy", _nrt=False)
 
 
 def uncounted_inner(function: F) -> F:
     """Return an `inner` function without counts of references, as `uncounted`; it is compiled into each of its callers."""
-    return _readable(cast("F", _make(**_INNER, forceinline=True, _nrt=False)(function)))
+    return _kept(function, **_INNER, forceinline=True, _nrt=False)
 
 
-def _readable(function: F) -> F:
-    """Return a compiled function that compiles anew where its index on disk, kept by another version, names types that are gone.
+def _kept(function: F, **options: object) -> F:
+    """Return the function compiled, and kept on disk where that can be written.
 
-    numba reads the types in an index before it looks whether the source has changed since. Nothing public leads to the index.
+    It compiles anew where its index on disk, kept by another version, names types that are gone: numba reads the types in an index before
+    it looks whether the source has changed since. A disk that is full is no error: numba forgives that on Windows only. Nothing public
+    leads to the index, or to what saves.
     """
-    index: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    try:
+        made = _cached(function, **options)
+    except RuntimeError:  # there is no folder that can be written
+        return cast("F", _make(**options)(function))
+    cache: Any = getattr(made, "_cache", None)
+    index: Any = getattr(cache, "_cache_file", None)
     if index is not None:
         load = index._load_index  # noqa: SLF001
 
@@ -57,7 +69,40 @@ def _readable(function: F) -> F:
                 return {}
 
         index._load_index = loaded  # noqa: SLF001
-    return function
+        save = cache.save_overload
+
+        def saved(signature: object, data: object) -> None:
+            with suppress(OSError):
+                save(signature, data)
+
+        cache.save_overload = saved
+    return made
+
+
+def _cached(function: F, **options: object) -> F:
+    """Return the function compiled, and kept in a folder that nobody else may write: others would have it run what they put there.
+
+    numba keeps it in NUMBA_CACHE_DIR, or beside the module; where others may write that, it is kept in a cache of this user's own. Raises
+    RuntimeError where there is no such folder.
+    """
+    made = _make(cache=True, **options)(function)
+    if _is_trusted(made):
+        return cast("F", made)
+    config: Any = numba.config  # its types lack its variables
+    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder("machine-code"))
+    try:
+        made = _make(cache=True, **options)(function)
+        with suppress(OSError):
+            Path(made.stats.cache_path).chmod(_FOLDER_MODE)
+    finally:
+        config.CACHE_DIR = before
+    if not _is_trusted(made):
+        raise RuntimeError("others may write every folder that would keep machine code")
+    return cast("F", made)
+
+
+def _is_trusted(made: Any) -> bool:  # noqa: ANN401 - of numba, or the function itself where compiling is switched off
+    return not hasattr(made, "stats") or trusted(Path(made.stats.cache_path))
 
 
 class _Watch(event.Listener):

@@ -1,17 +1,14 @@
 """Reading the GPU images of a program: parameters, registers and shared memory of its kernels. Fatbins are extracted with cuobjdump."""
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from sassan.arch import unknown, with_code
 from sassan.errors import InputError, UsageError
 from sassan.frontend.cubin.elf import Elf, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts
@@ -19,7 +16,9 @@ from sassan.machine import Multiprocessor
 from sassan.machine.launch import BLOCK_THREADS
 from sassan.machine.occupancy import Demand, occupancy, rules_of
 from sassan.record.ptx import entries
+from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
 
@@ -163,10 +162,10 @@ def _ptx(image: Image, newest: int) -> ImageCode:
 def _ptx_of(image: Image) -> bytes:
     """Return the last PTX of a fatbin, b'' if there is none."""
     tool = cuobjdump()
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch) / "ptx"
+    with scratch() as place:
+        folder = place / "ptx"
         folder.mkdir()
-        source = Path(scratch) / "input.fatbin"
+        source = place / "input.fatbin"
         source.write_bytes(image.data)
         try:
             run([tool.path, "-xptx", "all", str(source)], folder, _LIMITS)

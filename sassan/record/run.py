@@ -3,8 +3,6 @@
 import contextlib
 import os
 import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ from sassan.record.library import library
 from sassan.record.program import executable
 from sassan.record.recorder import Recorder
 from sassan.record.server import Server
+from sassan.scratch import scratch
+from sassan.system.processes import Process, start_typed, waited
 
 _DRIVER_VERSION = 13000
 _STEP = 0.02
@@ -53,9 +53,9 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
     file = executable(command[0])
     device = simulated_device(choice, file.capability or DEFAULT)
     recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches)
-    folder = library()
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        path = Path(scratch) / "socket"
+    with scratch() as place:
+        folder = library(place / "library")
+        path = place / "socket"
         variables = _environment(dict(os.environ), folder, path)
         with Server(path, recorder) as server:
             process = _start([command[0], *command[1:]], file.path, variables)
@@ -81,14 +81,14 @@ def _environment(variables: dict[str, str], folder: Path, socket: Path) -> dict[
     return variables
 
 
-def _start(command: list[str], path: str, variables: dict[str, str]) -> "subprocess.Popen[bytes]":
+def _start(command: list[str], path: str, variables: dict[str, str]) -> Process:
     try:
-        return subprocess.Popen(command, executable=path, env=variables)  # noqa: S603 - the user's command
+        return start_typed(command, path=path, variables=variables)
     except OSError as error:
         raise InputError("program-failed", f"'{command[0]}' cannot be started: {error.strerror or error}") from None
 
 
-def _wait(process: "subprocess.Popen[bytes]", recorder: Recorder, seconds: float, server: Server) -> tuple[int | None, bool]:
+def _wait(process: Process, recorder: Recorder, seconds: float, server: Server) -> tuple[int | None, bool]:
     """Return the exit status of the program, None if it was stopped, and whether the user interrupted it."""
     end = time.monotonic() + seconds
     try:
@@ -107,14 +107,12 @@ def _wait(process: "subprocess.Popen[bytes]", recorder: Recorder, seconds: float
     return (None if recorder.cut else process.returncode), False
 
 
-def _stop(process: "subprocess.Popen[bytes]", recorder: Recorder) -> None:
+def _stop(process: Process, recorder: Recorder) -> None:
     """End the program and its processes that connected to the recorder."""
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         for number in {process.pid, *recorder.processes}:
             if number != process.pid or process.poll() is None:
                 with contextlib.suppress(OSError):
                     os.kill(number, signal_number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_SECONDS)
+        if waited(process, _GRACE_SECONDS) is not None:
             return
-    process.wait()

@@ -3,10 +3,11 @@
 import stat
 from pathlib import Path
 
-from sassan.errors import UsageError
+from sassan.errors import UsageError, is_full, no_space
 from sassan.files import write
+from sassan.system.reading import kind_of, write_stream
 
-_NO_OUTPUT = {stat.S_IFDIR: "a directory", stat.S_IFBLK: "a block device", stat.S_IFSOCK: "a socket"}
+_STREAMS = (stat.S_IFIFO, stat.S_IFCHR)
 _HINT = "choose a file in an existing folder with write permission"
 
 
@@ -14,15 +15,17 @@ def write_atomically(path: Path, data: bytes) -> int:
     """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
     A link is followed and kept; a pipe or a character device (`/dev/stdout`) is written to directly. Return how many other names the
-    replaced file has: these hard links keep the old content. Raises UsageError `unwritable-output`.
+    replaced file has: these hard links keep the old content. Raises UsageError `unwritable-output`, StorageError `no-space`.
     """
     try:
         others = _others(path)
         if others is None:
-            path.write_bytes(data)
+            write_stream(path, data)
             return 0
         write(path.resolve(), data)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        if isinstance(error, OSError) and is_full(error):
+            raise no_space(f"'{path}'", error) from None
         reason = (getattr(error, "strerror", None) or str(error)).partition(" from ")[0]
         raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT) from error
     return others
@@ -36,7 +39,6 @@ def _others(path: Path) -> int | None:
         return 0
     if stat.S_ISREG(seen.st_mode):
         return seen.st_nlink - 1
-    kind = _NO_OUTPUT.get(stat.S_IFMT(seen.st_mode))
-    if kind is not None:
-        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind}", hint=_HINT)
+    if stat.S_IFMT(seen.st_mode) not in _STREAMS:
+        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind_of(seen.st_mode)}", hint=_HINT)
     return None

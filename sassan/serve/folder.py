@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from sassan.app.sources import inside
 from sassan.errors import UsageError
 
 CODE = frozenset({".cu", ".cubin", ".fatbin", ".ptx", ".sass"})
@@ -18,7 +19,10 @@ Stamps = Mapping[str, tuple[int, int]]
 
 
 class Folder:
-    """A folder with all below it, or a single file with those beside it; what begins with a dot is not looked at."""
+    """A folder with all below it, or a single file with those beside it.
+
+    What begins with a dot is not looked at, nor is what a link out of the folder leads to.
+    """
 
     def __init__(self, path: str) -> None:
         """Take the path of a folder or of a file."""
@@ -70,8 +74,12 @@ class Folder:
             for entry in known:
                 if entry.is_dir(follow_symlinks=False):
                     left += [entry.path] if self._file is None else []
-                elif _is_file(entry) and (_suffix(entry.name) in _READ or self._is_input(entry)):
-                    yield entry
+                elif self._is_input(entry) or (_suffix(entry.name) in _READ and self._holds(entry)):
+                    if _is_file(entry):
+                        yield entry
+
+    def _holds(self, entry: "os.DirEntry[str]") -> bool:
+        return not entry.is_symlink() or inside(Path(entry.path), self.path)
 
     def _is_input(self, entry: "os.DirEntry[str]") -> bool:
         return self._file is not None and entry.name == Path(self._file).name

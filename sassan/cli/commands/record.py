@@ -11,7 +11,8 @@ from sassan.cli.options.inputs import Quiet
 from sassan.cli.output import failure
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
-from sassan.errors import InputError, UsageError
+from sassan.errors import InputError, UsageError, is_full, no_space
+from sassan.files import write
 from sassan.launches import Launches, text
 from sassan.record import DeviceChoice, RecordingLimits
 from sassan.record import record as run
@@ -91,8 +92,10 @@ def _write_images(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for code, data in images:
             suffix = "cubin" if data.startswith(b"\x7fELF") else "ptx"
-            (folder / f"{code.removeprefix('sha256:')}.{suffix}").write_bytes(data.rstrip(b"\0") if suffix == "ptx" else data)
+            write(folder / f"{code.removeprefix('sha256:')}.{suffix}", data.rstrip(b"\0") if suffix == "ptx" else data)
     except OSError as error:
+        if is_full(error):
+            raise no_space(f"in '{folder}'", error) from None
         raise UsageError("unwritable-output", f"'{folder}' cannot be written: {error.strerror or error}") from None
 
 

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import typer
 
-from sassan.errors import UsageError
+from sassan.errors import UsageError, is_full, no_space
 from sassan.names import beginning, brief, in_text, middle, readable, short_names
 
 _HEADING = 100
@@ -136,7 +136,8 @@ def width() -> int:
 def out(text: str) -> None:
     """Write a result to standard output; when its reader has gone, end quietly.
 
-    Raises typer.Exit with BROKEN_PIPE, UsageError `cannot-write` when the disk behind it is full.
+    Raises typer.Exit with BROKEN_PIPE, StorageError `no-space` when the disk behind it is full, UsageError `cannot-write` where it cannot
+    be written for another reason.
     """
     try:
         sys.stdout.write(text)
@@ -146,6 +147,8 @@ def out(text: str) -> None:
         raise typer.Exit(BROKEN_PIPE) from None
     except OSError as error:
         _give_up()
+        if is_full(error):
+            raise no_space("standard output", error) from None
         raise UsageError("cannot-write", f"cannot write standard output: {error.strerror or error}") from None
 
 

@@ -2,9 +2,7 @@
 
 import atexit
 import json
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,6 +11,7 @@ from pathlib import Path
 from threading import Event, Timer
 
 from sassan.compilers import library
+from sassan.system.processes import PIPE, kill, start, waited
 
 _SHOWN = 300
 _READ = 1 << 16
@@ -37,9 +36,7 @@ class _Child:
     def __init__(self, folder: Path | None = None) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         command = [sys.executable, "-I", "-S", library.__file__]
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter
-            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
-        )
+        self._process = start(command, program=len(command), folder=folder, stdin=PIPE, stderr=self._log)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._jobs, self._answers = self._process.stdin, self._process.stdout
@@ -56,7 +53,7 @@ class _Child:
 
         def end() -> None:
             late.set()
-            self._kill()
+            kill(self._process)
 
         timer = Timer(seconds, end)
         timer.daemon = True
@@ -72,10 +69,9 @@ class _Child:
     def end(self, seconds: float) -> str:
         """Wait until it has ended, and return the first error that it printed; raises CompileProblem for a failure, or a late end."""
         self._close()
-        try:
-            status = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise _hung(seconds) from None
+        status = waited(self._process, seconds)
+        if status is None:
+            raise _hung(seconds)
         if status == -getattr(signal, "SIGALRM", 0):
             raise _hung(seconds)
         if status < 0:
@@ -88,8 +84,7 @@ class _Child:
 
     def stop(self) -> None:
         """Stop it, whatever it does."""
-        self._kill()
-        self._process.wait()
+        kill(self._process)
         self._close()
         self._answers.close()
         self._log.close()
@@ -97,16 +92,6 @@ class _Child:
     def _close(self) -> None:
         with suppress(BrokenPipeError):
             self._jobs.close()
-
-    def _kill(self) -> None:
-        """Kill the compilation and its child processes, by its session where the system has sessions."""
-        if self._process.poll() is not None:
-            return
-        if hasattr(os, "killpg"):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        else:
-            self._process.kill()
 
 
 _idle: list[_Child] = []

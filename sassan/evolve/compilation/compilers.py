@@ -3,7 +3,6 @@
 NVRTC and ptxas are located by `sassan.compilers`. Neither a GPU nor a driver is needed.
 """
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from sassan.evolve.compilation.children import CompileProblem
 from sassan.evolve.space.includes import Header
 from sassan.extras import install
 from sassan.frontend.cubin.tools import tools
+from sassan.scratch import scratch
 
 _OUTPUT = "kernel.out"
 
@@ -72,8 +72,8 @@ def nvrtc(  # noqa: PLR0913, PLR0917 - the inputs of a compilation
     compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float, headers: tuple[Header, ...] = ()
 ) -> bytes:
     """Return the cubin or the PTX (`kind`) that NVRTC compiles from a source and its headers; raises CompileProblem."""
-    with tempfile.TemporaryDirectory(prefix="sassan-") as name:
-        place, output = Path(name) / "source", Path(name) / _OUTPUT
+    with scratch() as folder:
+        place, output = folder / "source", folder / _OUTPUT
         place.mkdir()
         for path, text in headers:
             (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -85,10 +85,10 @@ def nvrtc(  # noqa: PLR0913, PLR0917 - the inputs of a compilation
 
 def ptxas(compiler: Compiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
     """Return the cubin that ptxas compiles from PTX; raises CompileProblem."""
-    with tempfile.TemporaryDirectory(prefix="sassan-") as name:
-        (Path(name) / "kernel.ptx").write_text(text, "utf-8")
-        log = children.executed([compiler.path, *options, "kernel.ptx", "-o", _OUTPUT], Path(name), seconds)
+    with scratch() as folder:
+        (folder / "kernel.ptx").write_text(text, "utf-8")
+        log = children.executed([compiler.path, *options, "kernel.ptx", "-o", _OUTPUT], folder, seconds)
         try:
-            return (Path(name) / _OUTPUT).read_bytes()
+            return (folder / _OUTPUT).read_bytes()
         except OSError:
             raise CompileProblem(log or "the compiler wrote no output") from None

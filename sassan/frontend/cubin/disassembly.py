@@ -1,15 +1,14 @@
 """The text of a cubin as printed by nvdisasm."""
 
 import re
-import tempfile
-from pathlib import Path
 
 from sassan.errors import InputError
 from sassan.frontend.cubin import cache
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import nvdisasm
 from sassan.frontend.image import Image
+from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _MIB = 1024 * 1024
 CODE = ("-c",)
@@ -72,8 +71,7 @@ def limits(size: int) -> ToolLimits:
 
 
 def _run(image: Image, command: list[str]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         (folder / "k.cubin").write_bytes(image.data)
         try:
             return run([*command, "k.cubin"], folder, limits(len(image.data)))

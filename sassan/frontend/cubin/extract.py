@@ -1,15 +1,15 @@
 """Extracts the cubins of a host program, a library or a fatbin, with cuobjdump."""
 
 import re
-import tempfile
 from pathlib import Path
 
 from sassan.errors import InputError
 from sassan.frontend.cubin.elf import Elf
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
+from sassan.scratch import scratch
 from sassan.source import Source
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 _MIB = 1024 * 1024
 _FATBINS = frozenset({".nv_fatbin", "__nv_relfatbin"})
@@ -28,14 +28,13 @@ def cubins(image: Image) -> tuple[Image, ...]:
     if image.kind == "ELF" and not _FATBINS.intersection(section.name for section in Elf(image).sections):
         raise _none(image)
     tool = cuobjdump()
-    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         inner = folder / "cubins"
         inner.mkdir()
         source = folder / f"input{_SUFFIX[image.kind]}"
         source.write_bytes(image.data)
         try:
-            run([tool.path, "-xelf", "all", str(source)], inner, _limits(len(image.data)))
+            run([tool.path, "-xelf", "all", f"../{source.name}"], inner, _limits(len(image.data)))
         except ToolProblem as problem:
             raise InputError("cuobjdump-failed", f"the cubins cannot be extracted: {problem}", source=Source(image.name, "")) from None
         return _read(image, inner)

@@ -5,9 +5,7 @@ Its `--help` lists the architectures of `--binary`.
 """
 
 import importlib.util
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +13,8 @@ from pathlib import Path
 
 from sassan.errors import MissingToolError
 from sassan.extras import install
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
+from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.programs import folders, programs
 
 NVDISASM, CUOBJDUMP = "nvdisasm", "cuobjdump"
 _PROBE_LIMITS = ToolLimits(seconds=120, size=1_000_000, processor=10)
@@ -72,18 +71,11 @@ def _range(reads: frozenset[int]) -> str:
 
 def _places(name: str) -> Iterator[str]:
     """Yield the full path of every executable of this name, in the order of search."""
-    for folder in _folders():
-        path = shutil.which(name, path=folder)
-        if path is not None:
-            yield str(Path(path).resolve())
+    yield from (str(Path(path).resolve()) for path in programs(name, _folders()))
 
 
 def _folders() -> Iterator[str]:
-    # Each folder of PATH by itself: the first tool may be too old, or too new, and a later one suitable.
-    yield from filter(None, os.environ.get("PATH", "").split(os.pathsep))
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if home := os.environ.get(variable):
-            yield str(Path(home) / "bin")
+    yield from folders()
     for package in _package_folders("nvidia"):
         yield from map(str, sorted(package.glob("*/bin"), reverse=True))
     for package in _package_folders("triton"):
@@ -100,10 +92,10 @@ def _package_folders(name: str) -> list[Path]:
 def _probe(path: str, changed: int) -> Tool | None:  # noqa: ARG001 - a tool that was replaced is probed again
     """Return the tool with its version and architectures, None when it does not work."""
     try:
-        version = _VERSION.search(run([path, "--version"], Path(path).parent, _PROBE_LIMITS))
+        version = _VERSION.search(run([path, "--version"], None, _PROBE_LIMITS))
         if version is None:
             return None
-        help_text = run([path, "--help"], Path(path).parent, _PROBE_LIMITS).decode("utf-8", "replace")
+        help_text = run([path, "--help"], None, _PROBE_LIMITS).decode("utf-8", "replace")
     except ToolProblem:
         return None
     binary = _BINARY.search(help_text)

@@ -3,17 +3,18 @@
 import importlib.util
 import re
 import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
+from sassan.system.processes import OWN, finish, own
 
 FORMATS = ("dot", "svg", "png", "pdf")
 _WORKER = Path(__file__).with_name("worker.py")
 _TIP = re.compile(r'<a xlink:title="([^"]*)">')
 _DATE = re.compile(rb"/CreationDate \(D:\d{14}")
+_LARGEST = 1 << 30
+"""Bytes of a drawing."""
 _SCALED = re.compile(r"Scaling by ([0-9.]+)")
 
 
@@ -56,24 +57,17 @@ def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
 
 
 def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None:
-    # -P: the folder of the worker must not come before the standard library on its path.
-    command = [sys.executable, "-P", str(_WORKER), form, layout]
-    try:
-        done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603  # our own program
-    except subprocess.TimeoutExpired:
+    done = finish(own(_WORKER, form, layout), program=OWN, given=dot.encode(), seconds=seconds, size=_LARGEST)
+    if done.late or done.status == -getattr(signal, "SIGXCPU", 0) != 0:
         return None
-    if done.returncode == -getattr(signal, "SIGXCPU", 0) != 0:
-        return None
-    messages = done.stderr.decode(errors="replace")
-    if done.returncode != 0 or not done.stdout:
-        raise SelfCheckError(
-            "layout-failed", f"Graphviz ended with status {done.returncode}: {_last_line(messages)}", hint="write a .dot file"
-        )
+    messages = done.messages.decode(errors="replace")
+    if done.status != 0 or not done.output:
+        raise SelfCheckError("layout-failed", f"Graphviz ended with status {done.status}: {_last_line(messages)}", hint="write a .dot file")
     scaled = _SCALED.search(messages)
     if scaled is None:
-        return Drawing(_finish(done.stdout, form))
+        return Drawing(_finish(done.output, form))
     return Drawing(
-        _finish(done.stdout, form),
+        _finish(done.output, form),
         (f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}; .svg and .pdf keep every detail",),
     )
 

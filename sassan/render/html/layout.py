@@ -6,8 +6,6 @@ Like the drawings of `cfg` (draw.py), every graph has a time limit, after which 
 import importlib.util
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +16,15 @@ from typing import Any
 from sassan.errors import MissingToolError
 from sassan.executor import Executor, Processes, Serial
 from sassan.render.graph.dot import REVERSED
+from sassan.system.processes import OWN, finish, own
 
 _WORKER = Path(__file__).parent.parent / "graph" / "worker.py"
 _TOGETHER = 8
 """Graphs per process: its start takes as long as several of them."""
 _ROWS = "the full layout did not finish within the time limit: drawn in rows, with straight edges and without boxes for loops"
 _NONE = "the layout failed or did not finish within the time limit: the blocks are listed below"
+_LARGEST = 1 << 30
+"""Bytes of all layouts of a process."""
 _POINTS = 72.0
 _CALL = re.compile(r"_c([0-9a-f]+)")
 
@@ -94,16 +95,7 @@ def _in_rows(text: str, seconds: float) -> PlacedGraph:
 def _layouts(texts: tuple[str, ...], layout: str, seconds: float) -> list[bytes]:
     """Return the layouts of the first graphs, up to the time limit or a failure of the process."""
     frames = b"".join(b"%d\n%b" % (len(text), text) for text in (text.encode() for text in texts))
-    command = [sys.executable, "-P", str(_WORKER), "json0", layout, "many"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - ours
-        try:
-            return _frames(process.communicate(frames, timeout=seconds)[0])
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return _frames(process.communicate()[0])
-        except BaseException:
-            process.kill()
-            raise
+    return _frames(finish(own(_WORKER, "json0", layout, "many"), program=OWN, given=frames, seconds=seconds, size=_LARGEST).output)
 
 
 def _frames(data: bytes) -> list[bytes]:

@@ -10,8 +10,8 @@ from budget import PATIENCE
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
 from sassan.frontend.cubin import disassembly, tools
-from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.image import Image
+from sassan.system.processes import ToolLimits, ToolProblem, run
 
 ANSWERS = """\
 import sys

@@ -1,0 +1,101 @@
+"""Folders: those that may be trusted with what is loaded, and private ones for other programs to work in.
+
+The rule of what is loaded (a library, compiled code, an entry of a cache): its folder is this user's, nobody else may write it, it is no
+link; and nobody else may put another folder in its place, because the same holds for the folders above (which may be root's, too), or they
+keep what is another user's (sticky, as /tmp).
+"""
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@-]*")
+_PLACES = ("/tmp", "/var/tmp")  # noqa: S108 - where the system's temporary files go when TMPDIR names no place that is fit
+_NOBODY = 65534
+"""Whom the folders above belong to where the system knows no name for their owner: root's in a container, on a network drive."""
+_ANY = "sassan"
+"""A name in a folder: the rule is about the folders above one."""
+
+
+def trusted(folder: Path) -> bool:
+    """Say whether nobody but this user (and root) can have put anything into a folder; False where there is none."""
+    if not hasattr(os, "getuid"):
+        return True
+    try:
+        return _own(folder.lstat(), stat.S_ISDIR) and _kept(Path(os.path.realpath(folder)))
+    except (OSError, ValueError):
+        return False
+
+
+def trusted_file(path: Path) -> bool:
+    """Say whether a file is a plain one of this user that nobody else may write, in a folder that is `trusted`."""
+    if not hasattr(os, "getuid"):
+        return path.is_file()
+    try:
+        return _own(path.lstat(), stat.S_ISREG) and trusted(path.parent)
+    except (OSError, ValueError):
+        return False
+
+
+def open_to_all(path: Path) -> bool:
+    """Say whether every user may write an installed program or library, or put another one in its place.
+
+    This is a weaker rule than `trusted`: programs belong to root, or to whoever installs them for all.
+    """
+    if not hasattr(os, "getuid"):
+        return False
+    try:
+        place = path.parent.stat().st_mode
+        return bool(path.stat().st_mode & stat.S_IWOTH or (place & stat.S_IWOTH and not place & stat.S_ISVTX))
+    except (OSError, ValueError):
+        return True
+
+
+def is_plain(text: str) -> bool:
+    """Say whether a name means nothing but itself, to a shell, to another program that splits it, and on a terminal."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def temporary_place() -> Path:
+    """Return the first folder for temporary files whose path is plain, and where others cannot exchange what is ours; raises OSError."""
+    if not hasattr(os, "getuid"):
+        return Path(tempfile.gettempdir())
+    for folder in (tempfile.gettempdir(), *_PLACES):
+        path = os.path.realpath(folder)
+        if is_plain(path) and os.access(path, os.W_OK | os.X_OK) and _kept(Path(path) / _ANY):
+            return Path(path)
+    message = f"no folder is fit for temporary files: others may exchange what is in '{tempfile.gettempdir()}', or its name is not plain"
+    raise OSError(message)
+
+
+def _own(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
+    return kind(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & _OTHERS
+
+
+def _kept(path: Path) -> bool:
+    """Say whether no other user can exchange what stands at a real path, by any of the folders above it."""
+    fit = {0, os.getuid(), Path(os.sep).stat().st_uid, _NOBODY}
+    above = [folder.stat() for folder in path.parents]
+    return all(status.st_uid in fit and (status.st_mode & stat.S_ISVTX or not _shared(status)) for status in above)
+
+
+def _shared(status: os.stat_result) -> bool:
+    """Say whether others may write a folder: its group counts unless it is root's, or has the user's name and no other member."""
+    if status.st_mode & stat.S_IWOTH:
+        return True
+    return bool(status.st_mode & stat.S_IWGRP) and status.st_gid != 0 and not _private_group(status.st_gid)
+
+
+def _private_group(number: int) -> bool:
+    import grp  # noqa: PLC0415 - there is none on Windows
+    import pwd  # noqa: PLC0415
+
+    with suppress(KeyError):
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid()).pw_name
+        return group.gr_name == user and set(group.gr_mem) <= {user}
+    return False

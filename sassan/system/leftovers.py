@@ -1,0 +1,57 @@
+"""What processes that were killed left behind: temporary files and folders that nobody holds any more.
+
+Each is locked by its process while that lives. The system gives the lock back however the process ends, so that neither a number that was
+given to another process nor one of another container misleads. What cannot be locked (Windows, some network file systems) is never swept.
+"""
+
+import os
+import re
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+_SWEPT: set[tuple[str, str]] = set()
+"""Folders that this process has looked through, with the names that it looked for."""
+_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def hold(handle: int) -> None:
+    """Lock an open file or folder for this process, if possible; waits for one who is about to sweep it."""
+    with suppress(ImportError, OSError):
+        import fcntl  # noqa: PLC0415 - there is none on Windows
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def sweep(folder: Path, names: re.Pattern[str], *, again: bool = False) -> None:
+    """Remove what this user's processes that are gone left in a folder, once for each folder unless `again`; never raises OSError."""
+    key = str(folder), names.pattern
+    if key in _SWEPT and not again:
+        return
+    _SWEPT.add(key)
+    with suppress(OSError, ImportError):
+        with os.scandir(folder) as entries:
+            found = [entry.path for entry in entries if names.fullmatch(entry.name)]
+        for path in found:
+            with suppress(OSError):
+                _remove(path)
+
+
+def _remove(path: str) -> None:
+    """Remove a plain file or a folder of this user that is not locked. Raises OSError, ImportError."""
+    import fcntl  # noqa: PLC0415 - there is none on Windows
+
+    handle = os.open(path, _OPEN)
+    try:
+        seen = os.fstat(handle)
+        if seen.st_uid != os.getuid():
+            return
+        if stat.S_ISDIR(seen.st_mode):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        elif stat.S_ISREG(seen.st_mode):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            Path(path).unlink()
+    finally:
+        os.close(handle)
