@@ -2,6 +2,7 @@
 
 import gc
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -20,15 +21,48 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.set_threshold(50_000, 20, 50)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run say which tests passed, so that a later one, where more is installed, runs the others only."""
+    parser.addoption("--passed-to", type=Path, help="write the tests that pass, one a line")
+    parser.addoption("--passed-in", type=Path, help="leave out the tests that another run wrote with --passed-to")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write what passes, in the process that hears of every test."""
+    path: Path | None = config.getoption("--passed-to")
+    if path is not None and not hasattr(config, "workerinput"):
+        path.write_text("", "utf-8")
+        config.pluginmanager.register(_Passed(path))
+
+
+class _Passed:
+    """Appends the id of each test that passes to a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"{report.nodeid}\n")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select the tests for a one-minute run if requested."""
+    """Select the tests for a one-minute run if requested, or those that did not pass elsewhere."""
+    path: Path | None = config.getoption("--passed-in")
+    if path is not None:
+        passed = frozenset(path.read_text("utf-8").splitlines())
+        _keep(config, items, [item for item in items if item.nodeid not in passed])
     if not FAST:
         return
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("slow") is None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = [item for several in cases.values() for item in few(several)]
+    _keep(config, items, [item for several in cases.values() for item in few(several)])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept

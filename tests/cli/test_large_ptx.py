@@ -1,12 +1,22 @@
-"""Defects that the fuzzer found in PTX that grows: what is too large takes seconds, and is explored once."""
+"""Defects that the fuzzer found in PTX that grows: what is too large takes seconds, and is explored once.
+
+The budget is a fiftieth of that of the product, and so is the code; SASSAN_FULL=1 spends the whole.
+"""
 
 import pytest
 
+from budget import FULL
 from cli.shell import SAMPLES, Sassan
 from growing import calls
+from sassan.warpcfg import work
 
-DEEP = 130
+ENTRIES, DEEP, TIMES = (work.ENTRIES, 130, 100) if FULL else (100_000, 40, 30)
 REPEATED = "\tadd.s64 \t%rd4, %rd1, %rd3;\n"
+
+
+@pytest.fixture(autouse=True)
+def budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "ENTRIES", ENTRIES)
 
 
 def gaps(sassan: Sassan, text: str) -> dict[str, list[str]]:
@@ -18,7 +28,7 @@ def gaps(sassan: Sassan, text: str) -> dict[str, list[str]]:
 def test_a_loop_with_many_branches_to_two_places_is_too_large(sassan: Sassan):
     lines = (SAMPLES / "sm_75" / "call_early_exit.ptx").read_text("utf-8").splitlines(keepends=True)
     begin = lines.index(REPEATED)
-    lines[begin:begin] = lines[begin : begin + 10] * 100
+    lines[begin:begin] = lines[begin : begin + 10] * TIMES
     walk, kernel = gaps(sassan, "".join(lines)).values()
     assert "the exploration was stopped" in walk[0]
     assert kernel == ["the exploration of walk, which it may call, was stopped; pass --call-depth N"]

@@ -7,9 +7,7 @@ import os
 import random
 import re
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import cache
 
 import pytest
 
@@ -50,16 +48,22 @@ def codes(functions: tuple[Function, ...]) -> dict[str, list[tuple[int | None, i
     return {one.name: [(each.encoding, each.control) for each in one.instructions] for one in functions}
 
 
-@lru_cache(maxsize=len(PAIRS))
-def recorded(arch: str, name: str) -> tuple[Function, ...]:
-    """Return what a sample's cubin holds, read with the recorded disassembler: once for all tests, for each call starts processes."""
-    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as scratch:
-        patch.setenv("PATH", str(cubins.recorder(Path(scratch), f"{arch}/{name}")))
-        return read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Return a function to what a sample's cubin holds, read with the recorded disassembler: once for all tests, for it starts programs."""
+    folder = cubins.recorder(tmp_path_factory.mktemp("tools"), *(f"{arch}/{name}" for arch, name in PAIRS))
+
+    @cache
+    def functions(arch: str, name: str) -> tuple[Function, ...]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", str(folder))
+            return read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
+
+    return functions
 
 
 @pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=3))
-def test_a_cubin_is_the_program_of_its_listing(arch, name):
+def test_a_cubin_is_the_program_of_its_listing(arch, name, recorded):
     found = recorded(arch, name)
     listed = read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions
     assert [one.instructions[0].text for one in found] == [one.instructions[0].text for one in listed]
@@ -68,12 +72,12 @@ def test_a_cubin_is_the_program_of_its_listing(arch, name):
 
 
 @pytest.mark.parametrize(("arch", "name"), [pair for pair in PAIRS if pair[1] not in RELOCATABLE])
-def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name):
+def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name, recorded):
     assert codes(recorded(arch, name)) == codes(read(load(str(SAMPLES / arch / f"{name}.cuobjdump.sass"))).functions)
 
 
 @pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=3))
-def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name):
+def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name, recorded):
     for function in recorded(arch, name):
         compiler = function.compiler
         own = [one for one in function.instructions if one.address < compiler.code_size]

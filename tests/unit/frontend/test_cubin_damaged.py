@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 import cubins
-from budget import some
+from budget import FULL, some
 from samples import SAMPLES
 from sassan.errors import SassanError
 from sassan.frontend import read
@@ -83,7 +83,7 @@ def test_every_field_of_a_section_may_be_huge(sample, field, outcome):
     where = cubins.layout(data)
     for index in range(where.section_count):
         at, form = where.section(index, field)
-        for value in HUGE:
+        for value in HUGE if FULL else (HUGE[(index + FIELDS.index(field)) % len(HUGE)], HUGE[0]):
             size = struct.calcsize(form)
             packed = struct.pack(f"<{form}", value & (1 << 8 * size) - 1)
             outcome(sample, data[:at] + packed + data[at + size :])

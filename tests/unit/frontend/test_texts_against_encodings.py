@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,11 +27,13 @@ NEGATED = 0.9
 """Of the predicates behind the first operand, read or written, those whose `!` is."""
 
 
+@cache
 def functions(arch: str) -> list[Function]:
     paths = sorted((SAMPLES / arch).glob("*.cuobjdump.sass"))
     return [function for path in some(paths, of=6) for function in frontend.read(frontend.load(str(path))).functions]
 
 
+@cache
 def encodings(arch: str) -> Encodings:
     known = architecture(arch)
     assert known is not None
