@@ -1,7 +1,7 @@
 """What warps that were run say of a launch: how often a warp visits each node, and what each access touches."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -52,7 +52,7 @@ class Touched:
 class Observed:
     """`counted`: how often warps visit each node; `touched` by access; `footprint`: bytes that all blocks read, and write.
 
-    The footprint leaves out accesses at drawn addresses. `parts`: of the sectors that a block writes, those that it leaves stored in part.
+    The footprint leaves out accesses at drawn addresses. `parts`: of the sectors that a block writes, those that L2 has to fetch for it.
     """
 
     counted: Counted
@@ -246,25 +246,34 @@ def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn
 
 
 def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
-    """Return which part of the sectors that blocks write is not written as a whole by one of them; those at drawn addresses are omitted."""
+    """Return which part of the sectors that blocks write one of them neither writes as a whole nor reads; drawn addresses are omitted."""
     per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    read: dict[int, list[npt.NDArray[np.uint32]]] = {}
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
-    stores = [
-        (key, kinds[key][1]) for key in watch.seen if kinds[key][1].space in _CACHED and kinds[key][0].startswith("ST") and key not in drawn
-    ]
-    grain = min((kind.bytes for _, kind in stores), default=WORD)
-    for key, kind in stores:
-        some = _joined(watch.seen[key])
-        numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
-        for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
-            first = some.addresses[numbers == number][some.active[numbers == number]] // grain
-            per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
+    some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
+    grain = min((kinds[key][1].bytes for key in some if kinds[key][0].startswith("ST")), default=WORD)
+    for key in some:
+        opcode, kind = kinds[key]
+        for number, addresses in _by_block(_joined(watch.seen[key]), chosen):
+            if opcode.startswith("ST"):
+                first = addresses // grain
+                per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
+            elif not opcode.startswith("RED"):
+                read.setdefault(number, []).append(addresses // SECTOR)
     whole = every = 0
-    for several in per_block.values():
-        _, counts = np.unique(np.unique(np.concatenate(several)) // (SECTOR // grain), return_counts=True)
+    for number, several in per_block.items():
+        sectors, counts = np.unique(np.unique(np.concatenate(several)) // (SECTOR // grain), return_counts=True)
         every += len(counts)
-        whole += int((counts == SECTOR // grain).sum())
+        kept = np.isin(sectors, np.concatenate([sectors[:0], *read.get(number, ())]))
+        whole += int((kept | (counts == SECTOR // grain)).sum())
     return 1 - whole / every if every else 0.0
+
+
+def _by_block(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+    """Yield the blocks that were run as a whole, by number, each with the addresses of its active lanes."""
+    numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
+    for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
+        yield number, some.addresses[numbers == number][some.active[numbers == number]]
 
 
 def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Sequence[Key]) -> float:
@@ -275,10 +284,8 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
         if some.active.any():
             used = some.addresses[some.active] // SECTOR
             spans.append((int(used.min()), int(used.max()) + 1))
-            numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
-            for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
-                members = numbers == number
-                per_block.setdefault(number, []).append(np.unique(some.addresses[members][some.active[members]] // SECTOR))
+            for number, addresses in _by_block(some, chosen):
+                per_block.setdefault(number, []).append(np.unique(addresses // SECTOR))
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
     total = sum(map(len, each))
     if not total:

@@ -107,13 +107,13 @@ class Sm:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a simulation tells: `cycles`, of which `once` were simulated; `dispatched`: when each block began; `stalls` in cycles of warps
-    per row and `Stall`.
+    """What a simulation tells: `cycles`; `dispatched`: when each block began; `stalls` in cycles of warps per row and `Stall`.
 
-    `resident`: cycles of all warps from the start of their block to their end; `tail`: cycles of places without a block behind the last
-    dispatch, of all places together; `assumed`: cycles of warps that wait for latencies that are assumed, per row. `timeline` (BINS,
-    columns) is the work of pieces of `width` simulated cycles: instructions of each scheduler, cycles of each unit, ticks of the memory
-    pipeline, L2 and DRAM, and how many warps begin less those that end.
+    `once`: the cycles that were simulated, each once, whatever its visits stand for. `resident`: cycles of all warps from the start of
+    their block to their end; `tail`: cycles of places without a block behind the last dispatch, of all places together; `assumed`: cycles
+    of warps that wait for latencies that are assumed, per row. `timeline` (BINS, columns) is the work of pieces of `width` simulated
+    cycles: instructions of each scheduler, cycles of each unit, ticks of the memory pipeline, L2 and DRAM, and how many warps begin less
+    those that end.
     """
 
     cycles: float

@@ -34,8 +34,8 @@ class MemoryPipeline:
     def assumption(self) -> str:
         """Return what the cycles of accesses rest on."""
         return (
-            f"memory pipeline of an SM: {self.shared} cycle{'s' * (self.shared > 1)} per pass over the banks of shared memory ({self.conflict} that conflicts add), "
-            f"{self.constant} per constant address, {self.line} per line, {self.port} bytes "
+            f"memory pipeline of an SM: {self.shared} cycle{'s' * (self.shared > 1)} per pass over the banks of shared memory "
+            f"({self.conflict} that conflicts add), {self.constant} per constant address, {self.line} per line, {self.port} bytes "
             "a cycle between L1 and L2; accesses pass its stages in order"
         )
 

@@ -24,7 +24,7 @@ from sassan.timing.rates import Tables
 
 TABLE = Path(__file__).with_name("peaks.toml")
 WARPS, TIMES, STATEMENTS, CHAINS = 32, 500, 128, 8
-"""A block of so many warps on each SM; each runs so many iterations of so many statements, in so many chains where the table says no other number."""
+"""A block of so many warps on each SM; each runs so many iterations of so many statements, in so many chains as a rule."""
 COPIED = 1 << 28
 """Bytes that the copy reads, and writes: more than any L2 keeps."""
 COPY = "copy"
@@ -56,7 +56,7 @@ extern "C" __global__ void copy(const float4 *in, float4 *out) {
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A loop on a product: cycles at the peak, what that is a peak of (`SHEET`, or what was measured instead), the estimate and the bound."""
+    """A loop on a product: cycles at the peak, whose that is (`SHEET`, or what was measured instead), the estimate and the bound."""
 
     loop: str
     product: str

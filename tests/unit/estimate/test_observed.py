@@ -66,6 +66,13 @@ def test_known_accesses_touch_what_the_analysis_of_addresses_says(kernel: str):
     assert compared == {address: exact[address] for address in compared}
 
 
+@pytest.mark.parametrize(("kernel", "part"), [("vector_copy", 0.0), ("array_of_structures", 0.0), ("transpose_naive", 1.0)])
+def test_l2_fetches_sectors_that_are_stored_in_part_unless_the_block_has_read_them(kernel: str, part: float):
+    """`p[i].x += 1` stores a quarter of what it has just read: it was taken to be fetched twice, and estimated above its bound on a T4."""
+    _, found = seen("memory_patterns", Launch((32, 1, 1), (64, 64, 1), (Setting("param_2", -1, 2048),)), kernel)
+    assert found.parts == part
+
+
 @pytest.mark.parametrize(("n", "runs"), [(64 * 256, 1.0), (0, 0.0)])
 def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
     launch = Launch((256, 1, 1), (64, 1, 1), (Setting("param_0", -1, n), Setting("param_1", -1, 0)))

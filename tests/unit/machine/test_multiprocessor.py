@@ -9,6 +9,7 @@ from sassan.arch import described, names
 from sassan.errors import InputError
 from sassan.isa.tables import units
 from sassan.machine import load
+from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.machine.pipes import pipes_of
 
 GOOD = {
@@ -165,6 +166,26 @@ def test_comparisons_of_maxwell_pass_the_lanes_twice() -> None:
 
 def test_half_precision_of_a_consumer_pascal_has_one_lane() -> None:
     assert load("sm_61").interval("fp16", "HFMA2") == 32
+
+
+@pytest.mark.parametrize("arch", ["sm_53", "sm_60", "sm_62"])
+def test_pairs_of_half_precision_have_the_lanes_of_single_precision_in_every_partition(arch: str) -> None:
+    pipe = load(arch).pipe("fp16", "HFMA2")
+    assert pipe is not None
+    assert (pipe.scope, load(arch).interval("fp16", "HFMA2")) == ("partition", 1)
+
+
+def test_shared_memory_of_turing_has_half_of_the_bandwidth() -> None:
+    assert [memory_pipeline(arch).shared for arch in ("sm_70", "sm_75", "sm_80")] == [1, 2, 1]
+
+
+def test_products_of_a_warp_on_hopper_usually_take_less_than_the_most() -> None:
+    usual = {
+        name: pipe.usual
+        for name in ("HMMA.16816.F32", "IMMA.16832.S8.S8", "HGMMA.64x256x16.F32")
+        if (pipe := load("sm_90").pipe("tensor", name))
+    }
+    assert usual == {"HMMA.16816.F32": 0.795, "IMMA.16832.S8.S8": 0.795, "HGMMA.64x256x16.F32": 1.0}
 
 
 def test_a_unit_that_is_not_there_has_no_rate() -> None:
