@@ -1,6 +1,6 @@
 """Loop bounds of a function for a launch: what the code itself says, one loop after the other, outer loops first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -166,10 +166,9 @@ class _Search:
         if not unmoved:
             return start, back, {}
         held = self.walk.on_entry(entries, unmoved)
-        for counter in counters(head, start, entries, back):
-            words = between(counter, back) if counter.register not in within else None
-            if words is not None:
-                held[counter.register] = Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
+        moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
+        guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
+        held |= {name: first for name, some in guesses.items() if (first := next(some, None)) is not None}
         found: tuple[State, list[State], dict[int, Value]] = start, back, {}
         while held:
             begin = with_registers(start, {**start.registers, **within, **held})
@@ -177,10 +176,13 @@ class _Search:
             lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
             if len(lasting) == len(held):
                 first, found = not found[2], (begin, late, held)
-                lasting = _narrowed(held, entries, late) if first else {}
+                held = _narrowed(held, entries, late) if first else {}
             elif found[2]:
                 break
-            held = lasting
+            else:
+                others = {name: other for name in held.keys() - lasting.keys() if (other := next(guesses.get(name, iter(())), None)) is not None}
+                # What a wrong guess did to the other registers says nothing.
+                held = {**held, **others} if others else lasting
         return found
 
     def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
@@ -226,6 +228,12 @@ class _Search:
             return []
         # Which of the entering states came through which node is not kept: each may have.
         return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
+
+
+def _guesses(counter: Counter, head: int, back: Sequence[State]) -> Iterator[Value]:
+    """Yield guesses of what a counter is at the head."""
+    for words in between(counter, back):
+        yield Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
 
 
 def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool:
