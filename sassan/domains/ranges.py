@@ -151,11 +151,12 @@ def both(a: Range, b: Range) -> Range:
         return const(a.constant & mask)
     if mask & (mask + 1) == 0:
         return _low_bits(a, mask + 1)
-    inverse = mask ^ _LAST
-    if inverse & (inverse + 1) == 0:
-        low, high = a.unsigned
-        return span(low & mask, high & mask, inverse + 1)
-    return span(0, min(a.unsigned[1], mask))
+    step = mask & -mask
+    low, high = _low_bits(a, 1 << mask.bit_length()).unsigned
+    if mask + step & mask == 0:
+        # One run of bits: what is left of a number is rounded down.
+        return span(low & -step, high & -step, step)
+    return span(0, min(high, mask) & -step, step)
 
 
 def _low_bits(a: Range, modulus: int) -> Range:

@@ -165,19 +165,20 @@ def _scaled_add(work: Work) -> None:
     first, second, *rest = work.instruction.operands
     # Until Pascal the carry out stands before the destination; what it says is drawn.
     to, _, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
-    if ins:
+    extended = "X" in work.modifiers
+    if extended != bool(ins) or (extended and any(isinstance(word, Register | Constant) and (word.negated or word.inverted) for word in words)):
         raise UnknownError
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
         case []:
             shifted = source << places
-        case ["HI"]:
+        case ["HI"] | ["HI", "X"]:
             shifted = (source | work.word(words[2]) << np.uint64(32)) >> (np.uint64(32) - places)
         case ["HI", "SX32"]:
             shifted = back(as_signed(source) >> (32 - places.astype(np.int64)))
         case _:
             raise UnknownError
-    work.put(to, shifted + work.word(words[1]))
+    work.put(to, sum(map(work.truth, ins), shifted + work.word(words[1])))
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {

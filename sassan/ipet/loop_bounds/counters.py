@@ -25,10 +25,12 @@ induction h(k) is at most t = max(f, r - a - s + most), so nothing wraps around 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import gcd
 
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, SIZE, Range
-from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
+from sassan.ipet.loop_bounds.values import Both, Compare, Maybe, Origins, State, Symbol, Value
 
 _HALF = SIZE >> 1
 
@@ -93,21 +95,42 @@ def _all(parts: Sequence[Range]) -> Range:
     return out
 
 
-def between(counter: Counter, back: Sequence[State]) -> Range | None:
-    """Return a guess of the words that a counter has at the head: from its start to the last one that a comparison with a number allows."""
+def between(counter: Counter, back: Sequence[State]) -> Iterator[Range]:
+    """Yield guesses of the words that a counter has at the head: from its start to the last one before or behind what it is compared with."""
     step = ranges.signed(counter.step.constant or 0)
     if not step:
-        return None
+        return
     least, most = counter.start.unsigned
-    for atom in (atom for state in back for atom in state.atoms):
+    stride = gcd(step, counter.start.step)
+    ends = [limit + more for limit in _limits_of(counter, back) for more in (0, step)]
+    if step < 0 < least and counter.start.constant is not None:
+        # Most counters that go down end at 0.
+        ends.append(least % -step or -step)
+    for end in dict.fromkeys(ends):
+        down = most - max(0, most - max(0, end)) // stride * stride
+        words = ranges.span(least, max(least, end), stride) if step > 0 else ranges.span(down, most, stride)
+        if words.width and RANGES.leq(counter.start, words):
+            yield words
+
+
+def _limits_of(counter: Counter, back: Sequence[State]) -> Iterator[int]:
+    """Yield the numbers that a counter, as it is at the head, is compared with: where the path knows the outcome, and in other conditions."""
+    for atom in (atom for state in back for atom in chain(state.atoms, *map(_comparisons, state.decided))):
         for left, right in ((atom.left, atom.right), (atom.right, atom.left)):
             if left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None and right.constant is not None:
-                limit = (right.constant - left.range.constant) % SIZE
-                words = ranges.span(least, max(least, limit), step) if step > 0 else ranges.span(min(limit, most), most, -step)
-                if words.width and RANGES.leq(counter.start, words):
-                    return words
-    # Most counters that go down end at 0, and a test of two words leaves no comparison that holds on all ways.
-    return ranges.span(least % -step or -step, most, -step) if step < 0 < least and counter.start.constant is not None else None
+                yield (right.constant - left.range.constant) % SIZE
+
+
+def _comparisons(condition: Maybe | Compare | Both) -> Iterator[Compare]:
+    match condition:
+        case Compare():
+            yield condition
+        case Both(first, second):
+            for part in (first.what, second.what):
+                if not isinstance(part, bool):
+                    yield from _comparisons(part)
+        case Maybe():
+            return
 
 
 def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:

@@ -1,6 +1,6 @@
 """Loop bounds of a function for a launch: what the code itself says, one loop after the other, outer loops first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -139,39 +139,51 @@ class _Search:
             summary = None if self.moved else self._bound(loop, (start, back), entries, late)
         if summary is None or summary.best is None:
             back = self.walk.iterate(loop, {head: [start]}, self.movements)
-            held: Mapping[int, Value] = {}
+            held: dict[int, Value] = {}
             if entries and not side:
-                start, back, held = self._holding(loop, start, back, entries)
+                start, back, held = self._holding(loop, start, back, entries, {})
             summary = self._bound(loop, (start, back), entries, late, tries=summary is None)
+            if summary.best is not None and entries and not side:
+                # Now that it is known how far counters come, so is what they carry: the high word of another one may stay as it is.
+                within = _within(head, summary.counters, summary.best.bound, held)
+                held |= self._holding(loop, start, back, entries, within)[2] if within else {}
             kept = (Movement(name, start.range_of(known), ranges.const(0)) for name, known in held.items())
             summary = replace(summary, counters=(*summary.counters, *kept))
         return summary
 
     def _holding(
-        self, loop: int, start: State, back: list[State], entries: Sequence[State]
-    ) -> tuple[State, list[State], Mapping[int, Value]]:
+        self, loop: int, start: State, back: list[State], entries: Sequence[State], within: Mapping[int, Value]
+    ) -> tuple[State, list[State], dict[int, Value]]:
         """Return the state for every visit of the head, and those after an iteration, with what the loop preserves; and that by register.
 
         Such is the high word of a counter of 64 bits below 2^32. Guessed are registers that stay as they were on entry, and counters that
         stay between their start and a limit. By induction: if the guesses hold after every iteration that begins with them, they always do.
+        What then is left at the head is guessed once more: a counter that goes down by 16 as long as it is above 12 ends above 12.
+        `within` are counters whose words are known.
         """
         head = self._head(loop)
         unmoved = [name for name in start.registers if _may_stay(head, name, start, back)]
         if not unmoved:
             return start, back, {}
         held = self.walk.on_entry(entries, unmoved)
-        for counter in counters(head, start, entries, back):
-            words = between(counter, back)
-            if words is not None:
-                held[counter.register] = Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
+        moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
+        guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
+        held |= {name: first for name, some in guesses.items() if (first := next(some, None)) is not None}
+        found: tuple[State, list[State], dict[int, Value]] = start, back, {}
         while held:
-            begin = with_registers(start, {**start.registers, **held})
+            begin = with_registers(start, {**start.registers, **within, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
             lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
             if len(lasting) == len(held):
-                return begin, late, held
-            held = lasting
-        return start, back, {}
+                first, found = not found[2], (begin, late, held)
+                held = _narrowed(held, entries, late) if first else {}
+            elif found[2]:
+                break
+            else:
+                others = {name: other for name in held.keys() - lasting.keys() if (other := next(guesses.get(name, iter(())), None)) is not None}
+                # What a wrong guess did to the other registers says nothing.
+                held = {**held, **others} if others else lasting
+        return found
 
     def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
         """Find out whether an inner loop moves a counter that is followed."""
@@ -218,6 +230,12 @@ class _Search:
         return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
 
 
+def _guesses(counter: Counter, head: int, back: Sequence[State]) -> Iterator[Value]:
+    """Yield guesses of what a counter is at the head."""
+    for words in between(counter, back):
+        yield Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
+
+
 def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool:
     """Say whether a register that the loop writes may be left as it was by every way back."""
     old = start.registers[name]
@@ -238,6 +256,27 @@ def _stays(state: State, name: int, known: Value) -> bool:
         if known.symbol and counts
         else state.range_of(state.minus(late, known)).constant == 0
     )
+
+
+def _within(head: int, moved: Sequence[Movement], bound: int, held: Mapping[int, Value]) -> dict[int, Value]:
+    """Return counters with the words that they have at the head in so many iterations, where that says anything; not what is `held`."""
+    words = {each.register: ranges.add(each.start, _moved(each, bound)) for each in moved if each.register not in held}
+    return {name: Value(Symbol(some, head=head, register=name), 1, ranges.const(0)) for name, some in words.items() if some != ranges.EVERY}
+
+
+def _narrowed(held: Mapping[int, Value], entries: Sequence[State], back: Sequence[State]) -> dict[int, Value]:
+    """Return what is held with the words that counters have on entry and after an iteration; nothing where these are no fewer."""
+    out = dict(held)
+    for name, known in held.items():
+        symbol = known.symbol
+        if symbol is None or symbol.register != name:
+            continue
+        values = [(state, state.registers.get(name)) for state in (*entries, *back)]
+        parts = [state.range_of(value) for state, value in values if isinstance(value, Value)]
+        words = reduce(RANGES.join, parts)
+        if len(parts) == len(values) and words != symbol.range and RANGES.leq(words, symbol.range):
+            out[name] = Value(Symbol(words, symbol.origins, symbol.head, name), 1, ranges.const(0), known.origins)
+    return out if out != held else {}
 
 
 def _never(back: Sequence[State]) -> LoopBound | None:

@@ -37,9 +37,14 @@ def _two(step: Step, name: str, a: Value, b: Value) -> Value:
             if word.constant == _WORD:
                 return step.state.minus(constant(-1), other)
     for word, other in ((a, b), (b, a)):
-        if other.constant == (_WORD if name == "AND" else 0):
+        if other.constant == 0 if name != "AND" else _keeps(other.constant, step.range(word)):
             return word
     return step.of_range(_BITWISE[name](step.range(a), step.range(b)), a, b)
+
+
+def _keeps(mask: int | None, words: Range) -> bool:
+    """Say whether a conjunction with a mask leaves all words of a range as they are."""
+    return mask is not None and not mask & mask + 1 and words.unsigned[1] <= mask
 
 
 def _lop3(step: Step, a: Value, b: Value, c: Value, table: int) -> Value:
