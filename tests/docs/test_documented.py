@@ -57,6 +57,13 @@ def test_every_option_of_a_command_is_listed(name: str):
     assert [option for option in options if not re.search(rf"{re.escape(option)}(?![\w-])", section)] == []
 
 
+def test_every_package_stands_in_the_developer_guide():
+    guide = (DOCS / "developer" / "README.md").read_text("utf-8")
+    packages = [page.relative_to(ROOT).as_posix() for page in (ROOT / "sassan").rglob("README.md")]
+    assert len(packages) > 30
+    assert [page for page in packages if f"(../../{page})" not in guide] == []
+
+
 def test_every_product_is_listed():
     page = (DOCS / "reference" / "gpus.md").read_text("utf-8")
     assert [one.name for one in products() if f"| {one.name} |" not in page] == []

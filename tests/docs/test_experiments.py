@@ -248,3 +248,32 @@ def test_the_page_of_the_papers_has_the_figures_of_the_tables(sassan: Sassan):
         (line, expected) = re.findall(rf"\| `sassan ({re.escape(command)}[^`]*)` \| [^|]* \| ([^|]*) \|", text)[0]
         assert answer in expected
         assert answer in sassan(*(str(ROOT / word) if word.startswith("samples/") else word for word in line.split())).out
+
+
+WORLDS = (
+    *(("quiet", "1e-05", "0"), ("quiet", "0.001", "0"), ("long-tails", "1e-05", "0"), ("long-tails", "0.001", "0"), ("long-tails", "1", "0")),
+    *(("dependent-tails", "0.001", "0"), ("symmetric-clock", "0.001", "0"), ("coarse-clock", "0.0001", "0"), ("boost", "0.001", "0")),
+    *(("bimodal-delays", "0.002243", "2.1"), ("bimodal-delays", "0.002243", "4.5"), ("always-late", "0.002243", "4.5")),
+)
+"""World, truth and delay of each row of the page on measuring."""
+
+
+def test_the_accuracy_of_estimators_is_that_of_the_csv():
+    known = {tuple(row.values())[:5]: (row["bias_percent"], row["spread_percent"]) for row in rows("measure.csv")}
+    text = (DOCS / "developer/design/measuring.md").read_text("utf-8")
+    head = "| world, truth | mean, Eq. 2 | median, Eq. 4 | minimum, Eq. 3 | minimum of 200 runs | stable to 1 % (verdict over 5 groups) |"
+    for (world, truth, delay), cells in zip(WORLDS, table_after(head, text), strict=True):
+        for cell, (runs, estimator) in zip(cells[1:5], (("20", "mean"), ("20", "median"), ("20", "min"), ("200", "min")), strict=False):
+            for number, expected in zip(re.findall(r"[-+]?\d[\d.]*", cell), known[world, truth, delay, runs, estimator], strict=False):
+                last = 10.0 ** -len(number.partition(".")[2])
+                assert float(number) == pytest.approx(float(expected), rel=0.05, abs=0.51 * last), (world, truth, cell)
+
+
+def test_the_launches_that_hold_occupancy_are_counted():
+    with (ROOT / "tests" / "unit" / "machine" / "occupancy.csv").open(encoding="utf-8") as file:
+        launches = list(csv.DictReader(file))
+    impossible = sum(row["blocks"] == "0" for row in launches)
+    assert f"NVIDIA's own calculator, {len(launches)} launches" in (DOCS / "guides/trust-a-number.md").read_text("utf-8")
+    assert f"about the {len(launches)} launches of `tests/unit/machine/occupancy.csv`, {impossible} of them" in (
+        (DOCS / "developer/design/multiprocessors.md").read_text("utf-8")
+    )
