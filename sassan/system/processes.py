@@ -41,7 +41,7 @@ _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _TOO_LARGE = int(getattr(signal, "SIGXFSZ", 0))
 _NO_SPACE = (b"No space left on device", b"Disk quota exceeded", b"File too large", b"died due to signal %d " % _TOO_LARGE)
 """What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran."""
-_SHOWN = 300
+_SHOWN = 600
 """Characters of a tool's message that an error quotes."""
 
 
