@@ -14,11 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.files import write
+from sassan.system.folders import trusted
 
-_VARIABLE = "SASSAN_CACHE"
+CACHE = "SASSAN_CACHE"
+"""The environment variable that names the folder of all caches."""
 _FOLDER_MODE = 0o700
 _OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 """Neither waits for the writer of a pipe nor follows a link; some of these flags are unknown to Windows."""
+
+
+def cache_folder(name: str) -> Path:
+    """Return the folder of a cache: below SASSAN_CACHE, else below the cache folder of the platform."""
+    import platformdirs  # noqa: PLC0415 - start-up
+
+    return Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / name
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +43,16 @@ class Entries:
 
     def folder(self) -> Path:
         """Return the folder: below SASSAN_CACHE, else below the cache folder of the platform."""
-        import platformdirs  # noqa: PLC0415 - start-up
-
-        return Path(os.environ.get(_VARIABLE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / self.name
+        return cache_folder(self.name)
 
     def get(self, name: str) -> bytes | None:
         """Return the data of an entry, None if it is missing or damaged."""
         path = self.folder() / name
         try:
-            if not _own(path.parent):
+            if not trusted(path.parent):
                 return None
             with os.fdopen(os.open(path, _OPEN), "rb") as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                if not _is_own(os.fstat(file.fileno())):
                     return None
                 head, _, data = file.read(self.limit).partition(b"\n")
             os.utime(path)
@@ -58,7 +65,7 @@ class Entries:
         path = self.folder() / name
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            if not _own(path.parent):
+            if not trusted(path.parent):
                 return
             write(path, self._head(data) + b"\n" + data, private=True)
             if look:
@@ -82,12 +89,8 @@ class Entries:
                 total -= size
 
 
-def _own(folder: Path) -> bool:
-    """Whether a folder is this user's and no other one may write it. Raises OSError."""
-    if not hasattr(os, "getuid"):
-        return True
-    status = folder.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _is_own(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
 
 
 def _files(folder: Path) -> Iterator[tuple[int, str, int]]:

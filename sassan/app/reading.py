@@ -18,6 +18,7 @@ from sassan.machine import MachineFile
 from sassan.machine.user import FORMAT
 from sassan.products import Product
 from sassan.source import decoded
+from sassan.system.reading import read
 from sassan.timing import latencies, measured
 
 _STANDARD_INPUT = "-"
@@ -102,8 +103,7 @@ def read_text(path: str, code: str, hint: str) -> str:
     Raises InputError.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LIMIT + 1)
+        data = read(path, LIMIT)
         if len(data) > LIMIT:
             raise InputError(code, f"{path}: larger than {LIMIT // 1024 // 1024} MiB", hint=hint)
         return decoded(data)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sassan.errors import UsageError
 from sassan.ir import SourceLine
+from sassan.system import reading
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source file."""
@@ -57,8 +58,8 @@ def inside(path: Path, folder: str) -> bool:
 
 def _lines(path: Path) -> tuple[str, ...]:
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
+        if not path.is_file():
             return ()
-        return tuple(path.read_text("utf-8", "replace").removesuffix("\n").split("\n"))
+        return tuple(reading.text(path, _LARGEST, errors="replace").removesuffix("\n").split("\n"))
     except (OSError, ValueError):
         return ()

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar, cast
 
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
+from sassan.system import reading
 
 FOLDER = "SASSAN_ARCHITECTURES"
 """The environment variable that names a folder of further architecture files."""
@@ -64,7 +65,7 @@ def content_digest(paths: Iterable[Path]) -> str:
 
 def _content(path: Path) -> str:
     """Return the values of a TOML file in their order, which rows depend on; the text of a file that is none, which its reader refuses."""
-    text = path.read_text("utf-8", "surrogateescape")
+    text = reading.text(path, errors="surrogateescape")
     try:
         return json.dumps(tomllib.loads(text), default=str)
     except (ValueError, RecursionError):
@@ -86,7 +87,7 @@ def digest(name: str) -> str:
 def _behind(path: Path) -> list[Path]:
     if not path.is_file():
         return []
-    file = tomllib.loads(path.read_text("utf-8"))
+    file = tomllib.loads(reading.text(path))
     parents = [_SHIPPED / f"{file[key]}.toml" for key in ("generation", "extends") if key in file]
     return [path, *(further for parent in parents for further in _behind(parent))]
 
@@ -122,7 +123,7 @@ def find(name: str) -> File | None:
         raise FORMAT.refused(f"{paths[1]}: {name} is described already; choose another name")
     label = paths[0].name if paths[0].parent == _SHIPPED else str(paths[0])
     try:
-        return read(name, label, paths[0].read_text("utf-8"))
+        return read(name, label, reading.text(paths[0]))
     except (OSError, UnicodeDecodeError) as error:
         raise FORMAT.refused(f"{label}: cannot be read: {error}") from None
 

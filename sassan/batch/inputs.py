@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from sassan.errors import InputError
 from sassan.frontend.image import kind_of
+from sassan.system.reading import plain
 
 TEXTS = frozenset({".sass", ".ptx"})
 """Extensions of what is text: other text is not looked into, since much of it speaks of kernels and is none."""
@@ -185,7 +186,7 @@ def _taken(path: str) -> int | None:
             return None
         if Path(path).suffix.lower() in TEXTS:
             return seen.st_size
-        with open(path, "rb") as file:  # noqa: PTH123 - see _entries
+        with plain(path) as file:
             return seen.st_size if _gpu_code(file) else None
     except OSError:
         # A text that may not be read is worth a word; anything else is not known to be one.

@@ -29,6 +29,7 @@ from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
 from sassan.ir import Function
 from sassan.launches import Launches
+from sassan.system.reading import read
 
 PORTION = 3000
 """Instructions of the functions of a portion, about: a second or so, so that workers stay busy and a file is not read too often."""
@@ -94,8 +95,7 @@ def lost(item: Item, error: SassanError) -> Result:
 def content_of(path: str) -> bytes | None:
     """Return what a file holds, at most a byte more than may be read; None where it cannot be read."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a name that is no valid text stays as it is
-            return file.read(LIMIT + 1)
+        return read(path, LIMIT)
     except (OSError, ValueError):
         return None
 

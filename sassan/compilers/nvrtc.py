@@ -17,6 +17,7 @@ from sassan.arch import described, unknown
 from sassan.compilers.library import Library, RefusedError
 from sassan.errors import InputError, MissingToolError
 from sassan.source import Source, Span
+from sassan.system.folders import open_to_all
 
 _INSTALL = "pip install nvidia-cuda-nvrtc-cu12"
 _WINDOWS = sys.platform == "win32"
@@ -99,8 +100,9 @@ def _places() -> Iterator[str]:
     """Yield the path of every NVRTC: in wheels, in CUDA_HOME and CUDA_PATH, and for the system's loader."""
     for folder in _folders():
         for pattern in _FILES:
-            yield from map(str, sorted(folder.glob(pattern), reverse=True))
-    if not _WINDOWS:
+            yield from map(str, (path for path in sorted(folder.glob(pattern), reverse=True) if not open_to_all(path.resolve())))
+    # The loader of the system takes a relative folder for one below where it stands, and an empty one for that itself.
+    if not _WINDOWS and all(map(os.path.isabs, os.environ.get("LD_LIBRARY_PATH", os.sep).split(os.pathsep))):
         yield "libnvrtc.so"
 
 
@@ -111,4 +113,4 @@ def _folders() -> Iterator[Path]:
             yield from sorted(Path(package).glob(inner), reverse=True)
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if home := os.environ.get(variable):
-            yield from (Path(home) / inner for inner in ("lib64", "lib", "bin"))
+            yield from (place for inner in ("lib64", "lib", "bin") if (place := Path(home) / inner).is_absolute())

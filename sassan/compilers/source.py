@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,7 @@ SUFFIX = ".cu"
 _ENTRIES = Entries("compiled", b"sassan-compiled-3")
 _SOURCE, _FOLDER = "source.cu", "folder-of-the-source"
 _NO_TEXT = frozenset('"\\')
-_AS_IT_IS = frozenset(f"{string.ascii_letters}{string.digits}/._+-")
+_LONGEST = 200
 _LIMITS = ToolLimits(seconds=600, size=1_000_000)
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH")
 """Variables that nvcc and its host compiler obey."""
@@ -102,11 +101,11 @@ def _parent(path: str) -> Path:
 
 
 def _shown(path: str) -> str:
-    """Return the name of a source in its line information: its whole path, each byte escaped that PTX does not take as it is."""
+    """Return the name of a source in its line information: its whole path, or a name for it where PTX or messages do not take that."""
     name = str(Path(path).absolute())
-    if name.isprintable() and not _NO_TEXT & set(name) and "??" not in name:
+    if name.isprintable() and not _NO_TEXT & set(name) and "??" not in name and len(name) <= _LONGEST:
         return name
-    return "".join(chr(byte) if chr(byte) in _AS_IT_IS else f"%{byte:02x}" for byte in os.fsencode(name))
+    return f"source-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}.cu"
 
 
 def user_file(path: str, file: str) -> str:

@@ -18,6 +18,7 @@ from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
 from sassan.executor import Executor
+from sassan.system import reading
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ def _refuse_unfinished(folder: Path) -> None:
     """Refuse to overwrite the state of an interrupted search."""
     path = folder / state.FILE
     try:
-        unfinished = '"done": false' in path.read_text("utf-8", "replace")
+        unfinished = '"done": false' in reading.text(path, state.LARGEST, errors="replace")
     except OSError:
         return
     if unfinished:

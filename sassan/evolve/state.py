@@ -14,7 +14,10 @@ from sassan.evolve.outcome import Outcome, from_json, to_json
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
 from sassan.files import write
+from sassan.system import reading
 
+LARGEST = 1 << 30
+"""Bytes of a state."""
 FILE = "state.json"
 _FORMAT = 2
 
@@ -79,7 +82,7 @@ def load(config: Config, folder: Path, toolchain: str = "") -> SearchState | Non
     """
     path = folder / FILE
     try:
-        text = path.read_text("utf-8")
+        text = reading.text(path, LARGEST)
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -1,11 +1,12 @@
 """Reads the text or the bytes of an input, from a file or from standard input."""
 
+import errno
 import sys
-from pathlib import Path
 
 from sassan.errors import InputError
 from sassan.frontend.image import Image, kind_of
 from sassan.source import UTF16_MARKS, Source, decoded
+from sassan.system.reading import read
 
 LIMIT = 64 * 1024 * 1024
 """The largest input, in bytes: some 500,000 instructions. A larger dump can be split with `cuobjdump -fun NAME`."""
@@ -64,8 +65,7 @@ def read_bytes(path: str, limit: int) -> bytes:
     try:
         if path == "-":
             return sys.stdin.buffer.read(limit + 1)
-        with Path(path).open("rb") as file:
-            return file.read(limit + 1)
+        return read(path, limit)
     except FileNotFoundError:
         raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
     except IsADirectoryError:
@@ -73,4 +73,11 @@ def read_bytes(path: str, limit: int) -> bytes:
     except PermissionError:
         raise InputError("no-permission", f"no permission to read '{path}'", source=blank, hint="check its permissions") from None
     except (OSError, ValueError) as error:
-        raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("unreadable", f"'{path}' cannot be read: {reason}", source=blank, hint=_stream_hint(error)) from None
+
+
+def _stream_hint(error: Exception) -> str | None:
+    """Return what to do about a pipe that nobody writes and about what is no file."""
+    waited = isinstance(error, OSError) and error.errno in {errno.ETIMEDOUT, errno.EINVAL}
+    return "name a plain file, or pass - and the program's output as standard input" if waited else None

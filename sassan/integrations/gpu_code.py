@@ -11,10 +11,12 @@ from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.scratch import scratch
 from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.reading import read
 
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""
 _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
+_LARGEST = 1 << 32
 _ELF_HEADER = 64
 """Bytes of it; in a shorter file the machine that the code is for may be missing."""
 _KINDS = re.compile(rb"^Fatbin (.*) code:\s*$", re.MULTILINE)
@@ -25,7 +27,7 @@ _PTX_CODE = re.compile(rb"\.(?:entry|func)\b")
 def is_host_only(path: Path) -> bool:
     """Say whether a file holds no GPU code, neither machine code nor PTX; False, too, where that is unknown."""
     try:
-        image = Image(path.name, path.read_bytes())
+        image = Image(path.name, read(path, _LARGEST))
         if image.kind == "ELF" and len(image.data) < _ELF_HEADER:
             return False
         if image.kind == "ELF" and is_gpu(image):

@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sassan.system import reading
+
 _GPU = frozenset({".cu", ".gpu", ".ptx", ".cubin"})
 _SOURCES = _GPU | {".c", ".cc", ".cpp", ".cxx", ".i", ".ii", ".fatbin"}
 _PHASES = {
@@ -131,7 +133,7 @@ def _expanded(words: Sequence[str], depth: int = _DEPTH) -> Iterator[str]:
         files = value if name in {"-optf", "--options-file"} else word if before in {"-optf", "--options-file"} else ""
         for file in files.split(",") if depth and files else ():
             with suppress(OSError, ValueError):
-                yield from _expanded([part.strip('"') for part in _split(Path(file).read_text("utf-8"))], depth - 1)
+                yield from _expanded([part.strip('"') for part in _split(reading.text(file))], depth - 1)
 
 
 def _split(text: str) -> tuple[str, ...]:

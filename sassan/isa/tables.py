@@ -17,6 +17,7 @@ from sassan.isa.loading import data_text, read_letters, read_table
 from sassan.isa.rows import Letters, OpcodeTable, Unit
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
+from sassan.system import reading
 
 LETTERS = ("timing", "2013")
 """The mappings to letters: that of functional units, and Figure 11 of the 2013 makespan paper."""
@@ -144,7 +145,7 @@ def _table(name: str, above: frozenset[str] = frozenset()) -> OpcodeTable | None
     folder = further()
     path = Path(folder, "opcodes", f"{name}.toml")
     try:
-        text = path.read_text("utf-8") if folder and path.is_file() else data_text(f"{name}.toml")
+        text = reading.text(path) if folder and path.is_file() else data_text(f"{name}.toml")
     except OSError:
         return None
     below = above | {name}

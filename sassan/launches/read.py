@@ -1,7 +1,6 @@
 """Reads `launches.toml`; every complaint is an InputError `launches-value` or `launches-syntax` that names the file and the key."""
 
 import re
-from pathlib import Path
 from typing import cast
 
 from sassan.checked import Fields, Format, shown
@@ -9,6 +8,7 @@ from sassan.errors import InputError, UsageError
 from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Shape
 from sassan.machine.parameters import Setting, setting
+from sassan.system.reading import read as read_bytes
 
 LIMIT = 32 * 1024 * 1024
 """The largest file, in bytes: some 80,000 launches."""
@@ -27,10 +27,9 @@ def read(path: str) -> Launches:
     Raises InputError `launches-file` where it cannot be read, and what `parse` raises.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LIMIT + 1)
+        data = read_bytes(path, LIMIT)
     except (OSError, ValueError) as error:
-        raise InputError("launches-file", f"'{path}' cannot be read: {error}", hint=_HINT) from None
+        raise InputError("launches-file", f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}", hint=_HINT) from None
     if len(data) > LIMIT:
         raise InputError("launches-file", f"'{path}' is larger than {LIMIT // 1024 // 1024} MiB", hint="record fewer: --max-launches")
     try:

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
+from sassan.entries import cache_folder
 from sassan.makespan import clock
+from sassan.system.folders import trusted
 
 F = TypeVar("F", bound=Callable[..., Any])
+_FOLDER_MODE = 0o700
 _make: Callable[..., Any] = numba.njit  # its type lacks some options
 _INNER = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -50,7 +54,7 @@ def _kept(function: F, **options: object) -> F:
     leads to the index, or to what saves.
     """
     try:
-        made = cast("F", _make(cache=True, **options)(function))
+        made = _cached(function, **options)
     except RuntimeError:  # there is no folder that can be written
         return cast("F", _make(**options)(function))
     cache: Any = getattr(made, "_cache", None)
@@ -73,6 +77,32 @@ def _kept(function: F, **options: object) -> F:
 
         cache.save_overload = saved
     return made
+
+
+def _cached(function: F, **options: object) -> F:
+    """Return the function compiled, and kept in a folder that nobody else may write: others would have it run what they put there.
+
+    numba keeps it in NUMBA_CACHE_DIR, or beside the module; where others may write that, it is kept in a cache of this user's own. Raises
+    RuntimeError where there is no such folder.
+    """
+    made = _make(cache=True, **options)(function)
+    if _is_trusted(made):
+        return cast("F", made)
+    config: Any = numba.config  # its types lack its variables
+    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder("machine-code"))
+    try:
+        made = _make(cache=True, **options)(function)
+        with suppress(OSError):
+            Path(made.stats.cache_path).chmod(_FOLDER_MODE)
+    finally:
+        config.CACHE_DIR = before
+    if not _is_trusted(made):
+        raise RuntimeError("others may write every folder that would keep machine code")
+    return cast("F", made)
+
+
+def _is_trusted(made: Any) -> bool:  # noqa: ANN401 - of numba, or the function itself where compiling is switched off
+    return not hasattr(made, "stats") or trusted(Path(made.stats.cache_path))
 
 
 class _Watch(event.Listener):

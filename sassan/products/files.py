@@ -11,6 +11,7 @@ from sassan.arch import architecture, known_names, rows
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
 from sassan.products.product import Peak, Product
+from sassan.system import reading
 
 FOLDER = "SASSAN_GPUS"
 """The environment variable that names a folder of further product files."""
@@ -60,7 +61,7 @@ def read_path(path: Path) -> tuple[Product, ...]:
     """Return the products of a file; raises InputError `bad-gpu`."""
     label = path.name if path.parent == _SHIPPED else str(path)
     try:
-        text = path.read_text("utf-8")
+        text = reading.text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise FORMAT.refused(f"{label}: cannot be read: {error}") from None
     return read(label, text)
@@ -203,7 +204,7 @@ def _sources(file: Fields) -> Mapping[str, str]:
 
 @cache
 def _common() -> Fields:
-    file = FORMAT.toml(_COMMON, (_SHIPPED / _COMMON).read_text("utf-8"))
+    file = FORMAT.toml(_COMMON, reading.text(_SHIPPED / _COMMON))
     file.only("sources", "launch", "dram")
     return file
 

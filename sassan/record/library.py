@@ -1,32 +1,35 @@
-"""Building the stand-in library: compiled with the system's C compiler on first use, stored in the user's cache folder."""
+"""Building the stand-in library: compiled with the system's C compiler on first use, stored in the user's cache folder.
+
+Programs load it: one is never taken from a folder, nor put into one, that others may write (`system/folders.py`). It is built anew then.
+"""
 
 import contextlib
 import hashlib
 import os
 import platform
 import shutil
-import subprocess
 from importlib import resources
 from pathlib import Path
 
-import platformdirs
-
+from sassan.entries import CACHE, cache_folder
 from sassan.errors import InputError, MissingToolError, is_full, no_space
 from sassan.scratch import scratch
+from sassan.system.folders import is_plain, trusted, trusted_file
+from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.programs import folders, programs
 
 RUNTIMES = ("libcudart.so.10.1", "libcudart.so.10.2", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
 DRIVERS = ("libcuda.so.1", "libcuda.so")
 _SOURCES = "stand_in"
-_VARIABLE = "SASSAN_CACHE"
-_SECONDS = 300
-_SHOWN = 400
+_LIBRARY, _COMPLETE = "stand-in.so", "complete"
+_LIMITS = ToolLimits(seconds=300, size=1 << 20)
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-w")
-_FOLDER_MODE = 0o700
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o700
 
 
-def library() -> Path:
-    """Return the folder with the library under every name that programs may load.
+def library(private: Path) -> Path:
+    """Return the folder with the library under every name that programs may load: that of the cache, `private` where others may write that.
 
     Raises MissingToolError `compiler-missing` without a C compiler, InputError `compiler-failed` if compiling fails, and
     `record-platform` on systems other than Linux.
@@ -38,22 +41,23 @@ def library() -> Path:
     key = hashlib.sha256("\0".join([compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
     for name, data in sources:
         key.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
-    folder = _cache() / key.hexdigest()[:32]
-    if not (folder / "complete").is_file():
-        _build(compiler, sources, folder)
-    return folder
-
-
-def _cache() -> Path:
-    return Path(os.environ.get(_VARIABLE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / "record"
+    folder = cache_folder("record") / key.hexdigest()[:32]
+    if is_plain(str(folder)) and all(trusted_file(folder / name) for name in (_LIBRARY, _COMPLETE)):
+        return folder
+    with contextlib.suppress(OSError):  # what cannot be kept is built for this run
+        folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    fit = trusted(folder.parent) and os.access(folder.parent, os.W_OK) and not os.path.lexists(folder)
+    # The loader splits LD_PRELOAD at blanks and colons.
+    place = folder if fit and is_plain(str(folder)) else private
+    _build(compiler, sources, place)
+    return place
 
 
 def _compiler() -> str:
     chosen = os.environ.get("CC") or ""
-    for name in filter(None, (chosen, *_COMPILERS)):
-        path = shutil.which(name)
-        if path is not None:
-            return path
+    path = shutil.which(chosen) if chosen else next((path for name in _COMPILERS for path in programs(name, folders())), None)
+    if path is not None:
+        return str(Path(path).absolute())
     raise MissingToolError(
         "compiler-missing", "recording needs a C compiler, which was not found", hint="apt install gcc (or set the variable CC)"
     )
@@ -61,10 +65,9 @@ def _compiler() -> str:
 
 def _version(compiler: str) -> str:
     try:
-        done = subprocess.run([compiler, "--version"], capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - found on PATH
-    except (OSError, subprocess.TimeoutExpired):
+        return run([compiler, "--version"], None, _LIMITS).decode("utf-8", "replace")
+    except ToolProblem:
         return ""
-    return done.stdout.decode("utf-8", "replace")
 
 
 def _sources() -> list[tuple[str, bytes]]:
@@ -75,42 +78,34 @@ def _sources() -> list[tuple[str, bytes]]:
 def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
     """Build in a folder of this process and rename it: another run may do the same concurrently."""
     try:
-        folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         with scratch(folder.parent) as place:
             for name, data in sources:
                 (place / name).write_bytes(data)
             _compile(compiler, place, [name for name, _ in sources if name.endswith(".c")])
             for name in (*RUNTIMES, *DRIVERS):
-                (place / name).symlink_to("stand-in.so")
-            (place / "complete").write_bytes(b"")
+                (place / name).symlink_to(_LIBRARY)
+            (place / _COMPLETE).write_bytes(b"")
+            for name in (_LIBRARY, _COMPLETE):
+                (place / name).chmod(_FILE_MODE)
             with contextlib.suppress(OSError):  # another run was first, with the same library
                 place.rename(folder)
     except OSError as error:
         if is_full(error):
             raise no_space(f"the stand-in library to '{folder.parent}'", error) from None
         raise InputError(
-            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {_VARIABLE}"
+            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {CACHE}"
         ) from None
 
 
 def _compile(compiler: str, folder: Path, files: list[str]) -> None:
     aliases = [f"-Wl,--defsym={alias}={_base_name(alias)}" for alias in (folder / "aliases.txt").read_text("utf-8").split()]
-    command = [compiler, *_FLAGS, "-o", "stand-in.so", *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
+    command = [compiler, *_FLAGS, "-o", _LIBRARY, *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
     try:
-        done = subprocess.run(  # noqa: S603 - sources of this package
-            command,
-            cwd=folder,
-            env={**os.environ, "TMPDIR": str(folder)},
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in library: {error}") from None
-    if done.returncode:
-        message = done.stderr.decode("utf-8", "replace").strip()[:_SHOWN]
-        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in library: {message}", hint="set another compiler in CC")
+        run(command, folder, _LIMITS)
+    except ToolProblem as problem:
+        raise InputError(
+            "compiler-failed", f"{compiler} cannot build the stand-in library: {problem}", hint="set another compiler in CC"
+        ) from None
 
 
 def _base_name(alias: str) -> str:

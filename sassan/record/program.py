@@ -10,6 +10,7 @@ from sassan.errors import InputError
 from sassan.frontend.cubin.elf import Elf, ElfSection
 from sassan.frontend.image import Image
 from sassan.record.library import RUNTIMES
+from sassan.system.reading import read
 
 _LARGEST = 1024 * 1024 * 1024
 _FATBINS = (".nv_fatbin", "__nv_relfatbin")
@@ -47,7 +48,7 @@ def executable(command: str) -> Executable:
         raise InputError("missing-program", f"program '{command}' not found", hint=hint)
     file = Path(path)
     try:
-        data = file.read_bytes() if file.stat().st_size <= _LARGEST else b""
+        data = read(file, _LARGEST) if file.stat().st_size <= _LARGEST else b""
     except OSError:
         data = b""
     image = Image(command, data)

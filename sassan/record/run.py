@@ -53,8 +53,8 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
     file = executable(command[0])
     device = simulated_device(choice, file.capability or DEFAULT)
     recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches)
-    folder = library()
     with scratch() as place:
+        folder = library(place / "library")
         path = place / "socket"
         variables = _environment(dict(os.environ), folder, path)
         with Server(path, recorder) as server:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sassan.errors import UsageError, is_full, no_space
 from sassan.files import write
+from sassan.system.reading import kind_of, write_stream
 
-_NO_OUTPUT = {stat.S_IFDIR: "a directory", stat.S_IFBLK: "a block device", stat.S_IFSOCK: "a socket"}
+_STREAMS = (stat.S_IFIFO, stat.S_IFCHR)
 _HINT = "choose a file in an existing folder with write permission"
 
 
@@ -19,7 +20,7 @@ def write_atomically(path: Path, data: bytes) -> int:
     try:
         others = _others(path)
         if others is None:
-            path.write_bytes(data)
+            write_stream(path, data)
             return 0
         write(path.resolve(), data)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
@@ -38,7 +39,6 @@ def _others(path: Path) -> int | None:
         return 0
     if stat.S_ISREG(seen.st_mode):
         return seen.st_nlink - 1
-    kind = _NO_OUTPUT.get(stat.S_IFMT(seen.st_mode))
-    if kind is not None:
-        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind}", hint=_HINT)
+    if stat.S_IFMT(seen.st_mode) not in _STREAMS:
+        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind_of(seen.st_mode)}", hint=_HINT)
     return None

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_PLAIN = re.compile(r"[A-Za-z0-9_./+:@-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@-]{0,200}")
 _PLACES = ("/tmp", "/var/tmp")  # noqa: S108 - where the system's temporary files go when TMPDIR names no place that is fit
 _NOBODY = 65534
 """Whom the folders above belong to where the system knows no name for their owner: root's in a container, on a network drive."""

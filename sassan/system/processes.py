@@ -29,7 +29,7 @@ _DROPPED = frozenset(
 _FUNCTION = "BASH_FUNC_"
 _FOLDERS = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 """Variables that list folders: an empty one, or one with a relative name, is whatever folder a process stands in."""
-_WORD = frozenset("=,%")
+_WORD = frozenset("=,%:")
 """What a word may hold besides what a name may."""
 _GRACE = 5.0
 """Seconds for the system to end a process that was killed."""
@@ -41,7 +41,7 @@ _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _TOO_LARGE = int(getattr(signal, "SIGXFSZ", 0))
 _NO_SPACE = (b"No space left on device", b"Disk quota exceeded", b"File too large", b"died due to signal %d " % _TOO_LARGE)
 """What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran."""
-_SHOWN = 300
+_SHOWN = 600
 """Characters of a tool's message that an error quotes."""
 
 
@@ -236,5 +236,6 @@ def _ending(status: int) -> str:
 
 
 def _first_line(message: str) -> str:
-    line = next((line.strip() for line in message.splitlines() if "fatal" in line or "error" in line), "")
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    line = next((line for line in lines if "fatal" in line or "error" in line), lines[0] if lines else "")
     return f": {line[:_SHOWN]}" if line else ""

@@ -1,4 +1,4 @@
-"""Files that somebody named, read: at once, with a limit, and never waited for without end.
+"""Files that somebody named, and streams to write to: at once, with a limit, and never waited for without end.
 
 A plain file is read. A pipe (`<(cuobjdump …)`, `/dev/stdin`) is read as long as somebody writes it. Anything else (a device, a socket, a
 folder) is refused by an OSError that says what it is; `/dev/null` is empty.
@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 _OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 """Does not wait for the writer of a pipe, and takes no terminal."""
@@ -21,7 +22,11 @@ _KINDS: Mapping[int, str] = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
+LIMIT = 64 * 1024 * 1024
+"""Bytes of a file of text."""
 _BLOCK = 1 << 20
+_KEPT: dict[tuple[int, int], bytes] = {}
+"""What was written to pipes whose beginning has been looked at: it comes once only."""
 _STEP = 0.02
 BEGIN_SECONDS = 1.0
 """For the writer of a pipe to open it."""
@@ -39,11 +44,67 @@ def read(path: Path | str, limit: int) -> bytes:
 
     Raises OSError, also for what is no plain file and for a pipe that nobody writes, and ValueError for a name that can be none.
     """
+    return _read(path, limit, keep=False)
+
+
+def beginning(path: Path | str, size: int, limit: int) -> bytes:
+    """Return the first bytes of a file of which `read` with this limit returns all; raises as that does."""
+    return _read(path, size - 1, keep=False) if not _is_pipe(path) else _read(path, limit, keep=True)[:size]
+
+
+def text(path: Path | str, limit: int = LIMIT, *, errors: str = "strict") -> str:
+    """Return the text of a file in UTF-8, with line ends as in Python; raises as `read`, OSError for a larger one, UnicodeDecodeError."""
+    data = read(path, limit)
+    if len(data) > limit:
+        raise OSError(errno.EOVERFLOW, f"it is larger than {limit // 1024 // 1024} MiB", str(path))
+    return data.decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def plain(path: Path | str) -> BinaryIO:
+    """Open a plain file, to read parts of it; raises as `read`, also for a pipe."""
+    handle = os.open(path, _OPEN)
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, f"it is {kind_of(mode)}, not a file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def write_stream(path: Path | str, data: bytes) -> None:
+    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also where nobody reads."""
+    try:
+        handle = os.open(path, _OPEN & ~os.O_RDONLY | os.O_WRONLY)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "nobody reads it", str(path)) from None
+        raise
+    try:
+        left = memoryview(data)
+        while left:
+            try:
+                left = left[os.write(handle, left) :]
+            except BlockingIOError:
+                if not select.select([], [handle], [], SILENT_SECONDS)[1]:
+                    raise OSError(errno.ETIMEDOUT, f"its reader took nothing for {SILENT_SECONDS:g} s", str(path)) from None
+    finally:
+        os.close(handle)
+
+
+def _is_pipe(path: Path | str) -> bool:
+    return stat.S_ISFIFO(Path(path).stat().st_mode)
+
+
+def _read(path: Path | str, limit: int, *, keep: bool) -> bytes:
     handle = os.open(path, _OPEN)
     try:
         status = os.fstat(handle)
         if stat.S_ISFIFO(status.st_mode):
-            return _piped(handle, path, limit)
+            name = status.st_dev, status.st_ino
+            data = _KEPT.pop(name, None)
+            data = _piped(handle, path, limit) if data is None else data
+            if keep:
+                _KEPT[name] = data
+            return data
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
         if not stat.S_ISREG(status.st_mode) and not _is_null(status):
@@ -86,14 +147,10 @@ def _piped(handle: int, path: Path | str, limit: int) -> bytes:
         elif part == b"" and begun:
             break
         elif time.monotonic() >= until:
-            reason = f"it is a pipe, and nothing was written to it for {until and _waited(begun):g} s"
+            reason = f"it is a pipe, and nothing was written to it for {SILENT_SECONDS if begun else BEGIN_SECONDS:g} s"
             raise OSError(errno.ETIMEDOUT, reason, str(path))
         elif part is None:
             select.select([handle], [], [], until - time.monotonic())
         else:
             time.sleep(_STEP)  # before the first writer, the system reports the end of the pipe at once
     return b"".join(parts)
-
-
-def _waited(begun: bool) -> float:
-    return SILENT_SECONDS if begun else BEGIN_SECONDS

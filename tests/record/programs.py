@@ -17,6 +17,6 @@ def build(folder: Path, name: str, runtime: str = "libcudart.so.13", *options: s
     """Compile a program of this folder, linked with the stand-in as `runtime`."""
     made = folder / name
     assert COMPILER is not None
-    command = [COMPILER, "-w", *options, "-o", str(made), str(HERE / f"{name}.c"), f"-L{library()}", f"-l:{runtime}"]
+    command = [COMPILER, "-w", *options, "-o", str(made), str(HERE / f"{name}.c"), f"-L{library(folder / 'library')}", f"-l:{runtime}"]
     subprocess.run(command, check=True)
     return made

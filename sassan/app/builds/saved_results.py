@@ -9,16 +9,18 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 
 from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, code_of, whole
 from sassan.app.documents import SCHEMA
 from sassan.checked import Fields, Format, shown
 from sassan.errors import InputError
 from sassan.source import decoded
+from sassan.system.reading import beginning, read
 
 _HINT = "sassan analyze --json writes such a file"
 _FORMAT = Format("bad-results", _HINT, table="an object")
+_LARGEST = 1 << 30
+"""Bytes of a file of results: some 100,000 functions."""
 _STANDARD_INPUT = "-"
 _EXPERIMENTS = ("ablated for an experiment: ", "experiment of the 2023 paper: ")
 """How the assumptions of numbers begin that are no bounds."""
@@ -206,8 +208,7 @@ def is_results(path: str) -> bool:
             stream = sys.stdin.buffer
             start = stream.peek(256) if isinstance(stream, io.BufferedReader) else b""
         else:
-            with Path(path).open("rb") as file:
-                start = file.read(256)
+            start = beginning(path, 256, _LARGEST)
     except (OSError, ValueError):
         return False
     return start.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
@@ -219,7 +220,10 @@ def load(path: str) -> Saved:
     Raises InputError `cannot-read` or `bad-results`.
     """
     try:
-        text = decoded(sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes())
+        data = sys.stdin.buffer.read(_LARGEST + 1) if path == _STANDARD_INPUT else read(path, _LARGEST)
+        if len(data) > _LARGEST:
+            raise InputError("bad-results", f"{path}: larger than {_LARGEST >> 20} MiB", hint=_HINT)
+        text = decoded(data)
     except UnicodeDecodeError:
         raise InputError("bad-results", f"{path}: not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:

@@ -17,6 +17,7 @@ from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
 from sassan.measure.sampling.device import DATA_BYTES, Argument
 from sassan.products import Product, find
+from sassan.system import reading
 from sassan.timing import latencies
 
 _HINT = "docs/reference/files.md describes configurations, samples/evolve/ holds some"
@@ -180,7 +181,7 @@ def read(path: str) -> Config:
 
 def _text(path: str, subject: str) -> str:
     try:
-        return Path(path).read_text("utf-8")
+        return reading.text(path)
     except UnicodeDecodeError:
         raise UsageError("bad-config", f"{subject}: '{path}' is not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:

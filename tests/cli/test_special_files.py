@@ -1,0 +1,146 @@
+"""What is no plain file is one error at once, wherever a command takes a file: found from the options, so that none is forgotten."""
+
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan
+from sassan.cli.group import SUMMARIES, command
+from sassan.system import reading
+
+SAXPY = str(SAMPLES / "sm_61" / "saxpy.cuobjdump.sass")
+TABLE = str(SAMPLES / "measure" / "synthetic-durations.csv")
+CONFIG = str(SAMPLES / "evolve" / "fir.toml")
+SECONDS = 20
+BASE = {
+    **dict.fromkeys(("analyze", "cfg", "blocks", "strings", "listing", "memory", "ipet"), (SAXPY,)),
+    **dict.fromkeys(("init", "batch"), (SAXPY,)),
+    "check": (SAXPY, "--no-gaps"),
+    "serve": (SAXPY, "--export", "page.html"),
+    "estimate": (SAXPY, "--gpu", "T4", "--block-dim", "64", "--grid", "2"),
+    "report": (SAXPY, "-o", "page.html"),
+    "makespan": ("LCL", "-W", "2"),
+    "diff": (SAXPY, SAXPY),
+    "rank": (CONFIG,),
+    "evolve": (CONFIG,),
+    "measure": (TABLE,),
+    "record": ("true",),
+    "validate": ("times.csv",),
+    "gpus": (),
+}
+"""The arguments of a command that works."""
+NO_FILES = re.compile(
+    r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
+    r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
+    r"|registers=.*|L=1,C=4"
+)
+"""Values that are no files. (`record --images` makes a folder, after a recording.)"""
+FILES = re.compile(r"FILE|DIR|PATH|OLD|NEW|OTHER|CODE|RECORDING|CACHE|[.][a-z]+")
+PRODUCTS = frozenset({("analyze", "--gpu"), ("gpus", "")})
+"""Names of GPUs, which may be files, too."""
+TAKE_FOLDERS = frozenset({("serve", ""), ("batch", ""), ("evolve", "--output")})
+OUTPUTS = frozenset({"--output", "--export", "--lp", "--proof", "--junit", "--sarif", "--summary"})
+FOLDERS = frozenset({"--source", "--plots"})
+BESIDE = {
+    "--measurements": ("--model", "measured"),
+    "--export": (),
+    "--compare": (),
+    "--lp": ("--engine", "ilp"),
+}
+"""What has to stand beside an option, so that its file is read."""
+
+
+class Place(NamedTuple):
+    """Where a command takes a file: an option or, by its number, an argument."""
+
+    command: str
+    option: str
+    argument: int
+    suffix: str
+
+
+def places() -> Iterator[Place]:
+    for name in SUMMARIES:
+        arguments = 0
+        for parameter in command(name).params:
+            metavar = parameter.metavar
+            option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
+            if metavar is None or option == "--images" or (NO_FILES.fullmatch(metavar) and (name, option) not in PRODUCTS):
+                continue
+            if (name, option) in PRODUCTS:
+                metavar = "NAME.toml"
+            assert FILES.search(metavar), f"{name} {option}: say whether {metavar} is a file"
+            suffix = re.search(r"\.[a-z]+", metavar)
+            yield Place(name, option, -1 if option else arguments, suffix[0] if suffix else "")
+            arguments += not option
+
+
+@pytest.fixture
+def special(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(reading, "BEGIN_SECONDS", 0.02)
+    monkeypatch.chdir(tmp_path)
+    Path("times.csv").write_text("kernel,grid,block,time_us\nsaxpy,1024,256,10\n")
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+
+    def late(*_: object) -> None:
+        raise AssertionError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, late)
+    yield tmp_path
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def made(kind: str, folder: Path, suffix: str) -> str:
+    path = folder / f"{kind}{suffix}"
+    if path.exists():
+        return path.name
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "socket":
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(path.name)
+        case "folder":
+            path.mkdir()
+        case _:
+            path.symlink_to(f"/dev/{kind}")
+    return path.name
+
+
+def line(place: Place, value: str) -> list[str]:
+    words = list(BASE[place.command])
+    if place.argument >= 0:
+        words[place.argument : place.argument + 1] = [value]
+        return [place.command, *words]
+    return [place.command, *words, *BESIDE.get(place.option, ()), place.option, value]
+
+
+EVERY = list(places())
+FIRST = list({(place.option, place.command if place.argument >= 0 else "", place.argument): place for place in reversed(EVERY)}.values())[
+    ::-1
+]
+
+
+@pytest.mark.parametrize(
+    "place", EVERY if os.environ.get("SASSAN_FULL") else FIRST, ids=lambda place: f"{place.command}{place.option or place.argument}"
+)
+def test_what_is_no_plain_file_is_one_error_at_once(place: Place, special: Path, sassan: Sassan):
+    output = place.option in OUTPUTS or (place.option in FOLDERS and place.option != "--source")
+    for kind in ("pipe", "socket", "folder", "full" if output else "zero"):
+        value = made(kind, special, place.suffix)
+        if kind == "folder" and (place.option in FOLDERS or (place.command, place.option) in TAKE_FOLDERS):
+            continue
+        signal.alarm(SECONDS)
+        result = sassan(*line(place, value))
+        signal.alarm(0)
+        said = result.err + result.out
+        assert result.status in ((1, 2, 3) if place.command in {"check", "validate"} else (2, 3, 4)), (kind, said)
+        assert "internal" not in result.codes, said
+        assert value in said, said
