@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from samples import SAMPLES
@@ -49,10 +50,17 @@ def recorder(folder: Path, *samples: str) -> Path:
     program = folder / "nvdisasm"
     program.write_text(RECORDED)
     program.chmod(0o755)
-    sums = subprocess.run(["cksum", *(SAMPLES / f"{sample}.cubin" for sample in samples)], capture_output=True, text=True, check=True)
-    for sample, line in zip(samples, sums.stdout.splitlines(), strict=True):
-        (folder / "-".join(line.split()[:2])).write_text((SAMPLES / f"{sample}.nvdisasm.sass").read_text())
+    for sample, name in _checksums(samples).items():
+        (folder / name).write_text((SAMPLES / f"{sample}.nvdisasm.sass").read_text())
     return folder
+
+
+@cache
+def _checksums(samples: tuple[str, ...]) -> dict[str, str]:
+    """Return for each sample the name by which the recorder finds its listing."""
+    command = ["cksum", *(SAMPLES / f"{sample}.cubin" for sample in samples)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {sample: "-".join(line.split()[:2]) for sample, line in zip(samples, lines, strict=True)}
 
 
 def calls(folder: Path) -> int:

@@ -1,6 +1,6 @@
 """`control` is never below an independent simulation: on every block of every sample, and on random blocks that no compiler would write."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
@@ -67,8 +67,8 @@ def over_in_turns(cfg: WarpCfg, seed: str, times: int) -> list[Excess]:
     return [one for draw in DRAWS for _ in range(times) if (one := found.taking_turns(random, draw)) is not None]
 
 
-def random_graphs(arch: str, make: Callable[[str, Random], WarpCfg], count: int = GRAPHS) -> list[WarpCfg]:
-    return [make(arch, Random(f"{arch} {seed}")) for seed in range(count)]
+def random_graphs(arch: str, make: Callable[[str, Random], WarpCfg], count: int = GRAPHS) -> Iterator[WarpCfg]:
+    return (make(arch, Random(f"{arch} {seed}")) for seed in range(count))
 
 
 def to_the_end(cfg: WarpCfg, found: Runs, random: Random, length: int) -> list[int]:
@@ -166,9 +166,8 @@ def nested_graphs(arch: str, count: int) -> list[WarpCfg]:
     return found
 
 
-def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) -> list[tuple[str, int, int]]:
-    """Runs of warps whose groups take turns, above the prices of the blocks that they started; at least one run splits."""
-    out: list[tuple[str, int, int]] = []
+def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) -> Iterator[tuple[str, int, int]]:
+    """Yield runs of warps whose groups take turns, above the prices of the blocks that they started; at least one run splits."""
     splits = 0
     for index, cfg in enumerate(cfgs):
         prices = model.block_costs(cfg)
@@ -176,21 +175,21 @@ def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) ->
             warp = Warp(cfg, model.tables.rates(arch), Random(f"{arch} {index}"), draw)
             took, price = warp.run(), sum(prices.costs[node] for node in warp.started)
             splits += warp.splits
-            out += [(cfg.function.name, took, price)] if took > price else []
+            if took > price:
+                yield cfg.function.name, took, price
     assert splits
-    return out
 
 
 @pytest.mark.parametrize("arch", VOLTA)
 def test_groups_of_threads_that_part_and_meet_take_no_longer_than_their_prices(arch: str):
     cfgs = nested_graphs(arch, part(60, of=12))
-    assert over_in_groups(cfgs, arch) == []
-    assert over_in_groups(cfgs, arch, slow(arch)) == []
+    assert list(over_in_groups(cfgs, arch)) == []
+    assert list(over_in_groups(cfgs, arch, slow(arch))) == []
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
 def test_groups_of_a_sample_take_no_longer_than_their_prices(arch: str):
-    assert over_in_groups([cfg for cfg in graphs(arch) if simple(cfg)], arch) == []
+    assert list(over_in_groups([cfg for cfg in graphs(arch) if simple(cfg)], arch)) == []
 
 
 # ---- The simulation notices what would make the model wrong ----
@@ -199,7 +198,7 @@ def test_groups_of_a_sample_take_no_longer_than_their_prices(arch: str):
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(control.Flow, "residuals", lambda flow, _: [control.NOTHING] * len(flow.blocks))
-    assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch)] != []
+    assert any(from_entry(cfg, arch) for cfg in random_graphs(arch, one_after_the_other, 20))
 
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
@@ -214,13 +213,13 @@ def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: 
 
     monkeypatch.setattr(control_residuals, "after", hasty)
     monkeypatch.setattr(control, "after", hasty)
-    assert [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)] != []
+    assert any(from_entry(cfg, arch) for cfg in random_graphs(arch, one_after_the_other, 40))
 
 
 def test_pieces_that_forget_what_earlier_blocks_left_open_are_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control._pieces
     monkeypatch.setattr(control, "_pieces", lambda block, cuts, _: whole(block, cuts, control.NOTHING))
-    assert [one for cfg in random_graphs("sm_80", one_after_the_other, 60) for one in between_barriers(cfg, "sm_80")] != []
+    assert any(between_barriers(cfg, "sm_80") for cfg in random_graphs("sm_80", one_after_the_other, 60))
 
 
 def noticed_in_turns(make: Callable[[str, Random], WarpCfg] = diverging) -> bool:
@@ -241,7 +240,7 @@ def test_a_model_that_lets_sides_run_one_after_the_other_is_noticed(monkeypatch:
 
 def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(control, "beside", lambda *_: {})
-    assert over_in_groups(nested_graphs("sm_80", 30), "sm_80") != []
+    assert any(over_in_groups(nested_graphs("sm_80", 30), "sm_80"))
 
 
 def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
@@ -261,7 +260,7 @@ def test_a_model_that_forgets_one_of_two_sides_is_noticed(monkeypatch: pytest.Mo
         "beside",
         lambda *graph: {block: frozenset(other for other in others if other > block) for block, others in whole(*graph).items()},
     )
-    assert over_in_groups(nested_graphs("sm_80", 60), "sm_80") != []
+    assert any(over_in_groups(nested_graphs("sm_80", 60), "sm_80"))
 
 
 def test_a_model_that_forgets_what_a_side_left_open_where_sides_meet_is_noticed(monkeypatch: pytest.MonkeyPatch):
@@ -271,19 +270,19 @@ def test_a_model_that_forgets_what_a_side_left_open_where_sides_meet_is_noticed(
         return control.NOTHING if len(flow.steps[block]) > 1 else whole(flow, block, entered)
 
     monkeypatch.setattr(control.Flow, "left", forgetful)
-    assert over_in_groups(nested_graphs("sm_80", 30), "sm_80") != []
+    assert any(over_in_groups(nested_graphs("sm_80", 30), "sm_80"))
 
 
 def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control._costs
     monkeypatch.setattr(control, "_costs", lambda cfg, known: (tuple(map(min, whole(cfg, known)[0], known.longest)), (0,) * len(cfg.nodes)))
-    assert [one for cfg in random_graphs("sm_61", one_after_the_other, 60) for one in from_entry(cfg, "sm_61")] != []
+    assert any(from_entry(cfg, "sm_61") for cfg in random_graphs("sm_61", one_after_the_other, 60))
 
 
 def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control_ops.op_of
     monkeypatch.setattr(control_ops, "op_of", lambda one, rates, *, together: without_interval(whole(one, rates, together=together)))
-    assert [one for cfg in random_graphs("sm_86", one_after_the_other, 20) for one in from_entry(cfg, "sm_86")] != []
+    assert any(from_entry(cfg, "sm_86") for cfg in random_graphs("sm_86", one_after_the_other, 20))
 
 
 def without_interval(op: control.Op) -> control.Op:
@@ -298,5 +297,5 @@ def test_a_model_that_ends_a_warp_before_its_units_are_free_is_noticed(arch: str
         return replace(whole(one, rates, together=together), ends=rates.cycles(one.opcode))
 
     monkeypatch.setattr(control_ops, "op_of", short)
-    assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch, slow(arch))] != []
-    assert [one for cfg in random_graphs(arch, one_block, 60) for one in in_one_place(cfg, arch, slow(arch))] != []
+    assert any(from_entry(cfg, arch, slow(arch)) for cfg in random_graphs(arch, one_after_the_other, 20))
+    assert any(in_one_place(cfg, arch, slow(arch)) for cfg in random_graphs(arch, one_block, 60))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -14,6 +14,9 @@ from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import of_letters
 from sassan.machine import Multiprocessor
 from soundness.resident_warps import Kernel, Search, counts, exact, kernel, optima
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +36,9 @@ def without_rest(one: Kernel, /, *, segments: bool) -> Optima:
     return exact(one, segments=segments, rest=False)
 
 
-def residents(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> list[tuple[int, int, int]]:
-    """Return (longest execution, bound, bound that knows segments) of random kernels whose blocks start together."""
-    random, found = Random(seed), list[tuple[int, int, int]]()
+def residents(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> Iterator[tuple[int, int, int]]:
+    """Yield (longest execution, bound, bound that knows segments) of random kernels whose blocks start together."""
+    random = Random(seed)
     for _ in range(count):
         one = kernel(random, random.randint(2, 4), 3 if barriers else 4, barriers=barriers)
         blocks, warps = random.choice(LAUNCHES)
@@ -43,21 +46,19 @@ def residents(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -
             resident_bound(replace(alone(one, segments=known), barriers=barriers), Residents(blocks * warps, warps))
             for known in (False, barriers)
         )
-        found.append((Search(one).residents(blocks, warps), plain, segments))
-    return found
+        yield Search(one).residents(blocks, warps), plain, segments
 
 
-def grids(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> list[tuple[int, int, int]]:
-    """Return the same of random grids."""
-    random, found = Random(seed), list[tuple[int, int, int]]()
+def grids(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> Iterator[tuple[int, int, int]]:
+    """Yield the same of random grids."""
+    random = Random(seed)
     for _ in range(count):
         one = kernel(random, random.randint(1, 2), 3, barriers=barriers)
         warps, sms, places = random.choice((1, 1, 2)), random.choice((1, 1, 2)), random.choice((1, 2, 2))
         blocks = random.randint(1, 5 if sms * places * warps <= 2 else 4)
         of = Grid(blocks, warps, sms, places)
         plain, segments = (grid_bound(replace(alone(one, segments=known), barriers=barriers), of) for known in (False, barriers))
-        found.append((Search(one).grid(blocks, warps, sms, places), plain, segments))
-    return found
+        yield Search(one).grid(blocks, warps, sms, places), plain, segments
 
 
 def average(found: list[tuple[int, int, int]]) -> float:
@@ -67,14 +68,14 @@ def average(found: list[tuple[int, int, int]]) -> float:
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
 def test_no_execution_of_a_random_kernel_takes_longer_than_the_bounds(barriers: bool) -> None:
-    found = residents(part(2500), 7, barriers=barriers)
+    found = list(residents(part(2500), 7, barriers=barriers))
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.2
 
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
 def test_no_execution_of_a_random_grid_takes_longer_than_the_bounds(barriers: bool) -> None:
-    found = grids(part(500, of=4), 8, barriers=barriers)
+    found = list(grids(part(500, of=4), 8, barriers=barriers))
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.25
 
@@ -87,8 +88,8 @@ def test_nor_than_the_bounds_of_a_model_that_knows_how_long_a_warp_takes_its_uni
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
 def test_a_model_that_charges_a_unit_that_outlives_its_warp_to_nobody_is_noticed(barriers: bool) -> None:
-    assert [one for one in residents(100, 17, barriers=barriers, alone=without_rest) if one[0] > min(one[1:])] != []
-    assert [one for one in grids(100, 18, barriers=barriers, alone=without_rest) if one[0] > min(one[1:])] != []
+    assert any(one[0] > min(one[1:]) for one in residents(100, 17, barriers=barriers, alone=without_rest))
+    assert any(one[0] > min(one[1:]) for one in grids(100, 18, barriers=barriers, alone=without_rest))
 
 
 def partitions(count: int, seed: int) -> list[tuple[int, int]]:

@@ -17,12 +17,17 @@ from soundness.values.runs import WordPlan, inspect_words
 LARGE = "large_5000"
 
 
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tools")
+    return cubins.recorder(folder, *(f"{arch}/{name}" for arch in ARCHS for name in names(arch) if name != LARGE))
+
+
 @pytest.fixture(autouse=True)
-def disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def disassembler(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     """Put a disassembler that plays back the recorded listings on PATH: no installed one reads every architecture."""
-    folder = cubins.recorder(tmp_path / "tools", *(f"{arch}/{name}" for arch in ARCHS for name in names(arch) if name != LARGE))
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    monkeypatch.setenv("SASSAN_CACHE", str(tools / "cache"))
 
 
 IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=3)

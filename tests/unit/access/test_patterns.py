@@ -22,12 +22,16 @@ LINE, SQUARE, TILE = (256, 1, 1), (32, 32, 1), (16, 16, 1)
 N = 1024
 
 
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cubins.recorder(tmp_path_factory.mktemp("tools"), *(f"{arch}/memory_patterns" for arch in EVERY))
+
+
 @pytest.fixture(autouse=True)
-def disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def disassembler(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     """Put a disassembler that plays back the recorded listings on PATH."""
-    folder = cubins.recorder(tmp_path / "tools", *(f"{arch}/memory_patterns" for arch in EVERY))
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    monkeypatch.setenv("SASSAN_CACHE", str(tools / "cache"))
 
 
 @lru_cache(maxsize=8)
