@@ -22,7 +22,7 @@ from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
-from sassan.isa.languages import Isa, ended, ending, isa_of
+from sassan.isa.languages import Isa, answering, ended, ending, isa_of
 from sassan.machine.launch import Launch, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
@@ -31,6 +31,7 @@ from sassan.timing import Unit
 from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
 from sassan.values.reach import unreached
+from sassan.values.spaces import outside
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import NEVER_RETURN, clobbering
@@ -60,6 +61,10 @@ def explored(function: Function, isa: Isa, settings: Settings, stopped: Collecti
     callee = stopped_callee(function, stopped)
     cfg = explore(function, isa.facts, options) if callee is None else without_callees(function, callee, isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
+    queries = outside(cfg, clobbering(isa.facts, cfg.externals))
+    if queries:
+        isa = answering(isa, queries)
+        cfg = explore(function, isa.facts, options)
     never = {name for name, cost in settings.facts.external if cost is None} if settings.facts is not None else set[str]()
     last = tuple(external for external in cfg.externals if external.name in NEVER_RETURN | never)
     if not last:

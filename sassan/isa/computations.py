@@ -13,7 +13,20 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Variable
-from sassan.isa.effects import ABOUT_OPERANDS, BOOLEANS, FUNCTIONS, RELATIONS, Call, Choice, Effect, Expression, Kind, Literal, Name
+from sassan.isa.effects import (
+    ABOUT_OPERANDS,
+    BOOLEANS,
+    FUNCTIONS,
+    RELATIONS,
+    Assignment,
+    Call,
+    Choice,
+    Effect,
+    Expression,
+    Kind,
+    Literal,
+    Name,
+)
 from sassan.isa.registers import bit
 
 CARRY = bit("CC", 0).bit_length() - 1
@@ -119,6 +132,10 @@ class Computation:
     def of(self, instruction: Instruction) -> tuple[Step, ...]:
         """Return the steps for an instruction of this shape; none for what nothing is known of."""
         return _Specialised(self, instruction).steps()
+
+
+NEVER_HOLDS = Computation(Effect("", (), (Assignment((Name("q"),), (Literal(value=False),)),), frozenset(), frozenset()), {"q": 0})
+"""Of an instruction whose first operand is a predicate that never holds."""
 
 
 class _Specialised:

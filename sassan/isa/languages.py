@@ -1,41 +1,56 @@
 """The facts of a function in the language that it is written in: machine code, or PTX."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sassan.ir import Function, Instruction
 from sassan.isa import ptx, registers, tables
-from sassan.isa.facts import Facts, Flow
+from sassan.isa.computations import NEVER_HOLDS
+from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.ptx import PtxIsa
 from sassan.isa.tables import Isa as SassIsa
 
 
 @dataclass(frozen=True, slots=True)
-class EndingIsa:
-    """The facts of a function in which the calls at some addresses end the threads that make them."""
+class FunctionIsa:
+    """The facts of a function in which the calls at some addresses end the threads that make them, and some queries are never true."""
 
     isa: SassIsa | PtxIsa
-    ending: frozenset[int]
+    ending: frozenset[int] = frozenset()
+    false: frozenset[int] = frozenset()
 
     def facts(self, instruction: Instruction) -> Facts | None:
         """Return the facts, or None when the table has no row for the opcode, its modifiers or its operands."""
         known = self.isa.facts(instruction)
-        return known if known is None or instruction.address not in self.ending else known._replace(flow=Flow.EXIT, target=None, tag="")
+        if known is not None and instruction.address in self.ending:
+            return known._replace(flow=Flow.EXIT, target=None, tag="")
+        if known is not None and instruction.address in self.false:
+            return known._replace(reads=0, effects=(Effect(known.writes, 0),), computes=NEVER_HOLDS)
+        return known
 
 
-Isa = SassIsa | PtxIsa | EndingIsa
+Isa = SassIsa | PtxIsa | FunctionIsa
 
 
 def ending(isa: Isa, addresses: frozenset[int]) -> Isa:
     """Return the facts in which these calls end threads, beside those that do so already."""
     if not addresses:
         return isa
-    return EndingIsa(isa.isa, isa.ending | addresses) if isinstance(isa, EndingIsa) else EndingIsa(isa, addresses)
+    known = isa if isinstance(isa, FunctionIsa) else FunctionIsa(isa)
+    return replace(known, ending=known.ending | addresses)
+
+
+def answering(isa: Isa, addresses: frozenset[int]) -> Isa:
+    """Return the facts in which these queries are never true, beside what they know already."""
+    if not addresses:
+        return isa
+    known = isa if isinstance(isa, FunctionIsa) else FunctionIsa(isa)
+    return replace(known, false=known.false | addresses)
 
 
 def ended(isa: Isa) -> frozenset[int]:
     """Return the addresses of the calls that end threads."""
-    return isa.ending if isinstance(isa, EndingIsa) else frozenset()
+    return isa.ending if isinstance(isa, FunctionIsa) else frozenset()
 
 
 def isa_of(function: Function, letters: str = "timing") -> Isa:

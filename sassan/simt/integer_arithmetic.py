@@ -166,7 +166,8 @@ def _scaled_add(work: Work) -> None:
     # Until Pascal the carry out stands before the destination; what it says is drawn.
     to, _, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended = "X" in work.modifiers
-    if extended != bool(ins) or (extended and any(isinstance(word, Register | Constant) and (word.negated or word.inverted) for word in words)):
+    signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
+    if extended != bool(ins) or (extended and any(signs)):
         raise UnknownError
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sassan.assumptions import proved, published
+from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 from sassan.warpcfg.options import EITHER, Options
@@ -17,7 +18,16 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
     either = options.order == EITHER
     order = proved("either side of a divergence may run first") if either else "the taken side of a divergence runs first"
     traps = ("no debugger resumes a warp at a trap that ends a function",) if any(map(blocks.stops, blocks.blocks)) else ()
-    return (order, *(_interleaving(blocks) if volta else ()), *traps)
+    return (order, *_queries(blocks), *(_interleaving(blocks) if volta else ()), *traps)
+
+
+def _queries(blocks: Blocks) -> Iterator[str]:
+    """Yield what is assumed where a query of an address space is answered (`values/spaces.py`)."""
+    pairs = [pair for block in blocks.blocks for pair in zip(block.instructions, block.facts, strict=False)]
+    places = [f"0x{instruction.address:04x}" for instruction, facts in pairs if facts is not None and facts.computes is NEVER_HOLDS]
+    if places:
+        text = "addresses that are made of arguments of the kernel lie neither in shared nor in local memory"
+        yield published(f"{text}: {', '.join(places)}")
 
 
 def agreement(address: int, opcode: str) -> str:

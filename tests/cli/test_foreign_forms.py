@@ -114,3 +114,12 @@ def test_a_number_that_decides_no_branch_and_no_address_need_not_be_given(sassan
     assert unset["counts"] == given["counts"] == none["counts"] == "warps of the launch that were run, with drawn contents of memory"
     assert unset["us"] == given["us"]
     assert abs(float(str(unset["us"])) / float(str(none["us"])) - 1) < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
+def test_an_address_that_the_host_gives_is_not_in_shared_memory(sassan: Sassan, arch: str):
+    # atomicAdd of a __half2 asks for the memory of its address, and adds in a loop of its own where that is shared.
+    kernel = sassan("analyze", FOREIGN / f"half2.{arch}.cubin", "--block-dim", "256", "--json").document["functions"][0]
+    assert (kernel["gaps"], kernel["loops"][0]["bound"]) == ([], 0)
+    assert "addresses that are made of arguments of the kernel lie neither in shared nor in local memory" in str(kernel)

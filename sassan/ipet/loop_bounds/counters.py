@@ -25,7 +25,6 @@ induction h(k) is at most t = max(f, r - a - s + most), so nothing wraps around 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import gcd
 
 from sassan.domains import ranges
@@ -96,7 +95,7 @@ def _all(parts: Sequence[Range]) -> Range:
 
 
 def between(counter: Counter, back: Sequence[State]) -> Iterator[Range]:
-    """Yield guesses of the words that a counter has at the head: from its start to the last one before or behind what it is compared with."""
+    """Yield guesses of the words that a counter has at the head: from its start to the last one before or behind a limit."""
     step = ranges.signed(counter.step.constant or 0)
     if not step:
         return
@@ -114,9 +113,11 @@ def between(counter: Counter, back: Sequence[State]) -> Iterator[Range]:
 
 
 def _limits_of(counter: Counter, back: Sequence[State]) -> Iterator[int]:
-    """Yield the numbers that a counter, as it is at the head, is compared with: where the path knows the outcome, and in other conditions."""
-    for atom in (atom for state in back for atom in chain(state.atoms, *map(_comparisons, state.decided))):
-        for left, right in ((atom.left, atom.right), (atom.right, atom.left)):
+    """Yield the numbers that a counter, as it is at the head, is compared with, those first of which the path knows the outcome."""
+    sides = [(atom.left, atom.right) for state in back for atom in state.atoms]
+    sides += [(each.left, each.right) for state in back for condition in state.decided for each in _comparisons(condition)]
+    for first, second in sides:
+        for left, right in ((first, second), (second, first)):
             if left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None and right.constant is not None:
                 yield (right.constant - left.range.constant) % SIZE
 

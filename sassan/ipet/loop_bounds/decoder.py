@@ -8,8 +8,9 @@ from sassan.domains.bits import bits
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
 from sassan.ir import Immediate, Instruction, Register, Target
+from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
-from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Operation, Push, Test, Unity
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity
 from sassan.simt.values import ONE_COPY, key
 
 _QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
@@ -86,6 +87,8 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     writes = _bits(facts.writes)
     if not writes:
         return None
+    if facts.computes is NEVER_HOLDS:
+        return Operation(instruction, key(instruction.opcode), (), writes, condition, exact=Linear(0))
     broadcast = ONE_COPY.issuperset(writes)
     reads = _bits(facts.reads)
     return Operation(

@@ -168,19 +168,19 @@ class _Search:
         held = self.walk.on_entry(entries, unmoved)
         moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
         guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
-        held |= {name: first for name, some in guesses.items() if (first := next(some, None)) is not None}
+        held |= _firsts(guesses)
         found: tuple[State, list[State], dict[int, Value]] = start, back, {}
         while held:
             begin = with_registers(start, {**start.registers, **within, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
             lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
             if len(lasting) == len(held):
-                first, found = not found[2], (begin, late, held)
-                held = _narrowed(held, entries, late) if first else {}
+                is_first, found = not found[2], (begin, late, held)
+                held = _narrowed(held, entries, late) if is_first else {}
             elif found[2]:
                 break
             else:
-                others = {name: other for name in held.keys() - lasting.keys() if (other := next(guesses.get(name, iter(())), None)) is not None}
+                others = _firsts({name: guesses[name] for name in guesses if name in held and name not in lasting})
                 # What a wrong guess did to the other registers says nothing.
                 held = {**held, **others} if others else lasting
         return found
@@ -234,6 +234,12 @@ def _guesses(counter: Counter, head: int, back: Sequence[State]) -> Iterator[Val
     """Yield guesses of what a counter is at the head."""
     for words in between(counter, back):
         yield Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
+
+
+def _firsts(guesses: Mapping[int, Iterator[Value]]) -> dict[int, Value]:
+    """Return the next guess of each register that has one left."""
+    nearest = {name: next(some, None) for name, some in guesses.items()}
+    return {name: known for name, known in nearest.items() if known is not None}
 
 
 def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool:
