@@ -82,6 +82,16 @@ def test_the_rows_of_a_table_are_those_of_today(experiment: str, command: Callab
     )
 
 
+@pytest.mark.slow
+def test_the_ablation_of_a_kernel_is_that_of_today(drawn: Path):
+    experiment = scripted("cfg_experiment")
+    functions = experiment.functions(drawn / "sm_61")
+    made = [[str(value) for value in experiment.row(kernel)] for name, function in functions if (kernel := experiment.measured(name, function, 10))]
+    shipped = [list(row.values()) for row in rows("cfg_sm_61.csv")]
+    assert [row for row in made if row not in shipped] == [], "run scripts/experiments cfg samples/sm_61 -o samples/experiments/cfg_sm_61.csv"
+    assert len(made) >= len(DRAWN)
+
+
 @pytest.mark.parametrize("name", ["times", "architectures", "compare", "cfg_sm_52", "cfg_sm_61"])
 def test_no_kernel_of_the_samples_is_missing(name: str):
     known = {(row.get("arch") or name.removeprefix("cfg_"), row.get("kernel") or row["function"]) for row in rows(f"{name}.csv")}
@@ -164,6 +174,24 @@ def test_the_medians_of_the_cost_models_are_those_of_the_csv():
         for cell, part in zip(cells.split(" | ")[3:], ("fast_memory", "free_units", "no_turns"), strict=True):
             without = [1 - int(row[part]) / int(row["control"]) for row in rows("times.csv") if row["arch"] == arch and row["control"]]
             assert cell == f"-{median(without):.0%}".replace("%", " %") or (cell, arch) in {("no turns", "sm_52"), ("no turns", "sm_61")}
+
+
+def extremes(over: str, under: str, *kernels: str) -> tuple[float, float]:
+    """The least and the greatest ratio of two columns over kernels, all where none is named."""
+    known = [row for row in rows("times.csv") if row[over] and row[under] and (not kernels or row["kernel"] in kernels)]
+    ratios = [int(row[over]) / int(row[under]) for row in known]
+    return min(ratios), max(ratios)
+
+
+def test_the_kernels_that_the_pages_name_have_the_times_of_the_csv():
+    text = page("cost-models")
+    least, most = extremes("control", "table", "spmv_csr", "tensor_mma", "matmul_tiled")
+    assert f"`spmv_csr`, `tensor_mma`, `matmul_tiled`: {least * 100:.0f} to {most * 100:.0f} %" in text
+    assert f"by up to {extremes('control', 'table')[1]:.1f} times" in text
+    assert all(extremes("control", "table", name)[1] > 1 for name in re.findall(r"`(\w+)`", text.partition("by up to")[2].partition("Busy")[0]) if name != "collatz")
+    assert f"Busy units are {1 - extremes('free_units', 'control')[0]:.0%} at most".replace("%", " %") in text
+    least, most = extremes("full_sm", "control", "barrier_reduce", "prefix_sum", "nbody", "matmul_tiled", "reduce_shared")
+    assert f"{least:.1f} to {most:.1f} times one warp" in page("bounds")
 
 
 def test_the_table_of_ptx_against_machine_code_is_that_of_the_csv():
