@@ -16,6 +16,7 @@ import pytest
 from budget import FULL
 from cli.shell import Sassan
 from docs.pages import DOCS, ROOT
+from sassan import makespan_of
 from scripted import scripted
 
 ABLATIONS = {
@@ -214,6 +215,23 @@ def test_the_intervals_of_the_page_are_those_of_the_csv():
     assert cells == {kernel: [f"{known[kernel, *place]:.2f}" for place in places] for kernel in kernels}
     medians = {model: median(ratio for (_, _, of), ratio in known.items() if of == model) for model in ("control", "table")}
     assert f"Median {medians['control']:.2f} under `control`, {medians['table']:.2f} under `table`." in text
+
+
+@pytest.mark.parametrize(
+    ("string", "warps", "capacity", "shown"),
+    [
+        ("LCCLCC", 3, {"L": 1, "C": 2}, "{} slots with one load unit"),
+        ("LCCLCC", 3, {"L": 2, "C": 2}, "slots with one load unit, {} with two"),
+        ("CCCC", 8, {"L": 1, "C": 4}, "{} slots for the\npath that is worst alone"),
+        ("LLL", 8, {"L": 1, "C": 4}, "path that is worst alone, {} in truth"),
+        ("CC", 4, {"C": 2}, "| `CC`, two C units, 4 warps: {} slots, not 4 |"),
+        ("LCL", 4, {}, "| `LCL`, one unit of each, 4 warps: {} slots, not 8 |"),
+        ("LCL", 2, {}, "two waves of {}"),
+    ],
+)
+def test_the_makespans_of_the_page_on_time(string: str, warps: int, capacity: dict[str, int], shown: str):
+    found = makespan_of(string, warps, capacity=dict(capacity)).exact
+    assert shown.format(found) in (DOCS / "concepts/time.md").read_text("utf-8")
 
 
 def test_the_case_study_of_the_page_is_that_of_the_csv():
