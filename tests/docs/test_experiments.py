@@ -17,6 +17,7 @@ from budget import FULL
 from cli.shell import Sassan
 from docs.pages import DOCS, ROOT
 from sassan import makespan_of
+from sassan.frontend.cubin.tools import tools
 from scripted import scripted
 
 ABLATIONS = {
@@ -202,6 +203,18 @@ def test_the_table_of_ptx_against_machine_code_is_that_of_the_csv():
     sums = [[arch, str(len(several)), *(str(sum(column)) for column in zip(*several, strict=True))] for arch, several in counts.items()]
     head = "| | kernels | matched | agree | divergence differs | reconvergence differs | PTX only | SASS only |"
     assert table_after(head, (SAMPLES / "README.md").read_text("utf-8")) == sums
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["reduce_warps", "stencil_line"])
+def test_an_interval_is_that_of_today(kernel: str):
+    if not tools("nvdisasm"):
+        pytest.skip("no nvdisasm is installed")
+    folder = SAMPLES / "launches"
+    made = scripted("intervals_experiment").measured(folder / "sm_90" / f"{kernel}.cubin", folder / f"{kernel}.cu", "control")
+    assert made is not None
+    (shipped,) = [row for row in rows("intervals.csv") if (row["kernel"], row["arch"], row["model"]) == (kernel, "sm_90", "control")]
+    assert shown(made._replace(seconds=shipped["seconds"])) == list(shipped.values()), "run scripts/experiments intervals -o samples/experiments/intervals.csv"
 
 
 def test_the_intervals_of_the_page_are_those_of_the_csv():
