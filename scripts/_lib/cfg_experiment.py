@@ -147,25 +147,22 @@ def report(kernels: list[Kernel]) -> None:
     print(f"{'no optimum, whole domain':24}{'':12}" + "".join(f"{count:>16}" for count in lost.values()))
 
 
+KEYS = tuple((system, ablation) for system in SYSTEMS for ablation in ("", *ABLATIONS))
+
+
+def row(kernel: Kernel) -> list[object]:
+    """Return the line of a kernel in the CSV."""
+    values = ("" if kernel.values[key] is None else kernel.values[key] for key in KEYS)
+    return [kernel.file, kernel.name, kernel.instructions, kernel.blocks, kernel.arcs, kernel.gaps, *values]
+
+
 def write(kernels: list[Kernel], path: Path) -> None:
     """Write one line per kernel."""
-    keys = [(system, ablation) for system in SYSTEMS for ablation in ("", *ABLATIONS)]
     with written(path) as out:
         table = csv.writer(out)
-        table.writerow(
-            [
-                "file",
-                "function",
-                "instructions",
-                "blocks",
-                "arcs",
-                "gaps",
-                *(f"{system}:{ablation or 'whole'}" for system, ablation in keys),
-            ]
-        )
-        for kernel in kernels:
-            row = [kernel.file, kernel.name, kernel.instructions, kernel.blocks, kernel.arcs, kernel.gaps]
-            table.writerow([*row, *("" if kernel.values[key] is None else kernel.values[key] for key in keys)])
+        names = (f"{system}:{ablation or 'whole'}" for system, ablation in KEYS)
+        table.writerow(["file", "function", "instructions", "blocks", "arcs", "gaps", *names])
+        table.writerows(map(row, kernels))
 
 
 def run(folder: Path, output: Path | None, loop_bound: int) -> int:

@@ -16,6 +16,8 @@ import pytest
 from budget import FULL
 from cli.shell import Sassan
 from docs.pages import DOCS, ROOT
+from sassan import makespan_of
+from sassan.frontend.cubin.tools import tools
 from scripted import scripted
 
 ABLATIONS = {
@@ -80,6 +82,16 @@ def test_the_rows_of_a_table_are_those_of_today(experiment: str, command: Callab
     assert [row for row in made if row not in shipped] == [], (
         f"run scripts/experiments {experiment} samples -o samples/experiments/{experiment}.csv"
     )
+
+
+@pytest.mark.slow
+def test_the_ablation_of_a_kernel_is_that_of_today(drawn: Path):
+    experiment = scripted("cfg_experiment")
+    functions = experiment.functions(drawn / "sm_61")
+    made = [[str(value) for value in experiment.row(kernel)] for name, function in functions if (kernel := experiment.measured(name, function, 10))]
+    shipped = [list(row.values()) for row in rows("cfg_sm_61.csv")]
+    assert [row for row in made if row not in shipped] == [], "run scripts/experiments cfg samples/sm_61 -o samples/experiments/cfg_sm_61.csv"
+    assert len(made) >= len(DRAWN)
 
 
 @pytest.mark.parametrize("name", ["times", "architectures", "compare", "cfg_sm_52", "cfg_sm_61"])
@@ -166,6 +178,24 @@ def test_the_medians_of_the_cost_models_are_those_of_the_csv():
             assert cell == f"-{median(without):.0%}".replace("%", " %") or (cell, arch) in {("no turns", "sm_52"), ("no turns", "sm_61")}
 
 
+def extremes(over: str, under: str, *kernels: str) -> tuple[float, float]:
+    """The least and the greatest ratio of two columns over kernels, all where none is named."""
+    known = [row for row in rows("times.csv") if row[over] and row[under] and (not kernels or row["kernel"] in kernels)]
+    ratios = [int(row[over]) / int(row[under]) for row in known]
+    return min(ratios), max(ratios)
+
+
+def test_the_kernels_that_the_pages_name_have_the_times_of_the_csv():
+    text = page("cost-models")
+    least, most = extremes("control", "table", "spmv_csr", "tensor_mma", "matmul_tiled")
+    assert f"`spmv_csr`, `tensor_mma`, `matmul_tiled`: {least * 100:.0f} to {most * 100:.0f} %" in text
+    assert f"by up to {extremes('control', 'table')[1]:.1f} times" in text
+    assert all(extremes("control", "table", name)[1] > 1 for name in re.findall(r"`(\w+)`", text.partition("by up to")[2].partition("Busy")[0]) if name != "collatz")
+    assert f"Busy units are {1 - extremes('free_units', 'control')[0]:.0%} at most".replace("%", " %") in text
+    least, most = extremes("full_sm", "control", "barrier_reduce", "prefix_sum", "nbody", "matmul_tiled", "reduce_shared")
+    assert f"{least:.1f} to {most:.1f} times one warp" in page("bounds")
+
+
 def test_the_table_of_ptx_against_machine_code_is_that_of_the_csv():
     counts: dict[str, list[list[int]]] = defaultdict(list)
     for _, arch, *numbers in (row.values() for row in rows("compare.csv")):
@@ -173,6 +203,18 @@ def test_the_table_of_ptx_against_machine_code_is_that_of_the_csv():
     sums = [[arch, str(len(several)), *(str(sum(column)) for column in zip(*several, strict=True))] for arch, several in counts.items()]
     head = "| | kernels | matched | agree | divergence differs | reconvergence differs | PTX only | SASS only |"
     assert table_after(head, (SAMPLES / "README.md").read_text("utf-8")) == sums
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["reduce_warps", "stencil_line"])
+def test_an_interval_is_that_of_today(kernel: str):
+    if not tools("nvdisasm"):
+        pytest.skip("no nvdisasm is installed")
+    folder = SAMPLES / "launches"
+    made = scripted("intervals_experiment").measured(folder / "sm_90" / f"{kernel}.cubin", folder / f"{kernel}.cu", "control")
+    assert made is not None
+    (shipped,) = [row for row in rows("intervals.csv") if (row["kernel"], row["arch"], row["model"]) == (kernel, "sm_90", "control")]
+    assert shown(made._replace(seconds=shipped["seconds"])) == list(shipped.values()), "run scripts/experiments intervals -o samples/experiments/intervals.csv"
 
 
 def test_the_intervals_of_the_page_are_those_of_the_csv():
@@ -186,6 +228,23 @@ def test_the_intervals_of_the_page_are_those_of_the_csv():
     assert cells == {kernel: [f"{known[kernel, *place]:.2f}" for place in places] for kernel in kernels}
     medians = {model: median(ratio for (_, _, of), ratio in known.items() if of == model) for model in ("control", "table")}
     assert f"Median {medians['control']:.2f} under `control`, {medians['table']:.2f} under `table`." in text
+
+
+@pytest.mark.parametrize(
+    ("string", "warps", "capacity", "shown"),
+    [
+        ("LCCLCC", 3, {"L": 1, "C": 2}, "{} slots with one load unit"),
+        ("LCCLCC", 3, {"L": 2, "C": 2}, "slots with one load unit, {} with two"),
+        ("CCCC", 8, {"L": 1, "C": 4}, "{} slots for the\npath that is worst alone"),
+        ("LLL", 8, {"L": 1, "C": 4}, "path that is worst alone, {} in truth"),
+        ("CC", 4, {"C": 2}, "| `CC`, two C units, 4 warps: {} slots, not 4 |"),
+        ("LCL", 4, {}, "| `LCL`, one unit of each, 4 warps: {} slots, not 8 |"),
+        ("LCL", 2, {}, "two waves of {}"),
+    ],
+)
+def test_the_makespans_of_the_page_on_time(string: str, warps: int, capacity: dict[str, int], shown: str):
+    found = makespan_of(string, warps, capacity=dict(capacity)).exact
+    assert shown.format(found) in (DOCS / "concepts/time.md").read_text("utf-8")
 
 
 def test_the_case_study_of_the_page_is_that_of_the_csv():
