@@ -58,6 +58,13 @@ def _apart(name: str) -> str:
     return done.output.decode() if done.status == 0 and not done.late and len(done.output) <= _LONGEST else ""
 
 
+def visible(text: str) -> str:
+    r"""Return `text` with every unprintable character spelled out: a newline as `\n`, a right-to-left override as `\u202e`."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in text)
+
+
 def readable(name: str) -> str:
     """Return a name as it is shown: that of the source, with template arguments and parameters, without the `void` before it."""
     return demangled(name).removeprefix("void ")

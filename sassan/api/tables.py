@@ -7,7 +7,8 @@ from html import escape
 from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kind_of
-from sassan.render.text import shorten, visible
+from sassan.names import visible
+from sassan.render.text import shorten
 
 _NONE = "-"
 _NAME, _STRING = 60, 120

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from sassan.ilp.model import Model, Row, Terms, check_names
+from sassan.names import visible
 
 _PER_LINE = 8
 _MPS_SENSE = {"<=": "L", "=": "E", ">=": "G"}
@@ -27,7 +28,7 @@ def _in_lines(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
 def _comment(mark: str, text: str) -> Iterator[str]:
     for line in text.splitlines():
-        plain = line.encode("ascii", "backslashreplace").decode()
+        plain = visible(line).encode("ascii", "backslashreplace").decode()
         yield f"{mark} {plain}".rstrip()
 
 

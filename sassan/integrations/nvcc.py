@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
 from sassan.integrations.nvcc_line import CommandLine, line
-from sassan.render.text import visible
+from sassan.names import visible
 from sassan.system.processes import start_typed, waited
 from sassan.system.programs import folders, programs
 

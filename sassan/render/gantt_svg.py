@@ -6,9 +6,10 @@ from itertools import groupby
 from math import isqrt
 
 from sassan.errors import UsageError
+from sassan.names import visible
 from sassan.render import palette
 from sassan.render.gantt import DONE, IDLE, MARK_STYLES, CellRun, Chart, runs
-from sassan.render.text import shorten, visible
+from sassan.render.text import shorten
 
 FORMATS = ("svg", "html")
 """File formats of a chart."""

@@ -7,11 +7,7 @@ line around.
 
 import html
 
-
-def visible(text: str) -> str:
-    r"""Return `text` with every unprintable character spelled out: a newline as `\n`, a right-to-left override as `\u202e`."""
-    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in text)
-
+from sassan.names import visible
 
 _TOOLTIP = 12_000
 """The characters of a line of a tooltip, escapes included: Graphviz reads no text of 16384 bytes."""

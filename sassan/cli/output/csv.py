@@ -1,9 +1,10 @@
 """A table as CSV: its heads are the keys in JSON, an unknown value is empty, a source line is `file:line`, a list has blanks.
 
-No text in it can steer a terminal.
+No text in it can steer a terminal, and none is a formula: a text that a spreadsheet would compute begins with an apostrophe.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import cast
@@ -11,6 +12,8 @@ from typing import cast
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
+"""How a text begins that a spreadsheet computes: neither a number nor the strokes that stand for nothing."""
 _LAUNCH = ("launch_grid", "launch_block")
 """The columns behind all others where rows are of several launches."""
 
@@ -51,10 +54,14 @@ def _cell(value: object) -> object:
         case None:
             return ""
         case {"file": file, "line": line}:
-            return safe(f"{file}:{line}")
+            return _text(f"{file}:{line}")
         case list():
-            return safe(" ".join(map(str, cast("list[object]", value))))
+            return _text(" ".join(map(str, cast("list[object]", value))))
         case str():
-            return safe(value)
+            return _text(value)
         case _:
             return value
+
+
+def _text(text: str) -> str:
+    return f"'{safe(text)}" if _FORMULA.match(text) else safe(text)

@@ -7,7 +7,7 @@ from sassan.app.inputs import Observer, Refused
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note
-from sassan.render.text import visible
+from sassan.names import visible
 
 _Item = TypeVar("_Item")
 

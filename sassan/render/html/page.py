@@ -16,10 +16,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sassan.names import brief, readable, short_names
+from sassan.names import brief, readable, short_names, visible
 from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
-from sassan.render.text import visible
 
 _SCRIPTS = (
     *("dom", "data", "format", "virtual", "list", "sequence", "overview", "kernel", "code", "timeline", "estimate"),

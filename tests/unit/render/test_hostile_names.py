@@ -4,9 +4,10 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from sassan.names import visible
 from sassan.render.graph.dot import dot_text
 from sassan.render.graph.draw import draw
-from sassan.render.text import shorten, visible
+from sassan.render.text import shorten
 from sassan.warpcfg.graph import WarpCfg
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -73,7 +73,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def used(tree: ast.Module) -> Iterator[str]:
-    """Yield every full name that a module uses of others: `os.execv` of `os.execv(…)`, `from os import execv`, `import os as o; o.execv`."""
+    """Yield every full name that a module uses of others: `os.execv` also of `from os import execv` and `import os as o; o.execv`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
