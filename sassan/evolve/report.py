@@ -82,7 +82,13 @@ def _equal(config: Config, runner: Runner) -> str:
 
 
 def document(config: Config, result: SearchResult, runner: Runner) -> Mapping[str, Value]:
-    """Return the JSON document of the result; all of it except `run` is a function of the configuration."""
+    """Return the JSON document of the result and of this run: how much of it was evaluated, and found in the cache."""
+    statistics: dict[str, Value] = {"evaluated": runner.statistics.evaluated, "cached": runner.statistics.cached}
+    return {**_result(config, result, runner), "run": {"compilers": str(runner.tools), **statistics}}
+
+
+def _result(config: Config, result: SearchResult, runner: Runner) -> dict[str, Value]:
+    """Return the JSON document of the result: a function of the configuration and the compilers, the same where a search was resumed."""
     return {
         **documents.tool(),
         "config": config.file,
@@ -105,7 +111,7 @@ def document(config: Config, result: SearchResult, runner: Runner) -> Mapping[st
             name: [[cost if isfinite(cost) else None for cost in costs] for costs in points] for name, points in result.curves.items()
         },
         **documents.assumptions(assumptions(config, result, runner)),
-        "run": {"compilers": str(runner.tools), "evaluated": runner.statistics.evaluated, "cached": runner.statistics.cached},
+        "run": {"compilers": str(runner.tools)},
     }
 
 
@@ -129,7 +135,6 @@ def write(config: Config, result: SearchResult, runner: Runner, folder: Path) ->
     Raises UsageError `cannot-write`; MissingToolError `missing-extra` for the plot; SelfCheckError if a cubin is not reproducible.
     """
     kept = {name: _recompiled(config, individual, runner) for name, individual in _written_individuals(result).items()}
-    put(folder / "result.json", (json.dumps(document(config, result, runner), indent=2) + "\n").encode())
     for name, built in kept.items():
         put(folder / f"{name}.cubin", built.cubin)
         if built.ptx:
@@ -137,6 +142,8 @@ def write(config: Config, result: SearchResult, runner: Runner, folder: Path) ->
     picture = convergence(config, result)
     for form in ("svg", "png"):
         put(folder / f"convergence.{form}", picture.render(form))
+    # Last: where it is, all that it names is.
+    put(folder / "result.json", (json.dumps(_result(config, result, runner), indent=2) + "\n").encode())
 
 
 def _recompiled(config: Config, individual: Individual, runner: Runner) -> CompileResult:

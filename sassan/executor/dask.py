@@ -1,15 +1,22 @@
 """A cluster of Dask workers (extra `dask`): the same contract, on many machines.
 
-A worker imports the same version of sassan, and its input files must be readable there. The cluster itself restarts an item whose worker
+A worker imports the same files of sassan, and its input files must be readable there. The cluster itself restarts an item whose worker
 died, up to `distributed.scheduler.allowed-failures` times (3), and then raises KilledWorker.
+
+Who may speak to a scheduler may run code on its workers, and on the machine of whoever asks it: certificates say who that is. What is sent
+names a function of what is installed there, and never holds code; each worker compares its version before it runs an item.
 """
 
 import logging
+import pickle
 import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Self
@@ -35,23 +42,37 @@ _AHEAD = 2
 _HINT = "start a scheduler with: dask scheduler; and on each machine: dask worker ADDRESS --nthreads 1"
 
 
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Files in PEM format for an address `tls://…`; what is None comes from the configuration of Dask.
+
+    `authority` signed the certificates of the cluster, `own` is the certificate of this client, whose `key` may be in the same file.
+    """
+
+    authority: str | None = None
+    own: str | None = None
+    key: str | None = None
+
+
 class Dask:
     """Runs items on the workers of a cluster; use it in a `with` block, or close it."""
 
-    def __init__(self, address: str) -> None:
-        """Connect to the scheduler at `address` (`tcp://host:8786`).
+    def __init__(self, address: str, certificates: Certificates | None = None) -> None:
+        """Connect to the scheduler at `address` (`tcp://host:8786`, `tls://host:8786`).
 
         Raises MissingToolError `dask-missing` without the extra; UsageError `scheduler` when no scheduler answers within seconds, or it has
-        no workers; `cluster-version` when a worker has no sassan, or another version.
+        no workers; `certificates` when files of TLS are missing, or are no such files; `cluster-version` when a worker has no sassan, or
+        another version.
         """
         distributed = _load()
         self._address = address
+        security = _security(address, certificates or Certificates())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about other versions of Dask on the workers: the versions that matter are checked below
             try:
-                _probe(address)
-                self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False, name="sassan")
-            except (OSError, TimeoutError, ValueError, TypeError) as error:
+                _probe(address, security)
+                self._client = distributed.Client(address, security=security, timeout=_CONNECT, set_as_default=False, name="sassan")
+            except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
                 reason = str(error) or type(error).__name__
                 raise UsageError("scheduler", f"no Dask scheduler answers at '{address}': {_short(reason)}", hint=_HINT) from None
         try:
@@ -87,7 +108,8 @@ class Dask:
     ) -> Iterator[Out]:
         """Yield the results in order.
 
-        Raises SelfCheckError `cluster-lost` when the scheduler or all workers are gone; `worker-lost` as processes do.
+        The function is one that can be imported by its name, on the workers too. Raises SelfCheckError `cluster-lost` when the scheduler or
+        all workers are gone; `worker-lost` as processes do; UsageError `cluster-version` when a worker has joined that has another version.
         """
         pool = _ClusterPool(self._client, self.workers * _AHEAD, function)
         try:
@@ -102,39 +124,84 @@ class Dask:
             self._client.wait_for_workers(1, timeout=_CONNECT)
         except (TimeoutError, OSError):
             raise UsageError("scheduler", f"the Dask scheduler at '{self._address}' has no workers", hint=_HINT) from None
-        expected = _version()
+        expected = version()
         try:
-            versions: dict[str, object] = self._client.run(_version, on_error="return")
+            versions: dict[str, object] = self._client.run(version, on_error="return")
         except (OSError, distributed.comm.CommClosedError) as error:
             raise UsageError("scheduler", f"the cluster at '{self._address}' does not answer: {_short(str(error))}", hint=_HINT) from None
-        for worker, version in sorted(versions.items()):
-            if version != expected:
-                reason = f"{type(version).__name__}: {version}" if isinstance(version, BaseException) else f"it has {version}"
-                raise UsageError(
-                    "cluster-version",
-                    f"the worker {worker} cannot run {expected}: {_short(reason)}",
-                    hint="install the same versions on every worker",
-                )
+        for worker, answer in sorted(versions.items()):
+            if answer != expected:
+                reason = f"{type(answer).__name__}: {answer}" if isinstance(answer, BaseException) else f"it has {answer}"
+                raise _other_version(f"the worker {worker}", expected, reason)
 
 
-def _probe(address: str) -> None:
+def _other_version(worker: str, expected: str, reason: str) -> UsageError:
+    message = f"{worker} cannot run {expected}: {_short(reason)}"
+    return UsageError("cluster-version", message, hint="install the same versions on every worker")
+
+
+def _security(address: str, certificates: Certificates) -> Any:  # noqa: ANN401 - distributed has no types
+    """Return what a connection needs; raises UsageError `certificates`."""
+    given = {"tls_ca_file": certificates.authority, "tls_client_cert": certificates.own, "tls_client_key": certificates.key}
+    used = {name: file for name, file in given.items() if file is not None}
+    encrypted = address.startswith("tls://")
+    if used and not encrypted:
+        raise UsageError(
+            "certificates", f"'{address}' is not encrypted: certificates have no effect", hint="pass --scheduler tls://HOST:PORT"
+        )
+    for file in used.values():
+        if not Path(file).is_file():
+            raise UsageError("certificates", f"there is no file '{file}'", hint="name a file in PEM format")
+    security = _load().Security(require_encryption=encrypted or None, **used)
+    if encrypted and not (security.tls_ca_file and security.tls_client_cert):
+        hint = "pass --tls-ca-file and --tls-cert, or set them in the configuration of Dask"
+        raise UsageError("certificates", f"'{address}' needs the certificate of an authority and one of this client", hint=hint)
+    try:
+        security.get_connection_args("client")
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "certificates", f"the certificates cannot be used: {_short(str(error))}", hint="name files in PEM format"
+        ) from None
+    return security
+
+
+def _probe(address: str, security: Any) -> None:  # noqa: ANN401 - distributed has no types
     """Raise the error of a scheduler that does not answer: a client without a connection is slow to close."""
     import asyncio  # noqa: PLC0415 - start-up
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - start-up
 
     async def knock() -> None:
-        comm = await _load().comm.connect(address, timeout=_CONNECT)
+        comm = await _load().comm.connect(address, timeout=_CONNECT, **security.get_connection_args("client"))
         await comm.close()
 
     with ThreadPoolExecutor(1) as pool:  # the caller may run an event loop, as notebooks do
         pool.submit(lambda: asyncio.run(knock())).result()
 
 
-def _version() -> str:
-    """Return the versions that must be equal everywhere: results and pickles depend on them."""
+def version() -> str:
+    """Return the versions that must be equal everywhere, with a hash of the files of sassan: results and pickles depend on them."""
     from sassan import __version__  # noqa: PLC0415 - called in another process
 
-    return f"sassan {__version__} on Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"sassan {__version__} ({_files()}) on Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+@cache
+def _files() -> str:
+    """Return a hash of the code and the tables of this installation."""
+    root = Path(__file__).resolve().parent.parent
+    digest = sha256()
+    for path in sorted(path for pattern in ("**/*.py", "**/*.toml") for path in root.glob(pattern)):
+        digest.update(f"{path.relative_to(root)}\0".encode() + sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:12]
+
+
+def run_there(expected: str, job: bytes) -> object:
+    """Run an item, on a worker of the expected version: one that joined the cluster after it was asked may have another."""
+    here = version()
+    if here != expected:
+        raise _other_version("a worker that joined", expected, f"it has {here}")
+    function, item = pickle.loads(job)  # noqa: S301 - from the cluster, as every item is
+    return function(item)
 
 
 def _load() -> Any:  # noqa: ANN401 - distributed has no types
@@ -162,12 +229,15 @@ class _ClusterPool(Generic[In, Out]):
         self._client = client
         self._function = function
         self._run = uuid.uuid4().hex[:12]
+        self._version = version()
         self._futures: dict[int, Any] = {}
         self._ended: SimpleQueue[int] = SimpleQueue()
 
     def start(self, ticket: int, item: In) -> None:
         # Increasing keys keep the scheduler's order equal to that of the items.
-        future = self._client.submit(self._function, item, key=f"sassan-{self._run}-{ticket:09d}", pure=False, priority=-ticket)
+        job = pickle.dumps((self._function, item))  # by name: Dask itself would send the code of a function that cannot be imported
+        key = f"sassan-{self._run}-{ticket:09d}"
+        future = self._client.submit(run_there, self._version, job, key=key, pure=False, priority=-ticket)
         self._futures[ticket] = future
         self._await(ticket)
 

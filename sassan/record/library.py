@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from sassan.entries import CACHE, cache_folder
-from sassan.errors import InputError, MissingToolError, is_full, no_space
+from sassan.errors import InputError, MissingToolError, StorageError, is_full, no_space
 from sassan.scratch import scratch
 from sassan.system.folders import is_plain, trusted, trusted_file
 from sassan.system.processes import ToolLimits, ToolProblem, run
@@ -49,7 +49,13 @@ def library(private: Path) -> Path:
     fit = trusted(folder.parent) and os.access(folder.parent, os.W_OK) and not os.path.lexists(folder)
     # The loader splits LD_PRELOAD at blanks and colons.
     place = folder if fit and is_plain(str(folder)) else private
-    _build(compiler, sources, place)
+    try:
+        _build(compiler, sources, place)
+    except StorageError:
+        if place == private:
+            raise
+        _build(compiler, sources, private)
+        return private
     return place
 
 

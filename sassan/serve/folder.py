@@ -74,12 +74,11 @@ class Folder:
             for entry in known:
                 if entry.is_dir(follow_symlinks=False):
                     left += [entry.path] if self._file is None else []
-                elif self._is_input(entry) or (_suffix(entry.name) in _READ and self._holds(entry)):
-                    if _is_file(entry):
-                        yield entry
+                elif _is_file(entry) and (self._is_input(entry) or self._is_read(entry)):
+                    yield entry
 
-    def _holds(self, entry: "os.DirEntry[str]") -> bool:
-        return not entry.is_symlink() or inside(Path(entry.path), self.path)
+    def _is_read(self, entry: "os.DirEntry[str]") -> bool:
+        return _suffix(entry.name) in _READ and (not entry.is_symlink() or inside(Path(entry.path), self.path))
 
     def _is_input(self, entry: "os.DirEntry[str]") -> bool:
         return self._file is not None and entry.name == Path(self._file).name

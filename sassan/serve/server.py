@@ -1,11 +1,15 @@
 """A server of one page on the loopback address, and of events that say when there is a newer one."""
 
 import json
+import socket
 import threading
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
+from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from sassan.errors import UsageError
 
@@ -21,7 +25,9 @@ _HEADERS = {
 _ALIVE = 10.0
 """Seconds after which an event repeats, so that a reader who has gone is noticed."""
 _REQUEST = 30.0
-"""Seconds for a request to arrive, and for a part of an answer to leave."""
+"""Seconds for a request to arrive, whole, and for an answer, or an event, to leave."""
+_MOST = 256
+"""Connections at a time: what comes beyond them is closed at once."""
 
 
 class PageServer:
@@ -84,7 +90,36 @@ class PageServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = _MOST
     shown: PageServer
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._open: dict[socket.socket, float] = {}
+        """When the request of each connection has to be there."""
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
+        """Answer in a thread, unless there are too many."""
+        if len(self._open) >= _MOST:
+            self.shutdown_request(request)
+            return
+        self._open[request] = monotonic() + _REQUEST
+        super().process_request(request, client_address)
+
+    def arrived(self, request: socket.socket) -> None:
+        """Take note that a request is whole."""
+        self._open[request] = inf
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as in the base class
+        self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """End the connections of those who send a request a byte at a time; called several times a second."""
+        now = monotonic()
+        for request in [request for request, end in list(self._open.items()) if end < now]:
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)  # its thread reads the end, and closes it
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: a reader who has gone is no error."""
@@ -97,6 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.close_connection = True
+        self.server.arrived(self.connection)
         shown = self.server.shown
         if self.headers.get_all("Host", []) not in ([host] for host in shown.hosts):
             self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
@@ -109,6 +145,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
         """Say nothing of requests."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse without a word of the request."""
+        del message, explain
+        self.close_connection = True
+        self._refuse(HTTPStatus(code))
 
     def version_string(self) -> str:
         return "sassan"

@@ -39,7 +39,13 @@ _CONFINED = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 """What sh does before it becomes the tool: limits that are set from outside come too late for what the tool does at once."""
 _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _TOO_LARGE = int(getattr(signal, "SIGXFSZ", 0))
-_NO_SPACE = (b"No space left on device", b"Disk quota exceeded", b"File too large", b"died due to signal %d " % _TOO_LARGE)
+_NO_SPACE = (
+    b"No space left on device",
+    b"Disk quota exceeded",
+    b"File too large",
+    b"No usable temporary directory",
+    b"died due to signal %d " % _TOO_LARGE,
+)
 """What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran."""
 _SHOWN = 600
 """Characters of a tool's message that an error quotes."""
@@ -149,7 +155,7 @@ def finish(  # noqa: PLR0913 - what a run consists of
 ) -> Ended:
     """Run a program to its end, with `given` as its standard input; it is killed after `seconds`, or when it writes more than `size` bytes.
 
-    Raises OSError where it cannot be started.
+    Raises OSError where it cannot be started, or the disk that it writes to is full.
     """
     process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=PIPE)
     late, output, messages = True, list[bytes](), bytearray()
@@ -160,7 +166,11 @@ def finish(  # noqa: PLR0913 - what a run consists of
     finally:
         kill(process)  # also what it left behind
     listener.join(_GRACE)
-    return Ended(process.returncode, b"".join(output), bytes(messages), late)
+    status = process.returncode
+    if status and (-status == _TOO_LARGE or any(text in messages for text in _NO_SPACE)):
+        place = folder or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - where it has tried to write
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))
+    return Ended(status, b"".join(output), bytes(messages), late)
 
 
 def _done(process: Process, given: bytes, output: list[bytes], end: float, size: int) -> bool:
@@ -208,13 +218,13 @@ def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> byte
     try:
         ended = finish(confined, program=1 + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
         raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
     if ended.late:
         raise ToolProblem(f"{name} did not finish within {limits.seconds:g} s")
     if len(ended.output) > limits.size:
         raise ToolProblem(f"{name} printed more than {limits.size} bytes")
-    if ended.status and (-ended.status == _TOO_LARGE or any(text in ended.messages for text in _NO_SPACE)):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if ended.status:
         raise ToolProblem(f"{name} {_ending(ended.status)}{_first_line(ended.messages.decode('utf-8', 'replace'))}")
     return ended.output

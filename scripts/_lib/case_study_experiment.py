@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from _lib.written import written
+
 STRING, CAPACITY, ISSUE = "L5C9L2C9", "L=1,C=4", "4"
 _MB = 1 << 20
 _KB = 1 << 10
@@ -41,7 +43,7 @@ def run(output: Path | None, warps: range, seconds: float, memory: float) -> int
     exact = sum(row.lower is not None and row.lower == row.upper for row in rows)
     print(f"{exact} of {len(rows)} exact")
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(Row._fields)
             writer.writerows(rows)

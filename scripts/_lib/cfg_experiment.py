@@ -15,6 +15,8 @@ from statistics import quantiles
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from _lib.written import written
+
 from sassan import frontend
 from sassan.errors import SassanError
 from sassan.ipet.flow_facts import bounds_of
@@ -148,7 +150,7 @@ def report(kernels: list[Kernel]) -> None:
 def write(kernels: list[Kernel], path: Path) -> None:
     """Write one line per kernel."""
     keys = [(system, ablation) for system in SYSTEMS for ablation in ("", *ABLATIONS)]
-    with path.open("w", newline="", encoding="utf-8") as out:
+    with written(path) as out:
         table = csv.writer(out)
         table.writerow(
             [

@@ -13,6 +13,8 @@ import sys
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.written import written
+
 from sassan import api
 from sassan.access.transactions import LINE
 from sassan.estimate.figures import calibrated
@@ -56,7 +58,7 @@ def run(folder: Path, output: Path | None) -> int:
         )
     print(f"{len(rows)} chains, {sum(bool(row.published) for row in rows)} published, {len(below)} bounds below")
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(Row._fields)
             writer.writerows(rows)

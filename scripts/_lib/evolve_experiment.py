@@ -19,6 +19,7 @@ from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import SearchState, initial_state
 from sassan.executor import Processes
+from sassan.files import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +61,7 @@ def run(files: Sequence[str], output: Path | None, seeds: int) -> int:
             rows += table_rows
             print(_statistics(config.kernel.function, table_rows))
     if output is not None:
-        output.write_text(_csv(rows), "utf-8")
+        write(output, _csv(rows).encode())
     return 0
 
 

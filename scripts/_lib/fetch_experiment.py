@@ -12,6 +12,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.written import written
+
 from sassan.access.transactions import LINE
 from sassan.machine.code_caches import code_caches
 
@@ -57,7 +59,7 @@ def run(folder: Path, output: Path | None) -> int:
     free = [row for row in rows if row.kept != "partition" and float(row.one) <= 0]
     print(f"{len(rows)} kernels, {len(free)} beyond a cache without a charge")
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(Row._fields)
             writer.writerows(rows)

@@ -9,6 +9,8 @@ import statistics
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.written import written
+
 from sassan import api
 from sassan.app.makespan.cycles import with_schedule
 
@@ -54,7 +56,7 @@ def run(folder: Path, output: Path | None) -> int:
             print(f"{model}: {len(ratios)} kernels, bound / schedule: median {statistics.median(ratios):.2f}, largest {max(ratios):.2f}")
     print("\n".join(missing), end="\n" if missing else "")
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(Row._fields)
             writer.writerows(rows)

@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 from _lib import silicon_programs
 from _lib.silicon_rows import shape_text
+from _lib.written import written
 
 from sassan import launches as recordings
 from sassan.app import sm_level
@@ -161,7 +162,7 @@ def _key(one: LaunchValidation) -> tuple[str, str, str]:
 
 
 def _write(ratios: Sequence[LaunchRatio], output: Path) -> None:
-    with output.open("w", encoding="utf-8", newline="") as text:
+    with written(output) as text:
         writer = csv.writer(text)
         writer.writerow(("program", "kernel", "block", "grid", "ratio", *(f"before_{choice.name}" for choice in CHOICES)))
         for one in ratios:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.record_experiment import measured_programs, record_program
 from _lib.record_programs import build
+from _lib.written import written
 
 from sassan import launches
 from sassan.app.analysis import warp_graph
@@ -95,7 +96,7 @@ def run(folder: Path, output: Path | None, work: Path | None, seconds: float, on
         print(f"below a run: {row}")
     print(f"{len(below)} bounds below executed trips")
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)
             writer.writerows(every)

@@ -17,7 +17,7 @@ _STATUS = (
     ("1", "a gate of check failed, or listing --check, gpus --check or diff --fail-on-growth found something"),
     ("2", "usage, or an output that cannot be written"),
     ("3", "an input was refused, or a function named with -f ('*' names all) has gaps that forbid the number asked for"),
-    ("4", "an external tool or an extra is missing; the message names the install command"),
+    ("4", "an external tool or an extra is missing, and the message names the install command; or a disk is full, or a quota reached"),
     ("5", "an internal self-check failed: a defect of sassan"),
     ("130", "interrupted"),
 )

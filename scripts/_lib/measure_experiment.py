@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from _lib import measure_truth as truth
 from _lib.measure_truth import Shape
+from _lib.written import written
 
 from sassan.measure import rows
 from sassan.measure.confidence import IntervalSettings, interval
@@ -152,7 +153,7 @@ def _verdict_text(chosen: Sequence[tuple[str, float, dict[str, float]]]) -> str:
 
 
 def _write(path: Path, cells: Sequence[Cell]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as out:
+    with written(path) as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(
             (
@@ -179,7 +180,7 @@ def _write(path: Path, cells: Sequence[Cell]) -> None:
 
 
 def _write_verdicts(path: Path, chosen: Sequence[tuple[str, float, dict[str, float]]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as out:
+    with written(path) as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("world", "truth_s", "choice", "percent"))
         writer.writerows((world, f"{at:g}", name, f"{share:.4g}") for world, at, shares in chosen for name, share in shares.items())

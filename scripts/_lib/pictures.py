@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from _lib.written import written
+
 from sassan.errors import MissingToolError
 from sassan.extras import install
 from sassan.render.gantt import chart
@@ -103,7 +105,7 @@ def gantt(path: Path, problem: Problem, schedule: Schedule, title: str, facts: t
 
 def table(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write rows as CSV."""
-    with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as out:
+    with written(path.with_suffix(".csv")) as out:
         writer = csv.writer(out)
         writer.writerow(head)
         writer.writerows(rows)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
@@ -177,7 +178,7 @@ def show(rows: Iterator[ComparedTime], output: Path | None) -> int:
     bounded = sum(row.bound_us is not None for row in made)
     console.print(f"{len(made)} measurements, {bounded} with a bound, {below} below")
     if output is not None:
-        with output.open("w", encoding="utf-8", newline="") as text:
+        with written(output) as text:
             writer = csv.writer(text)
             writer.writerow(ComparedTime._fields)
             writer.writerows(made)

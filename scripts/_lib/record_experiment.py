@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from _lib.record_programs import Built, build
+from _lib.written import written
 
 from sassan import launches
 from sassan.errors import SassanError
@@ -67,7 +68,7 @@ def run(data: Path, output: Path | None, work: Path | None, seconds: float, proc
             print(f"{name}: {row.why}")
     _print_summary(rows)
     if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
+        with written(output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)
             writer.writerows(row.figures for row in rows.values())

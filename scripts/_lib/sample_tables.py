@@ -6,6 +6,7 @@ import csv
 import sys
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
@@ -64,7 +65,7 @@ def write(table_rows: Sequence[NamedTuple], fields: Sequence[str], output: Path 
     """Write rows as CSV, None as '', with a note; without an output file, do nothing."""
     if output is None:
         return
-    with output.open("w", newline="", encoding="utf-8") as file:
+    with written(output) as file:
         writer = csv.writer(file)
         writer.writerow(fields)
         writer.writerows(tuple("" if value is None else value for value in row) for row in table_rows)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from _lib import calibration
+from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
@@ -251,7 +252,7 @@ def _figure(value: float | None) -> str:
 
 def write(rows: Sequence[NamedTuple], path: Path) -> None:
     """Write rows of one type as CSV: None as '', numbers with 6 digits."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with written(path) as file:
         writer = csv.writer(file)
         if rows:
             writer.writerow(rows[0]._fields)

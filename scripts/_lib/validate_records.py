@@ -6,6 +6,8 @@ import csv
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
+from _lib.written import written
+
 from sassan.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def violations(records: Iterable[Record]) -> list[Record]:
 
 def write(records: Sequence[Record], path: Path) -> None:
     """Write the records as CSV, a line each."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with written(path) as file:
         writer = csv.writer(file)
         writer.writerow([field.name for field in fields(Record)])
         writer.writerows(tuple("" if value is None else value for value in astuple(record)) for record in records)

@@ -22,7 +22,7 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, label, note, out, safe
 from sassan.errors import UsageError
-from sassan.executor import Executor, can_end_after
+from sassan.executor import Certificates, Executor, can_end_after
 from sassan.names import middle
 
 _INTERRUPTED = 130
@@ -64,6 +64,9 @@ def batch(
     time_limit: TimeLimit = None,
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
+    tls_ca_file: executors.TlsAuthority = None,
+    tls_cert: executors.TlsCertificate = None,
+    tls_key: executors.TlsKey = None,
     jobs: executors.Jobs = None,
     csv: Csv = False,
     json: Json = False,
@@ -88,7 +91,7 @@ def batch(
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
     job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.Kind.PROCESSES and can_end_after() else None)
-    with executors.executor(executor, scheduler, jobs) as chosen:
+    with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:

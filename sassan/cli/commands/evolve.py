@@ -24,6 +24,7 @@ from sassan.evolve.run import Runner, run, tools_of
 from sassan.evolve.search import SearchProgress
 from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Config
+from sassan.executor import Certificates
 
 _INTERRUPTED = 130
 _MANY = 1_000_000
@@ -49,6 +50,9 @@ def evolve(
     seed: Seed = None,
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
+    tls_ca_file: executors.TlsAuthority = None,
+    tls_cert: executors.TlsCertificate = None,
+    tls_key: executors.TlsKey = None,
     jobs: executors.Jobs = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and analyze everything again; do not use the cache.")] = False,
     csv: Csv = False,
@@ -74,7 +78,7 @@ def evolve(
     report.check()
     tools = tools_of(chosen)
     bench = gpu.bench(chosen, tools, cached=not no_cache)
-    with executors.executor(executor, scheduler, jobs) as workers:
+    with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as workers:
         runner = Runner(chosen, tools, workers, not no_cache, bench)
         try:
             with _progress(chosen, quiet=quiet) as watch:

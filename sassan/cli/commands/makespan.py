@@ -51,7 +51,7 @@ from sassan.cli.output.observer import CommandObserver
 from sassan.cli.reports import makespan as makespan_report
 from sassan.cli.searching import watched_search
 from sassan.errors import SassanError, UsageError
-from sassan.executor import Executor
+from sassan.executor import Certificates, Executor
 from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 from sassan.makespan.exact.proof import proof as lines_of
@@ -94,6 +94,9 @@ def makespan(
     letters: LettersOption = Letters.TIMING,
     executor: executors.ChainsOption = None,
     scheduler: executors.Scheduler = None,
+    tls_ca_file: executors.TlsAuthority = None,
+    tls_cert: executors.TlsCertificate = None,
+    tls_key: executors.TlsKey = None,
     jobs: executors.Jobs = None,
     assumptions: AllAssumptions = False,
     csv: Csv = False,
@@ -146,7 +149,7 @@ def makespan(
     chosen = configured(config, given)
     wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
     _check_formats(output, lp)
-    with _chains(executor, scheduler, jobs, chosen) as workers:
+    with _chains(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key), chosen) as workers:
         how = _How(rows, workers)
         if not listing:
             paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
@@ -193,15 +196,15 @@ class _How:
 
 
 def _chains(
-    kind: executors.Kind | None, scheduler: str | None, jobs: int | None, chosen: Configuration
+    kind: executors.Kind | None, scheduler: str | None, jobs: int | None, certificates: Certificates, chosen: Configuration
 ) -> AbstractContextManager[Executor | None]:
     """Return the executor of the chains of annealing to hold; refuse one where nothing is annealed."""
-    if kind is None and scheduler is None and jobs is None:
+    if kind is None and scheduler is None and jobs is None and certificates == Certificates():
         return nullcontext()
     if chosen.engine not in (None, Engine.ALL, Engine.ANNEAL):
         message = f"--executor runs the chains of annealing, and --engine is {chosen.engine}"
         raise UsageError("usage", message, hint="--engine anneal, or all")
-    return executors.executor(kind or executors.Kind.PROCESSES, scheduler, jobs)
+    return executors.executor(kind or executors.Kind.PROCESSES, scheduler, jobs, certificates)
 
 
 def _check_formats(output: str | None, lp: str | None) -> None:

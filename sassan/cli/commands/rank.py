@@ -24,6 +24,7 @@ from sassan.evolve.ranking.rank import Ranking
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Config
+from sassan.executor import Certificates
 from sassan.machine.parameters import setting
 
 _INTERRUPTED = 130
@@ -77,6 +78,9 @@ def rank(
     output: Output = None,
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
+    tls_ca_file: executors.TlsAuthority = None,
+    tls_cert: executors.TlsCertificate = None,
+    tls_key: executors.TlsKey = None,
     jobs: executors.Jobs = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and estimate everything again; do not use the cache.")] = False,
     assumptions: AllAssumptions = False,
@@ -131,7 +135,7 @@ def rank(
     if sample is not None:
         candidates = candidates.sample(sample, seed)
     tools = tools_of(candidates.config)
-    with executors.executor(executor, scheduler, jobs) as workers:
+    with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as workers:
         steps = ranks.outcomes(candidates, tools, workers, cached=not no_cache)
         try:
             rows = tuple(track(steps, "ranking", quiet=quiet, total=len(candidates.entries)))

@@ -1,5 +1,6 @@
 """The options that say where independent work runs, and the executor that they ask for."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -8,10 +9,12 @@ from typing import Annotated
 import typer
 
 from sassan import executor as executors
+from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
-from sassan.executor import Executor
+from sassan.executor import Certificates, Executor
 
 _MANY = 4096
+_LOCAL = re.compile(r"([a-z]+://)?(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?$")
 
 
 class Kind(StrEnum):
@@ -35,6 +38,16 @@ ChainsOption = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
 ]
+TlsAuthority = Annotated[
+    str | None,
+    typer.Option("--tls-ca-file", metavar="X.pem", help="Who signed the certificates of the cluster, for --scheduler tls://HOST:PORT."),
+]
+TlsCertificate = Annotated[
+    str | None, typer.Option("--tls-cert", metavar="X.pem", help="The certificate of this client, for --scheduler tls://HOST:PORT.")
+]
+TlsKey = Annotated[
+    str | None, typer.Option("--tls-key", metavar="X.pem", help="The key of --tls-cert.", show_default="in the file of --tls-cert")
+]
 Jobs = Annotated[
     int | None,
     typer.Option("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Number of processes.", show_default="one per processor"),
@@ -42,7 +55,7 @@ Jobs = Annotated[
 
 
 @contextmanager
-def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[Executor]:
+def executor(kind: Kind, scheduler: str | None, jobs: int | None, certificates: Certificates) -> Generator[Executor]:
     """Hold the executor that the options ask for.
 
     Raises UsageError where the options contradict each other, or no scheduler answers; MissingToolError without the extra.
@@ -50,6 +63,10 @@ def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[E
     if (kind is Kind.DASK) != (scheduler is not None):
         raise UsageError(
             "usage", "--executor dask and --scheduler need each other", hint="pass --executor dask --scheduler tcp://host:8786"
+        )
+    if certificates != Certificates() and scheduler is None:
+        raise UsageError(
+            "usage", "certificates are for --scheduler tls://HOST:PORT", hint="pass --executor dask --scheduler tls://host:8786"
         )
     if jobs is not None and kind is not Kind.PROCESSES:
         raise UsageError("usage", f"--jobs has no effect on the executor '{kind}'", hint="pass --executor processes -j N")
@@ -60,5 +77,12 @@ def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[E
             with executors.Processes(jobs) as processes:
                 yield processes
         case Kind.DASK:
-            with executors.Dask(scheduler or "") as cluster:
+            _warn(scheduler or "")
+            with executors.Dask(scheduler or "", certificates) as cluster:
                 yield cluster
+
+
+def _warn(scheduler: str) -> None:
+    """Say that whoever reaches an unencrypted scheduler may run code here, unless it is one of this machine."""
+    if not scheduler.startswith("tls://") and _LOCAL.match(scheduler) is None:
+        note(f"note: '{safe(scheduler)}' is neither encrypted nor authenticated: whoever reaches it can run code here; use tls://\n")

@@ -4,11 +4,12 @@ import os
 import tempfile
 from pathlib import Path
 
-from _lib.fuzz import command_lines, documents, listings, programs
+from _lib.fuzz import command_lines, documents, listings, programs, surroundings
 from _lib.fuzz.format import Format
 from _lib.fuzz.run import Finding, checked, corpus
 
-FORMATS = {form.name: form for form in (*listings.FORMATS, *programs.FORMATS, *documents.FORMATS, *command_lines.FORMATS)}
+_KINDS = (listings, programs, documents, command_lines, surroundings)
+FORMATS = {form.name: form for kind in _KINDS for form in kind.FORMATS}
 
 
 def replay(form: Format) -> list[Finding]:

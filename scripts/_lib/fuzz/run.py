@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import resource
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -174,7 +175,17 @@ def checked(form: Format, data: bytes, choice: int, reached: Reached | None) -> 
         wrong = f"more than {MEMORY >> 30} GiB"
     except Exception as error:  # noqa: BLE001 - whatever is raised is a finding
         wrong = f"{type(error).__name__}: {error}"
+    wrong = wrong or _left()
     return wrong, (_busy() - began) / slower, new
+
+
+def _left() -> str:
+    """Return which temporary files an input has left, and remove them."""
+    found = [*Path(tempfile.gettempdir()).glob(f"sassan-{os.getpid()}-*"), *Path().glob(".sassan-*.tmp")]
+    for path in found:
+        shutil.rmtree(path, ignore_errors=True)
+        path.unlink(missing_ok=True)
+    return f"it left {', '.join(path.name for path in found)}" if found else ""
 
 
 def _busy() -> float:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sassan.app.sources import Sources
 from sassan.errors import UsageError
 from sassan.serve import folder as module
 from sassan.serve.folder import Folder
@@ -77,3 +78,24 @@ def test_too_many_files_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UsageError) as raised:
         Folder(str(tree)).stamps()
     assert raised.value.code == "too-many-files"
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path: Path):
+    root, secret = tmp_path / "root", tmp_path / "secret.cu"
+    (root / "sub").mkdir(parents=True)
+    secret.write_text("secret", "utf-8")
+    (root / "real.cu").write_text("real", "utf-8")
+    (root / "out.cu").symlink_to(secret)
+    (root / "up.cu").symlink_to("../secret.cu")
+    (root / "sub" / "in.cu").symlink_to("../real.cu")
+    folder = Folder(str(root))
+    assert folder.shown(folder.stamps()) == [str(root / "real.cu"), str(root / "sub" / "in.cu")]
+    sources = Sources(str(root / "sub"), str(root))
+    assert [sources.lines(name) for name in ("in.cu", "real.cu", "out.cu", "up.cu", "../secret.cu", "..")] == [
+        ("real",),
+        ("real",),
+        (),
+        (),
+        (),
+        (),
+    ]
