@@ -25,7 +25,10 @@ _ENVIRONMENT = (
     ("CUDA_HOME, PATH", "where nvdisasm and cuobjdump are looked for"),
     ("SASSAN_ARCHITECTURES", "a folder of further architecture files"),
     ("SASSAN_CACHE", "where disassemblies and what is compiled are kept; not used where others may write it"),
-    ("NUMBA_CACHE_DIR", "where compiled searches are kept, unless others may write it; unset: beside the package, or in the cache folder of the user"),
+    (
+        "NUMBA_CACHE_DIR",
+        "where compiled searches are kept, if no other user may write it; unset: beside the package, or in a cache of the user",
+    ),
     ("NO_COLOR", "no colours, when it is set to anything"),
     ("COLUMNS", "the width of tables"),
     ("SASSAN_GPUS", "a folder of further products for --gpu"),
