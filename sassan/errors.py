@@ -13,7 +13,7 @@ from sassan.source import Source, Span
 class SassanError(Exception):
     """Base of every deliberate error; the CLI prints it once, on stderr, and exits with `status`.
 
-    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool or room missing, 5 self-check).
+    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool or space missing, 5 self-check).
     """
 
     status = 3
@@ -83,10 +83,10 @@ def is_full(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
-def no_space(what: str, error: Exception) -> StorageError:
+def no_space(place: str, error: Exception) -> StorageError:
     """Return the error of what cannot be written for lack of space."""
     return StorageError(
-        "no-space", f"cannot write {what}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
+        "no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
     )
 
 

@@ -22,7 +22,7 @@ _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
 _EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function named with -f ('*'
-names all) has gaps that forbid the number asked for; 4 a needed tool, or room to write, is
+names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
 missing; 5 internal self-check failed."""
 
 app = typer.Typer(

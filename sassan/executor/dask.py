@@ -129,9 +129,9 @@ class Dask:
             versions: dict[str, object] = self._client.run(version, on_error="return")
         except (OSError, distributed.comm.CommClosedError) as error:
             raise UsageError("scheduler", f"the cluster at '{self._address}' does not answer: {_short(str(error))}", hint=_HINT) from None
-        for worker, found in sorted(versions.items()):
-            if found != expected:
-                reason = f"{type(found).__name__}: {found}" if isinstance(found, BaseException) else f"it has {found}"
+        for worker, answer in sorted(versions.items()):
+            if answer != expected:
+                reason = f"{type(answer).__name__}: {answer}" if isinstance(answer, BaseException) else f"it has {answer}"
                 raise _other_version(f"the worker {worker}", expected, reason)
 
 
@@ -197,9 +197,9 @@ def _files() -> str:
 
 def run_there(expected: str, job: bytes) -> object:
     """Run an item, on a worker of the expected version: one that joined the cluster after it was asked may have another."""
-    own = version()
-    if own != expected:
-        raise _other_version("a worker that joined", expected, f"it has {own}")
+    here = version()
+    if here != expected:
+        raise _other_version("a worker that joined", expected, f"it has {here}")
     function, item = pickle.loads(job)  # noqa: S301 - from the cluster, as every item is
     return function(item)
 

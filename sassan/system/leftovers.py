@@ -1,4 +1,4 @@
-"""What processes that were killed left behind: temporary files and folders that nobody holds any more.
+"""What processes that were killed left behind: temporary files and folders that no process holds any more.
 
 Each is locked by its process while that lives. The system gives the lock back however the process ends, so that neither a number that was
 given to another process nor one of another container misleads. What cannot be locked (Windows, some network file systems) is never swept.
@@ -32,8 +32,8 @@ def sweep(folder: Path, names: re.Pattern[str], *, again: bool = False) -> None:
     _SWEPT.add(key)
     with suppress(OSError, ImportError):
         with os.scandir(folder) as entries:
-            found = [entry.path for entry in entries if names.fullmatch(entry.name)]
-        for path in found:
+            left = [entry.path for entry in entries if names.fullmatch(entry.name)]
+        for path in left:
             with suppress(OSError):
                 _remove(path)
 

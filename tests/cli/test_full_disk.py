@@ -18,6 +18,7 @@ from cli.test_evolve import CONFIG, config_file, need_nvrtc
 from sassan.makespan import jit
 
 CUBIN = SAMPLES / "sm_80" / "saxpy.cubin"
+OTHER = SAMPLES / "sm_80" / "mandelbrot.cubin"
 LISTING = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 OUTPUTS = (
     ("cfg", LISTING, "-o", "out.svg"),
@@ -104,17 +105,20 @@ def test_a_search_whose_state_cannot_be_written_leaves_none(sassan: Sassan, plac
 
 SMALL = """
 import json, os, subprocess, sys
+from contextlib import suppress
 from pathlib import Path
 from sassan.cli import main
 for name in ("cache", "out", "tmp"):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", name], check=True)
-    (Path(name) / "ballast").write_bytes(bytes(60 << 10))
+    with suppress(OSError):
+        (Path(name) / "ballast").write_bytes(bytes(70 << 10))
     Path("real").mkdir(exist_ok=True)
-    os.environ.update(SASSAN_CACHE="cache" if name == "cache" else f"real/{name}", TMPDIR=str(Path("tmp" if name == "tmp" else "real").absolute()))
+    temporary = "tmp" if name == "tmp" else "real"
+    os.environ.update(SASSAN_CACHE="cache" if name == "cache" else f"real/{name}", TMPDIR=str(Path(temporary).absolute()))
     import tempfile
-    tempfile.tempdir = None
+    tempfile.tempdir = os.environ["TMPDIR"]  # else Python takes another folder
     output = f"{'out' if name == 'out' else 'real'}/{name}.html"
-    status = main.run(["report", sys.argv[1], "-o", output])
+    status = main.run(["report", sys.argv[1 + (name == "tmp")], "-o", output])
     parts = [path.name for path in Path(name).rglob("*sassan-*")]
     print(json.dumps([name, status, Path(output).exists(), parts]), file=sys.stderr)
 """
@@ -125,7 +129,7 @@ for name in ("cache", "out", "tmp"):
 def test_a_small_file_system_for_caches_outputs_and_temporary_files(tmp_path: Path):
     for name in ("cache", "out", "tmp"):
         (tmp_path / name).mkdir(mode=0o700)
-    command = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", SMALL, str(CUBIN)]
+    command = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", SMALL, str(CUBIN), str(OTHER)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if "Operation not permitted" in done.stderr or "must be superuser" in done.stderr:
         pytest.skip("this system mounts no file system for a user")

@@ -1,4 +1,4 @@
-"""What surrounds an input: its name, the names of its functions, the folder that it stands in, the environment and the limits of a process."""
+"""What surrounds an input: its name, the names of its functions, its folder, the environment and the limits of a process."""
 
 import json
 import os
@@ -21,11 +21,11 @@ _PIECES = (
     *("\udc80", "\udcff", "ü", "日本", "😀", "İ", "ß", ".sass", ".cubin", ".cu", ".toml", "CON", "NUL", "[", "]", "=", ",", ":"),
 )
 _STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ufeff")
-_SECRET = "outside-of-the-folder"
+_OUTSIDE = "outside-of-the-folder"
 _CODE = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 _CUBIN = SAMPLES / "sm_80" / "saxpy.cubin"
 _LONGEST = 250
-"""Bytes of a name that file systems take, with room for an ending."""
+"""Bytes of a name that file systems take, with space for an ending."""
 
 
 def _name(draw: Random) -> str:
@@ -54,11 +54,11 @@ def _finding(said: Answer) -> str:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Work in a new folder, beside which there is a file that nobody asked for."""
+    """Work in a new folder, beside which there is a file that no command names."""
     before, place = Path.cwd(), Path("place")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    Path(_SECRET).write_text(_SECRET, "utf-8")
+    Path(_OUTSIDE).write_text(_OUTSIDE, "utf-8")
     os.chdir(place)
     try:
         yield place
@@ -141,7 +141,7 @@ _KINDS: dict[str, Callable[[Path], object]] = {
     "folder": lambda path: path.mkdir(),
     "fifo": _fifo,
     "socket": _socket,
-    "outside": lambda path: path.symlink_to(Path("..") / _SECRET),
+    "outside": lambda path: path.symlink_to(Path("..") / _OUTSIDE),
     "circle": lambda path: path.symlink_to(path.name),
     "up": lambda path: path.symlink_to(".."),
     "nothing": lambda path: path.symlink_to("nothing"),
@@ -178,7 +178,7 @@ def _check_folder(data: bytes, choice: int) -> str:
             ("report", "k.sass", "k.cubin", "-o", "k"),
         )
         said = answer(*lines[choice % len(lines)])
-        return _finding(said) or ("what is outside of the folder is shown" if _SECRET in said.out else "")
+        return _finding(said) or ("what is outside of the folder is shown" if _OUTSIDE in said.out else "")
 
 
 _VARIABLES = (
