@@ -161,7 +161,8 @@ def _check_folder(data: bytes, choice: int) -> str:
     with _folder():
         for name, kind in json.loads(data):
             with suppress(OSError):
-                _KINDS[kind](Path(name))
+                if not os.path.lexists(name):
+                    _KINDS[kind](Path(name))
         lines = (
             ("batch", ".", "--executor", "serial", "-o", "out.jsonl"),
             ("batch", "**/*", "--executor", "serial", "--json"),
