@@ -17,12 +17,17 @@ class Ending:
         signal.raise_signal(signal.SIGTERM)
 
 
+def drop() -> None:
+    """Receive a signal at the end of an object."""
+    ending = Ending()
+    del ending
+    Event().wait(60)
+
+
 def test_a_signal_amid_what_drops_exceptions_still_ends_the_command():
     hook = sys.unraisablehook
     with terminations() as received, pytest.raises(Termination):
-        ending = Ending()
-        del ending
-        Event().wait(60)
+        drop()
     assert received.status == 128 + signal.SIGTERM
     assert sys.unraisablehook is hook
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
