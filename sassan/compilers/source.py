@@ -168,7 +168,7 @@ def _keep(name: str, code: CompiledSource, files: Sequence[str]) -> None:
     digests = [(file, _digest(file)) for file in files]
     head = {"read": digests, "ptx": len(code.ptx)}
     if not all(digest for _, digest in digests):
-        return  # whether it changes could not be told
+        return  # a change of it would not be seen
     _ENTRIES.put(name, json.dumps(head).encode() + b"\n" + code.ptx + code.cubin)
 
 

@@ -133,8 +133,7 @@ def _compiled(task: Task) -> int:
         if process.poll() is None:
             process.terminate()
     if status is None:
-        _say(f"error[compiler-time]: the compiler did not end in {_COMPILER_SECONDS} s\n")
-        return UsageError.status
+        raise UsageError("compiler-time", f"the compiler did not end in {_COMPILER_SECONDS} s", hint="compile less at a time")
     return status
 
 

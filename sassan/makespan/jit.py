@@ -80,7 +80,7 @@ def _kept(function: F, **options: object) -> F:
 
 
 def _cached(function: F, **options: object) -> F:
-    """Return the function compiled, and kept in a folder that nobody else may write: others would have it run what they put there.
+    """Return the function compiled, and kept in a folder that no other user may write: others would have it run what they put there.
 
     numba keeps it in NUMBA_CACHE_DIR, or beside the module; where others may write that, it is kept in a cache of this user's own. Raises
     RuntimeError where there is no such folder.

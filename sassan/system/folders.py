@@ -1,7 +1,7 @@
-"""Folders: those that may be trusted with what is loaded, and private ones for other programs to work in.
+"""Folders: those that may be trusted with what is loaded, and names that are plain.
 
-The rule of what is loaded (a library, compiled code, an entry of a cache): its folder is this user's, nobody else may write it, it is no
-link; and nobody else may put another folder in its place, because the same holds for the folders above (which may be root's, too), or they
+The rule of what is loaded (a library, compiled code, an entry of a cache): its folder is this user's, no other user may write it, it is no
+link; and no other may put another folder in its place, because the same holds for the folders above (which may be root's, too), or they
 keep what is another user's (sticky, as /tmp).
 """
 
@@ -23,7 +23,7 @@ _ANY = "sassan"
 
 
 def trusted(folder: Path) -> bool:
-    """Say whether nobody but this user (and root) can have put anything into a folder; False where there is none."""
+    """Say whether only this user (and root) can have put anything into a folder; False where there is none."""
     if not hasattr(os, "getuid"):
         return True
     try:
@@ -33,7 +33,7 @@ def trusted(folder: Path) -> bool:
 
 
 def trusted_file(path: Path) -> bool:
-    """Say whether a file is a plain one of this user that nobody else may write, in a folder that is `trusted`."""
+    """Say whether a file is a plain one of this user that no other user may write, in a folder that is `trusted`."""
     if not hasattr(os, "getuid"):
         return path.is_file()
     try:

@@ -42,7 +42,7 @@ def kind_of(mode: int) -> str:
 def read(path: Path | str, limit: int) -> bytes:
     """Return the bytes of a file, at most one more than the limit.
 
-    Raises OSError, also for what is no plain file and for a pipe that nobody writes, and ValueError for a name that can be none.
+    Raises OSError, also for what is no plain file and for a pipe without a writer, and ValueError for a name that can be none.
     """
     return _read(path, limit, keep=False)
 
@@ -71,12 +71,12 @@ def plain(path: Path | str) -> BinaryIO:
 
 
 def write_stream(path: Path | str, data: bytes) -> None:
-    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also where nobody reads."""
+    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also for a pipe without a reader."""
     try:
         handle = os.open(path, _OPEN & ~os.O_RDONLY | os.O_WRONLY)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise OSError(errno.ENXIO, "nobody reads it", str(path)) from None
+            raise OSError(errno.ENXIO, "it is a pipe without a reader", str(path)) from None
         raise
     try:
         left = memoryview(data)

@@ -24,8 +24,11 @@ _STATUS = (
 _ENVIRONMENT = (
     ("CUDA_HOME, PATH", "where nvdisasm and cuobjdump are looked for"),
     ("SASSAN_ARCHITECTURES", "a folder of further architecture files"),
-    ("SASSAN_CACHE", "where disassemblies are kept"),
-    ("NUMBA_CACHE_DIR", "where compiled searches are kept; unset: beside the package, or in the cache folder of the user"),
+    ("SASSAN_CACHE", "where disassemblies and what is compiled are kept; not used where others may write it"),
+    (
+        "NUMBA_CACHE_DIR",
+        "where compiled searches are kept, if no other user may write it; unset: beside the package, or in a cache of the user",
+    ),
     ("NO_COLOR", "no colours, when it is set to anything"),
     ("COLUMNS", "the width of tables"),
     ("SASSAN_GPUS", "a folder of further products for --gpu"),

@@ -12,8 +12,8 @@ from typing import cast
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
-"""How a text begins that a spreadsheet computes: neither a number nor the strokes that stand for nothing."""
+_FORMULA = re.compile(r"[=\t\r]|@(?!!?U?P[0-9T] )|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
+"""How a text begins that a spreadsheet computes: no number, no strokes that stand for nothing, no guard of an instruction."""
 _LAUNCH = ("launch_grid", "launch_block")
 """The columns behind all others where rows are of several launches."""
 

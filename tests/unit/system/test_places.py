@@ -41,12 +41,14 @@ STARTING = frozenset(
 FAMILIES = ("os.exec", "os.spawn", "os.posix_spawn", "os.fork")
 KNOWN = {
     "sassan.compilers.library": {"ctypes.CDLL", "os.execv"},
+    "sassan.executor.dask": {"pickle.loads"},
     "sassan.executor.processes": {"multiprocessing", "pickle.loads"},
     "sassan.ilp.solve": {"pulp.getSolver"},
     "sassan.system.processes": {"subprocess"},
 }
 """Every place: NVRTC's library and, in a child of ours, the program that the parent found; workers of our own code and what they send over
-pipes; PuLP, which starts solvers with names of its own; and the one place for everything else."""
+pipes, or a cluster that runs the code of whoever reaches it; PuLP, which starts solvers with names of its own; and the one place for
+everything else."""
 STARTERS = {
     "sassan.evolve.compilation.children": {"start"},
     "sassan.frontend.cubin.disassembly": {"run"},
@@ -123,6 +125,7 @@ OWN_FILES = {
     "sassan.entries": "with O_NOFOLLOW and O_NONBLOCK, in a trusted folder",
     "sassan.estimate.figures": "of this package",
     "sassan.evolve.compilation.compilers": "in a private folder",
+    "sassan.executor.dask": "of this package",
     "sassan.frontend.cubin.extract": "in a private folder",
     "sassan.frontend.grammar": "of this package",
     "sassan.record.devices": "of this package",
