@@ -8,6 +8,7 @@ Traps met: PuLP's status is `Optimal` after a time limit (its `sol_status` is no
 which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ _LARGEST = 1 << 52
 """Beyond this a double does not hold every integer, and a solver's answer means nothing."""
 _LARGEST_FACTOR = 10**12
 """Beyond this HiGHS refuses a coefficient."""
-_SHORTEST = 0.05
-"""Seconds that a search gets at least, where the relaxation took all."""
+_SHORTEST, _LONGEST = 0.05, 86_400.0
+"""Seconds that a search gets at least, where the relaxation took all, and that a program of another maker gets at most."""
 _DENOMINATORS = (64, 1, 4096, 1_000_000)
 """Of multipliers: those of flow problems are small, and the first that do end the search."""
 _WHOLE = 1e-6
@@ -208,7 +209,7 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     if built is None:
         return Answer(Status.UNPROVEN)
     problem, variables, rows = built
-    left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
+    left = _LONGEST if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
     engine = _engine(pulp, backend, left, integer=integer)
     try:
         with scratch() as folder:
@@ -230,10 +231,9 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     return Answer(status, tuple(each.varValue or 0.0 for each in variables), tuple(-(each.pi or 0.0) for each in rows))
 
 
-def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types
+def _engine(pulp: Any, backend: _Backend, time_limit: float, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types
     options = dict(backend.exact) if integer else {}
-    if time_limit is not None:
-        options["timeLimit"] = time_limit
+    options["timeLimit"] = math.ceil(time_limit)  # glpsol takes whole seconds only
     make: Callable[..., Any] = pulp.getSolver
     engine = make(backend.pulp_name, msg=False, mip=integer, **options)
     if not engine.available() and backend.bundled:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event
+from numba.core import config, event
 
 from sassan.entries import cache_folder
 from sassan.makespan import clock
@@ -88,14 +88,14 @@ def _cached(function: F, **options: object) -> F:
     made = _make(cache=True, **options)(function)
     if _is_trusted(made):
         return cast("F", made)
-    config: Any = numba.config  # its types lack its variables
-    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder("machine-code"))
+    settings: Any = config  # its types lack its variables
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder("machine-code"))
     try:
         made = _make(cache=True, **options)(function)
         with suppress(OSError):
             Path(made.stats.cache_path).chmod(_FOLDER_MODE)
     finally:
-        config.CACHE_DIR = before
+        settings.CACHE_DIR = before
     if not _is_trusted(made):
         raise RuntimeError("others may write every folder that would keep machine code")
     return cast("F", made)

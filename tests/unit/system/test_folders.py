@@ -1,18 +1,19 @@
 """Nothing is loaded from where others may write: the rule, and each place that loads."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numba
 import pytest
+from numba.core import config
 
 from sassan.compilers.nvrtc import libraries
 from sassan.entries import Entries
 from sassan.frontend.cubin.tools import tools
 from sassan.makespan import jit
-from sassan.record.library import _COMPILERS, library
+from sassan.record.library import library
 from sassan.system.folders import open_to_all, temporary_place, trusted, trusted_file
 from sassan.system.processes import environment
 from sassan.system.programs import folders, programs
@@ -74,9 +75,7 @@ def test_an_entry_of_a_cache_is_neither_read_nor_written_there(
     assert (entries.get("a"), entries.get("b")) == (None, None)
 
 
-@pytest.mark.skipif(
-    next((path for name in _COMPILERS for path in programs(name, folders())), None) is None, reason="no C compiler is installed"
-)
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
 def test_a_planted_library_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
     made = library(tmp_path / "private")
@@ -97,7 +96,7 @@ def doubled(value: int) -> int:
 def test_machine_code_is_not_loaded_from_a_shared_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o777)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "shared"))
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "shared"))
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "own"))
     made = jit.compiled(doubled)
     assert Path(made.stats.cache_path).parent == tmp_path / "own" / "machine-code"  # type: ignore[attr-defined]
