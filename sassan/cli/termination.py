@@ -1,12 +1,16 @@
 """The signals that ask a command to end: it ends as at an interrupt, so that it leaves neither files nor processes behind."""
 
+import os
 import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from threading import Timer
 from types import FrameType
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_AGAIN = 0.05
+"""Seconds until a signal is sent once more."""
 _STATUS = 128
 """What a shell adds to the number of a signal that ended a command."""
 
@@ -45,8 +49,10 @@ def terminations() -> Generator[Received]:
     def again(ignored: "sys.UnraisableHookArgs") -> None:
         """Raise it once more, where it came amid what drops all exceptions, as the end of a weak reference does."""
         if isinstance(ignored.exc_value, Termination):
-            signal.raise_signal(ignored.exc_value.number)
-        else:
+            later = Timer(_AGAIN, os.kill, (os.getpid(), ignored.exc_value.number))  # what is raised in here is dropped, too
+            later.daemon = True
+            later.start()
+        elif received.status is None:  # else an object that was only half made when the signal came
             hook(ignored)
 
     for number in taken:

@@ -84,7 +84,7 @@ def test_a_command_that_is_asked_to_end_leaves_nothing(place: Path, name: str):
     with begun(place, name) as process:
         assert leftovers(place) != []
         process.send_signal(number)
-        assert process.wait(5) == 128 + number
+        assert process.wait(PATIENCE) == 128 + number
         wait_for(lambda: living(place) == [])
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()

@@ -115,7 +115,7 @@ def _check_function(data: bytes, choice: int) -> str:
             ("listing", "k.sass"),
             ("strings", "k.sass"),
             ("memory", "k.sass"),
-            ("batch", "k.sass", "--executor", "serial", "-o", "-"),
+            ("batch", "k.sass", "--executor", "serial", "-o", "out.jsonl"),
             ("diff", "k.sass", str(_CODE)),
             ("check", "k.sass", "--no-gaps", "--junit", "out.xml"),
         )
@@ -161,7 +161,8 @@ def _check_folder(data: bytes, choice: int) -> str:
     with _folder():
         for name, kind in json.loads(data):
             with suppress(OSError):
-                _KINDS[kind](Path(name))
+                if not os.path.lexists(name):
+                    _KINDS[kind](Path(name))
         lines = (
             ("batch", ".", "--executor", "serial", "-o", "out.jsonl"),
             ("batch", "**/*", "--executor", "serial", "--json"),
@@ -269,9 +270,7 @@ def _check_environment(data: bytes, choice: int) -> str:
             os.environ.clear()
             os.environ.update(before)
             tempfile.tempdir = place
-        halves = [path.name for path in Path().iterdir() if path.name.startswith((".sassan-", "out.")) and said.status]
-        listed = said.status in {2, 3} and halves == ["out.jsonl"]
-        return _finding(said) or (f"status {said.status}, and it left {halves}" if halves and not listed else "")
+        return _finding(said)
 
 
 FORMATS = (

@@ -121,6 +121,8 @@ def test_many_connections_at_once_are_answered_and_the_next_ones_are_closed(serv
 def test_the_end_of_the_server_ends_its_readers(server: PageServer):
     with connected(server) as reader:
         reader.sendall(f"GET /events HTTP/1.1\r\nHost: localhost:{port(server)}\r\n\r\n".encode())
-        assert reader.recv(12) == b"HTTP/1.1 200"
+        seen = b""
+        while b"data: " not in seen:
+            seen += reader.recv(1 << 16)
         server.__exit__(None, None, None)
-        assert b"data: " in whole(reader)
+        whole(reader)  # it ends
