@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.alphabet import Letter
 from sassan.makespan.engine import Budget, EngineResult, Reporter
@@ -413,7 +414,7 @@ TIMED = ("L2BT4BC", "-W", "4", "--block-warps", "2", "--interval", "T=2", "--lat
 
 
 def test_barriers_and_intervals_are_searched_and_drawn(sassan: Sassan):
-    result = sassan("makespan", *TIMED, "--time-limit", "30")
+    result = sassan("makespan", *TIMED, "--time-limit", str(PATIENCE))
     assert result.status == 0
     assert "4 warps in 2 blocks, per slot L=1 C=1 T=1, no issue limit, slots on the unit/until the next T:2/6\n" in result.out
     assert re.search(r"longest makespan: \d+ slots, exact\n", result.out)

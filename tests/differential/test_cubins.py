@@ -147,13 +147,14 @@ def without_labels(functions: tuple[Function, ...]) -> list[Function]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", [arch for arch in ARCHS if int(arch.removeprefix("sm_")) >= 75])
+@pytest.mark.parametrize("arch", some([arch for arch in ARCHS if int(arch.removeprefix("sm_")) >= 75]))
 def test_cubins_that_are_disassembled_together_are_the_same_programs(arch):
     try:
         nvdisasm(int(arch.removeprefix("sm_")))
     except MissingToolError as missing:
         pytest.skip(f"{missing.message}; {missing.hint}")
-    images = [load(str(SAMPLES / arch / f"{name}.cubin")) for name in sorted({*names(arch)[::7], "switch_brx", "two_kernels", "saxpy"})]
+    chosen = {*some(names(arch)[::7], of=3), "switch_brx", "two_kernels", "saxpy"}
+    images = [load(str(SAMPLES / arch / f"{name}.cubin")) for name in sorted(chosen)]
     known = read_ahead(images)
     assert 2 < known < len(images)
     ahead = [without_labels(read(image, cached=False).functions) for image in images]

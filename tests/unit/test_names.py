@@ -73,9 +73,9 @@ def test_a_name_that_stands_for_a_text_without_end_is_kept(size: int):
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     # A<int, int>, A<that, that>, …: every argument doubles the one before it.
     name = "_Z1f1AIiiE" + "".join(f"S_IS{digits[step]}_{f'S{digits[step]}_' * (size - 1)}E" for step in range(34))
-    start = time.monotonic()
+    start = time.process_time()
     assert demangled(name) == name
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 @given(st.text("_Z0123456789NSTILEijfdPKRv", max_size=60))
