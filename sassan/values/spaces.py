@@ -28,9 +28,9 @@ _EXTENT = 12
 def outside(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> frozenset[int]:
     """Return the addresses of the queries for shared or local memory that no thread answers with yes."""
     function = cfg.function
-    queries = {each.address for each in function.instructions if _is_query(each)}
+    asked = any(map(_is_query, function.instructions))
     base = function.compiler.parameter_base if function.compiler is not None else None
-    where = layout(function.arch) if queries and not cfg.gaps and not function.frames else None
+    where = layout(function.arch) if asked and not cfg.gaps and not function.frames else None
     if where is None or base not in {None, where.parameters}:
         return frozenset()
     facts = {each.address: facts_of(each) for each in function.instructions}
@@ -38,9 +38,9 @@ def outside(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> fr
     for edge in cfg.thread_edges:
         before[edge.dst].append(edge.src)
     walk = _Backwards(cfg, facts, before, where)
-    some = [(node, place) for node, each in enumerate(cfg.nodes) for place, one in enumerate(each.instructions) if one.address in queries]
-    asked = {place: cfg.nodes[place[0]].instructions[place[1]] for place in some}
-    return frozenset(queries - {one.address for place, one in asked.items() if not walk.is_argument(one, *place)})
+    places = [(node, place) for node, each in enumerate(cfg.nodes) for place, query in enumerate(each.instructions) if _is_query(query)]
+    open_ones = {walk.query(*place).address for place in places if not walk.is_argument(*place)}
+    return frozenset(walk.query(*place).address for place in places) - open_ones
 
 
 def _is_query(instruction: Instruction) -> bool:
@@ -57,8 +57,13 @@ class _Backwards:
     before: Mapping[int, Sequence[int]]
     where: Layout
 
-    def is_argument(self, query: Instruction, node: int, place: int) -> bool:
+    def query(self, node: int, place: int) -> Instruction:
+        """Return the instruction at a place of a node."""
+        return self.cfg.nodes[node].instructions[place]
+
+    def is_argument(self, node: int, place: int) -> bool:
         """Say whether the address of a query is made of parameters, numbers and indices, its high word of a parameter at least."""
+        query = self.query(node, place)
         predicate, to, *_ = query.operands
         asked = [operand for operand in query.operands if isinstance(operand, Memory)]
         bases = [register for operand in asked for register in operand.base]
@@ -94,7 +99,7 @@ class _Backwards:
         return argument
 
     def _writer(self, node: int, place: int, register: int) -> tuple[tuple[Instruction, int] | None, list[tuple[int, int, int]] | None]:
-        """Return who wrote a register last in a node, and where else to look; None for the latter where nobody may have written it."""
+        """Return who wrote a register last in a node, and where else to look; None for that where it may be unwritten."""
         instructions = self.cfg.nodes[node].instructions
         for index in reversed(range(place)):
             facts = self.facts[instructions[index].address]

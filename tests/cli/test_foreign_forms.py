@@ -21,6 +21,7 @@ SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
         ("prototype.ptx", 14),  # prototypes of functions without a semicolon
         ("opcodes.ptx", 9),  # testp, cvt.pack, createpolicy.cvt
         ("residency.ptx", 8),  # a texel with the predicate of its residency
+        ("powershell.sass", 15),  # UTF-16
     ],
 )
 def test_foreign_files_have_no_gap(sassan: Sassan, name: str, instructions: int):
@@ -66,8 +67,9 @@ def test_a_prototype_may_end_the_module(sassan: Sassan, tmp_path: Path):
     ],
 )
 def test_a_kernel_is_bounded_only_for_blocks_that_it_was_compiled_for(sassan: Sassan, block: str, gaps: dict[str, list[str]]):
-    functions = sassan("analyze", FOREIGN / "bounds.ptx", "--block-dim", block, "--json").document["functions"]
-    assert {each["name"]: [gap["code"] for gap in each["gaps"]] for each in functions} == gaps
+    for suffix in ("ptx", "cubin"):
+        functions = sassan("analyze", FOREIGN / f"bounds.{suffix}", "--block-dim", block, "--json").document["functions"]
+        assert {each["name"]: [gap["code"] for gap in each["gaps"]] for each in functions} == gaps
 
 
 @pytest.mark.slow
@@ -123,3 +125,29 @@ def test_an_address_that_the_host_gives_is_not_in_shared_memory(sassan: Sassan, 
     kernel = sassan("analyze", FOREIGN / f"half2.{arch}.cubin", "--block-dim", "256", "--json").document["functions"][0]
     assert (kernel["gaps"], kernel["loops"][0]["bound"]) == ([], 0)
     assert "addresses that are made of arguments of the kernel lie neither in shared nor in local memory" in str(kernel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
+def test_a_guarded_barrier_of_the_warp_before_a_matrix_product_is_no_gap(sassan: Sassan, arch: str):
+    given = ["--block-dim", "64", "--grid", "4", "--param", "param_4=256"]
+    kernels = [sassan("analyze", FOREIGN / f"guard.{arch}.cubin", *launch, "--json").document["functions"][0] for launch in (given, [])]
+    assert [kernel["gaps"] for kernel in kernels] == [[], []]
+    # Values prove it for a launch; else it is taken for granted.
+    assumed = "the threads of a warp agree on the guard of the barrier"
+    assert [assumed in str(kernel) for kernel in kernels] == [False, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_120"])
+def test_a_loop_to_a_word_of_bytes_of_two_words_has_no_bound(sassan: Sassan, arch: str):
+    # 116 iterations were inferred; a thread can execute four thousand million.
+    kernel = sassan("analyze", FOREIGN / f"permuted.{arch}.cubin", "--block-dim", "64", "--json").document["functions"][0]
+    assert [gap["code"] for gap in kernel["gaps"]] == ["unbounded-loop"]
+
+
+@pytest.mark.slow
+def test_a_renamed_function_is_found_by_its_code(sassan: Sassan):
+    old, new = FOREIGN / "renamed_old.cubin", FOREIGN / "renamed_new.cubin"
+    assert "2 functions: 0 with other code, 2 with the same (1 of these with another name)" in sassan("diff", "--sass", old, new).out
+    assert "1 renamed, 1 same" in sassan("diff", old, new, "--loop-bound", "9").out

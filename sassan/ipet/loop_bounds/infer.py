@@ -169,21 +169,21 @@ class _Search:
         moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
         guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
         held |= _firsts(guesses)
-        found: tuple[State, list[State], dict[int, Value]] = start, back, {}
+        settled: tuple[State, list[State], dict[int, Value]] = start, back, {}
         while held:
             begin = with_registers(start, {**start.registers, **within, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
             lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
             if len(lasting) == len(held):
-                is_first, found = not found[2], (begin, late, held)
+                is_first, settled = not settled[2], (begin, late, held)
                 held = _narrowed(held, entries, late) if is_first else {}
-            elif found[2]:
+            elif settled[2]:
                 break
             else:
                 others = _firsts({name: guesses[name] for name in guesses if name in held and name not in lasting})
                 # What a wrong guess did to the other registers says nothing.
                 held = {**held, **others} if others else lasting
-        return found
+        return settled
 
     def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
         """Find out whether an inner loop moves a counter that is followed."""
