@@ -8,6 +8,7 @@ One object is a part of a project: a check runs with `--allow-unmatched`, and a 
 """
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -32,8 +33,8 @@ _INSTALL = "install the CUDA toolkit, put its nvcc on PATH, or name it first: sa
 _SECONDS = 600
 _COMPILER_SECONDS = 86_400
 """A day: no build waits longer for one file."""
-_EXPANDED = frozenset('$`"\\\n')
-"""What a shell does not leave alone between double quotes, which nvcc writes names of files in."""
+_RUN = re.compile(r'\$\(|[`"]')
+"""What a shell runs, or what ends a name, between the double quotes in which nvcc hands names of files to one."""
 _NOTHING = "nothing-to-check"
 
 
@@ -122,10 +123,10 @@ def run(task: Task) -> int:
 
 def _compiled(task: Task) -> int:
     """Return the status of the compiler; a name of a file that nvcc would have the shell run a part of is refused."""
-    name = next((name for name in task.line.names if _EXPANDED & set(name)), None)
+    name = next((name for name in task.line.names if _RUN.search(name)), None)
     if name is not None:
         message = f"nvcc hands '{name}' to a shell, which does not take it as a name"
-        raise UsageError("unsafe-name", message, hint="name the file without dollar signs, backquotes, quotes, backslashes and line ends")
+        raise UsageError("unsafe-name", message, hint="name the file without $(, backquotes and quotes")
     process = start_typed(task.compiler)
     try:
         status = waited(process, _COMPILER_SECONDS)

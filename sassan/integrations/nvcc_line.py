@@ -76,7 +76,8 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLin
     """Return what nvcc makes for these arguments, in this environment."""
     before, after = (_split(environment.get(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
-    named = (*words.inputs, *(words.values[name] for name in _FILES if name in words.values))
+    typed = _words(list(_expanded(arguments)))
+    named = (*typed.inputs, *(typed.values[name] for name in _FILES if name in typed.values))
     return replace(_made(words), names=named)
 
 

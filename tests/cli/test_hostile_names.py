@@ -150,7 +150,7 @@ def test_a_mangled_name_is_demangled_as_data(place: Path):
     assert place
 
 
-@pytest.mark.parametrize("words", [["-c", f"a$({RUN}).cu"], ["-c", "a.cu", "-o", f"`{RUN}`.o"], ["-c", "a.cu", "-odir", 'x"'], ["a\nb.cu"]])
+@pytest.mark.parametrize("words", [["-c", f"a$({RUN}).cu"], ["-c", "a.cu", "-o", f"`{RUN}`.o"], ["-c", "a.cu", "-odir", 'x"']])
 def test_a_name_that_nvcc_would_run_is_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nvcc").write_text('#!/bin/sh\nsh -c "echo \\"$*\\""\n')

@@ -229,7 +229,7 @@ def test_only_what_surely_holds_no_gpu_code_needs_no_check(tmp_path, data, expec
     assert is_host_only(tmp_path / "made") is expected
 
 
-HOSTILE = ["-o.cubin", "\x1b[31m.cubin", "a\nb.cubin", "$(touch ran).cubin", "; touch ran;.cubin", "\u202e.cubin", f"{'a' * 240}.cubin"]
+HOSTILE = ["-o.cubin", "\x1b[31m.cubin", "a\nb.cubin", "; touch ran;.cubin", "\u202e.cubin", f"{'a' * 240}.cubin"]
 
 
 DAMAGED = [b"", b"\x7fELF\x02\x01\x01", b"?\0" * 900, (CUBINS / "saxpy.cubin").read_bytes()[:900]]
