@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from sassan.app.analysis import analyze
+from sassan.app.parameter_names import named
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.compilers.signatures import NamedParameter
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
 from sassan.launches import Argument, Launches, ProgramLaunch
@@ -130,6 +133,7 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
 
 
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:
+    function = _named(function, launch.arguments or ())
     try:
         asked = settings_of(settings, function, launch)
         if launch.given:
@@ -139,6 +143,14 @@ def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Se
         if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise
         return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
+
+
+def _named(function: Function, arguments: Sequence[Argument]) -> Function:
+    """Return a kernel with the names that the recording has of its parameters, where the input has none."""
+    ordered = sorted(arguments, key=lambda argument: argument.offset)
+    names = [NamedParameter(each.name, each.size) for each in takewhile(lambda argument: argument.name, ordered)]
+    known = any(place.source for place in places(function))
+    return named(function, names, further=True) if names and not known else function
 
 
 def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Setting]:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sassan import api
 from sassan.app.parameter_names import named
+from sassan.compilers.python_signatures import parts_of_array
 from sassan.compilers.signatures import NamedParameter
 from sassan.ir import Program
 
 _POINTER = 8
 _TRITON_BYTES = {"i32": 4, "u32": 4, "fp32": 4, "i64": 8, "u64": 8, "fp64": 8}
-_ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data")
-"""The words of an array in Numba, before its shape and its strides."""
 
 
 def program(cubin: bytes, kernel: str | None, names: Sequence[NamedParameter] | None, *, further: bool = False) -> Program:
@@ -58,7 +57,6 @@ def _parts(name: str, kind: object) -> Iterator[NamedParameter]:
     """Yield the parameters of one argument, none where its type is not known."""
     dimensions, bits = getattr(kind, "ndim", None), getattr(kind, "bitwidth", None)
     if isinstance(dimensions, int):
-        axes = [f"{word}{axis}" for word in ("shape", "stride") for axis in range(dimensions)]
-        yield from (NamedParameter(f"{name}_{word}", _POINTER) for word in (*_ARRAY, *axes))
+        yield from parts_of_array(name, dimensions)
     elif isinstance(bits, int):
         yield NamedParameter(name, bits // 8)

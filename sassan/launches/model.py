@@ -23,13 +23,15 @@ class Buffer:
 class Argument:
     """One kernel argument: `size` bytes at `offset` of the kernel's parameters, as one little-endian number.
 
-    `buffer` is set where the value is an address inside memory that the program had allocated.
+    `buffer` is set where the value is an address inside memory that the program had allocated; `name` is what the source calls it, ''
+    where that is unknown.
     """
 
     offset: int
     size: int
     value: int
     buffer: Buffer | None = None
+    name: str = ""
 
     @property
     def data(self) -> bytes:

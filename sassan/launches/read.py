@@ -16,6 +16,7 @@ _PARAMETER_BYTES = 32768
 """Of one kernel, all parameters together (since CUDA 12.1)."""
 _HINT = "sassan record writes such a file"
 _VALUE = re.compile("0x[0-9a-fA-F]+", re.ASCII)
+_NAME = re.compile(r"[^\W\d]\w{0,499}")
 _CODE = re.compile("sha256:[0-9a-f]{64}", re.ASCII)
 _ARCH = re.compile("sm_[0-9]{2,3}[a-z]?", re.ASCII)
 _FORMAT = Format("launches-value", _HINT, syntax="launches-syntax")
@@ -121,7 +122,7 @@ def _arguments(table: Fields) -> tuple[Argument, ...]:
 
 
 def _argument(table: Fields) -> Argument:
-    table.only("offset", "size", "value", "pointer")
+    table.only("offset", "size", "value", "pointer", "name")
     offset = table.whole("offset", most=_PARAMETER_BYTES - 1, least=0)
     size = table.whole("size", most=_PARAMETER_BYTES - offset)
     value = table.text("value")
@@ -130,7 +131,10 @@ def _argument(table: Fields) -> Argument:
             "value", f'is {shown(value)}: it must be a hexadecimal number of at most {size} bytes such as "0x{0:0{2 * min(size, 4)}x}"'
         )
     pointer = table.table("pointer") if "pointer" in table else None
-    return Argument(offset, size, int(value, 16), _buffer(pointer) if pointer is not None else None)
+    name = table.text("name", "")
+    if name and _NAME.fullmatch(name) is None:
+        raise table.fail("name", f"is {shown(name)}: it must be a name of a source")
+    return Argument(offset, size, int(value, 16), _buffer(pointer) if pointer is not None else None, name)
 
 
 def _buffer(table: Fields) -> Buffer:

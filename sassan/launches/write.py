@@ -65,7 +65,8 @@ def table(launch: ProgramLaunch) -> Iterator[str]:
 
 
 def _argument(argument: Argument) -> str:
-    value = f'offset = {argument.offset}, size = {argument.size}, value = "0x{argument.value:0{2 * argument.size}x}"'
+    name = f"name = {quoted(argument.name)}, " if argument.name else ""
+    value = f'{name}offset = {argument.offset}, size = {argument.size}, value = "0x{argument.value:0{2 * argument.size}x}"'
     if argument.buffer is None:
         return f"{{{value}}}"
     buffer = argument.buffer

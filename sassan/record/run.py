@@ -12,6 +12,7 @@ from sassan.errors import InputError, UsageError
 from sassan.launches import Launches
 from sassan.record.devices import DEFAULT, DeviceChoice, simulated_device
 from sassan.record.library import library
+from sassan.record.names import with_names
 from sassan.record.program import executable
 from sassan.record.recorder import Recorder
 from sassan.record.server import Server
@@ -62,9 +63,8 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
             status, interrupted = _wait(process, recorder, limits.seconds, server)
     if recorder.error is not None:
         raise recorder.error
-    launches = Launches(
-        recorder.launches(), command[0], tuple(command[1:]), device.device, status, recorder.cut, (_ZEROS, *recorder.notes())
-    )
+    rows = with_names(recorder.launches(), recorder.images(), command, os.environ)
+    launches = Launches(rows, command[0], tuple(command[1:]), device.device, status, recorder.cut, (_ZEROS, *recorder.notes()))
     return RecordedProgram(launches, interrupted, recorder.images())
 
 

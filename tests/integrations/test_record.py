@@ -89,11 +89,11 @@ def recorded(folder: Path, text: str) -> launches.ProgramLaunch:
     return launch
 
 
-def bounded(folder: Path) -> bool:
+def bounded(folder: Path, assumed: str = "") -> bool:
     (image,) = (folder / "code").iterdir()
     command = [sys.executable, "-m", "sassan", "analyze", str(image), "--launches", "launches.toml"]
     said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-    return "one after the other at most" in said
+    return "one after the other at most" in said and assumed in said
 
 
 needs_nvdisasm = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
@@ -106,7 +106,8 @@ def test_a_program_of_numba_is_recorded_and_bounded(tmp_path: Path):
     launch = recorded(tmp_path, NUMBA)
     assert (launch.grid, launch.block, launch.count) == ((4, 1, 1), (256, 1, 1), 3)
     assert launch.arguments is not None
-    assert launch.arguments[0].value == 1000
+    assert [(each.name, each.value) for each in launch.arguments[:2]] == [("n", 1000), ("a", 0x4000000000000000)]
+    assert launch.arguments[6].name == "x_data"
     assert bounded(tmp_path)
 
 
@@ -118,5 +119,6 @@ def test_a_program_of_triton_is_recorded_and_bounded(tmp_path: Path, monkeypatch
     launch = recorded(tmp_path, TRITON)
     assert (launch.kernel, launch.grid, launch.block) == ("add", (5, 1, 1), (128, 1, 1))
     assert launch.arguments is not None
+    assert [each.name for each in launch.arguments] == ["x", "y", "n", ""]
     assert launch.arguments[2].value == 5000
-    assert bounded(tmp_path)
+    assert bounded(tmp_path, "parameter n=5000")

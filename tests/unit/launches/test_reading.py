@@ -75,6 +75,7 @@ def test_an_argument_is_little_endian():
         (LEAST + 'params = [{offset = 0, size = 0, value = "0x0"}]', "x.toml: launch[0].params[0].size: must be a whole number from 1"),
         (LEAST + 'params = [{offset = 0, size = 1, value = "0x100"}]', "x.toml: launch[0].params[0].value: is '0x100'"),
         (LEAST + 'params = [{offset = 0, size = 1, value = "9"}]', "x.toml: launch[0].params[0].value: is '9'"),
+        (LEAST + 'params = [{offset = 0, size = 1, value = "0x0", name = "a b"}]', "x.toml: launch[0].params[0].name: is 'a b'"),
         (LEAST + 'params = [{offset = 40000, size = 1, value = "0x0"}]', "x.toml: launch[0].params[0].offset: must be a whole number"),
         (
             LEAST + 'params = [{offset = 0, size = 8, value = "0x0"}, {offset = 4, size = 4, value = "0x0"}]',
