@@ -180,14 +180,20 @@ def check_settings(
 ) -> None:
     """Hold flow facts against all functions of the input, parameters of the launch against the chosen ones.
 
-    `partial`: the facts may be for other inputs, too, `changed`: for other code.
+    `partial`: the facts may be for other inputs, too, `changed`: for other code, of which parameters are not held against this one, either.
     Raises InputError for facts of a function that is missing or has changed, UsageError for a parameter that no chosen kernel has, or an
     atomic operation.
     """
     if settings.facts is not None:
         check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions, changed=changed)
-    check(settings.launch, tuple(function for function in chosen if function.kernel))
+    if not changed:
+        check(settings.launch, kernels(chosen))
     check_distinct(settings, chosen)
+
+
+def kernels(functions: Iterable[Function]) -> tuple[Function, ...]:
+    """The kernels among functions."""
+    return tuple(function for function in functions if function.kernel)
 
 
 def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:

@@ -13,6 +13,7 @@ from sassan.app.inputs import (
     check_settings,
     each_function,
     inherited,
+    kernels,
     read_functions,
     repeated,
     wanted,
@@ -21,7 +22,9 @@ from sassan.app.launches import LaunchResult, analyze_launches, different
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import InputError
+from sassan.ir import Function
 from sassan.launches import Launches
+from sassan.machine.launch import unknown
 from sassan.warpcfg.work import TOO_LARGE
 
 _UNOBSERVED = Observer()
@@ -46,6 +49,8 @@ class AnalysisRequest:
     """Whether flow facts may be for other inputs, too."""
     whole: bool = False
     """Whether functions that the recording does not launch are analyzed, too, without a launch, and launches of others are passed over."""
+    spare_parameters: bool = False
+    """Whether parameters may be for other inputs, too: what no kernel has is a note."""
     target: str | None = None
     """The architecture that CUDA source is compiled for; None: that of the GPU, or of the machine."""
 
@@ -59,19 +64,20 @@ class AnalysisRequest:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
         Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too,
-        `changed`: for other code.
+        `changed`: for other code, as may be the parameters of the launch.
         Raises UsageError `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches
-        nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
-        or has changed.
+        nothing, `unknown-parameter` when no chosen kernel has one that the launch sets and `spare_parameters` is not set, InputError for
+        facts of a function that is missing or has changed.
         """
         inputs = read_functions(self.files, self.arch, observer, cached=self.cached, target=self.compiled_for)
         selected = tuple(each for each in inputs.selected if wanted(each.function.name, self.patterns))
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(
-                self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed
-            )
+            settings = self.settings
+            if self.spare_parameters and not changed:
+                settings = _with_known_parameters(settings, kernels(chosen), observer)
+            check_settings(settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial, changed=changed)
         for text in inherited(chosen):
             observer.assumed(text)
         for text in repeated(selected):
@@ -149,3 +155,12 @@ class AnalysisRequest:
         launched = {launch.kernel for launch in self.recording.launches} if self.recording is not None else set[str]()
         left = tuple(each for each in inputs.selected if not each.function.kernel or each.function.name not in launched)
         return frozenset(launched - {each.function.name for each in inputs.selected if each.function.kernel}), left
+
+
+def _with_known_parameters(settings: Settings, functions: tuple[Function, ...], observer: Observer) -> Settings:
+    """Return the settings without the parameters that none of the kernels has, of which a note is made."""
+    absent = unknown(settings.launch, functions)
+    if absent:
+        observer.noted(f"not used: {', '.join(f'--param {setting}' for setting in absent)}: no kernel has it")
+    parameters = tuple(setting for setting in settings.launch.parameters if setting not in absent)
+    return replace(settings, launch=replace(settings.launch, parameters=parameters))

@@ -113,11 +113,33 @@ def shape(text: str, option: str) -> Shape:
     return x, y, z
 
 
+def unknown(launch: Launch, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
+    """Return the parameters that none of the kernels has; none where there is no kernel.
+
+    Raises UsageError `parameter-width`.
+    """
+    absent = [setting for setting in launch.parameters if all(launch.place_of(function, setting) is None for function in functions)]
+    return tuple(absent) if functions else ()
+
+
+def unfit(launch: Launch, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
+    """Return the parameters that none of the kernels has, and those whose value does not fit into that of one of them."""
+    return tuple(setting for setting in launch.parameters if not _fits(replace(launch, parameters=(setting,)), functions))
+
+
+def _fits(launch: Launch, functions: tuple[Function, ...]) -> bool:
+    try:
+        # Every kernel is asked: a value may fit one, and be refused by the next.
+        placed = tuple(launch.placed(function) for function in functions)
+    except UsageError:
+        return False
+    return any(placed)
+
+
 def check(launch: Launch, functions: tuple[Function, ...]) -> None:
     """Raise UsageError `unknown-parameter` for a parameter that none of the kernels has, or whose value does not fit."""
-    for setting in launch.parameters:
-        if functions and all(launch.place_of(function, setting) is None for function in functions):
-            raise UsageError("unknown-parameter", f"parameter {setting}: no kernel has it", hint=describe(functions[0]))
+    for setting in unknown(launch, functions):
+        raise UsageError("unknown-parameter", f"parameter {setting}: no kernel has it", hint=describe(functions[0]))
     for function in functions:
         launch.placed(function)
 

@@ -46,6 +46,22 @@ def old(sassan: Sassan, tmp_path: Path) -> Path:
     return path
 
 
+def test_parameters_that_no_kernel_has_any_more_are_a_row_of_the_baseline(sassan: Sassan, tmp_path: Path):
+    files, given = (SAMPLES / "sm_75" / "matmul_tiled.cubin", SAMPLES / "sm_75" / "saxpy.cubin"), ("--param", "param_3=64")
+    old = tmp_path / "old.json"
+    old.write_text(sassan("analyze", *files, *given, "--json").out)
+    summary, sarif, junit = (tmp_path / name for name in ("s.md", "s.json", "s.xml"))
+    gone = ("--param", "renamed=3", "--param", "0x160:1=999")
+    outputs = ("--summary", summary, "--sarif", sarif, "--junit", junit)
+    result = sassan("check", *files, *given, *gone, "--baseline", old, *outputs)
+    assert (result.status, result.codes) == (0, [])
+    for text in (result.out, summary.read_text("utf-8"), sarif.read_text("utf-8")):
+        assert "parameters changed" in text
+        assert "--param renamed=3, --param 0x160:1=999" in text.replace("\n", " ")
+    assert junit.read_text("utf-8").count("<testcase") == 2
+    assert_refused(sassan("check", *files, *gone, "--max-registers", "255"), 2)
+
+
 @pytest.mark.parametrize("command", ["check", "diff"])
 def test_help_fits_a_terminal_and_teaches_with_examples(command: str, sassan: Sassan):
     out = sassan(command, "--help").out

@@ -242,6 +242,22 @@ block = [32, 1, 1]
 OF_FILES = ("blocks", "cfg", "diff", "ipet", "listing", "memory", "strings")
 
 
+def test_what_a_project_has_beside_the_command_line_is_no_usage_error(sassan: Sassan, folder: Path):
+    project(folder, 'param = ["renamed=3"]\n[check]\nmax-divergent = 99\n')
+    found = sassan("analyze", "bfs_step.sass", "--json")
+    assert (found.status, found.codes) == (0, [])
+    assert "not used: --param renamed=3: no kernel has it" in found.err
+    assert "parameters changed" in sassan("check", "bfs_step.sass").out
+    assert sassan("analyze", "bfs_step.sass", "--param", "renamed=3").codes == ["unknown-parameter"]
+    project(folder, LAUNCHES)
+    changed = ("estimate", "mandelbrot.sass", "--what-if", "registers=32")
+    found = sassan(*changed)
+    assert (found.status, found.codes) == (0, [])
+    assert "--what-if registers=32 is not used" in found.err
+    one = sassan(*changed, "--block-dim", "16,16", "--grid", "8,8", "--param", "0x15c=20", "--json").document["functions"]
+    assert [each["change"] for each in one[0]["what_if"]] == ["registers=32"]
+
+
 @pytest.mark.parametrize("command", OF_FILES)
 def test_launches_of_a_project_are_no_usage_error(command: str, sassan: Sassan, folder: Path):
     project(folder, LAUNCHES)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sassan.app.builds.checked import Remark
-from sassan.app.inputs import Inputs, Observer, Refused
+from sassan.app.inputs import Inputs, Observer, Refused, kernels
 from sassan.app.launches import LaunchResult, different, kernel_of
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -15,6 +15,7 @@ from sassan.errors import Gap, InputError
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Function
 from sassan.launches import ProgramLaunch
+from sassan.machine.launch import check, unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,10 @@ class Build:
     cut: str = ""
 
 
-def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = False) -> Build:
+def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = False, changed: bool = False) -> Build:
     """Return the build of a request; functions that a recording does not launch are analyzed without a launch.
 
+    `changed`: its options may be those of an older build; parameters that no kernel has any more are a remark.
     Raises what `AnalysisRequest.results` raises, save for facts and launches of other code.
     """
     # Facts of a function that is gone end no check; where functions are chosen, all of them are not known here.
@@ -44,7 +46,10 @@ def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = Fa
     for refused in missing:
         observer.refused(refused)
     inputs = replace(inputs, refused=(*inputs.refused, *missing))
-    request, remarks = _fitted(request, [(selected.file, selected.function) for selected in inputs.selected])
+    functions = [(selected.file, selected.function) for selected in inputs.selected]
+    request, remarks = _fitted(request, functions, changed=changed)
+    if not inputs.refused:
+        check(request.settings.launch, kernels(function for _, function in functions))
     if request.recording is None:
         results, inputs = request.results_of(inputs, observer)
         return Build(results, inputs, remarks=remarks)
@@ -67,9 +72,23 @@ def _unknown(request: AnalysisRequest, inputs: Inputs) -> tuple[Refused, ...]:
     )
 
 
-def _fitted(request: AnalysisRequest, functions: Sequence[tuple[str, Function]]) -> tuple[AnalysisRequest, tuple[Remark, ...]]:
-    """Return the request with what of its facts and launches fits these functions, and what does not."""
-    remarks: list[Remark] = []
+def _with_fitting_parameters(request: AnalysisRequest, functions: Sequence[tuple[str, Function]]) -> tuple[AnalysisRequest, list[Remark]]:
+    """Return the request with those of its parameters that these functions have, and a remark of the others."""
+    settings = request.settings
+    gone = unfit(settings.launch, kernels(function for _, function in functions))
+    if not gone:
+        return request, []
+    kept = tuple(setting for setting in settings.launch.parameters if setting not in gone)
+    message = "parameters changed: no kernel has these, or their values do not fit, and they are not used"
+    remark = Remark("changed-parameters", message, tuple(f"--param {setting}" for setting in gone))
+    return replace(request, settings=replace(settings, launch=replace(settings.launch, parameters=kept))), [remark]
+
+
+def _fitted(
+    request: AnalysisRequest, functions: Sequence[tuple[str, Function]], *, changed: bool
+) -> tuple[AnalysisRequest, tuple[Remark, ...]]:
+    """Return the request with what of its facts and launches fits these functions, and what does not; `changed`: of its parameters, too."""
+    request, remarks = _with_fitting_parameters(request, functions) if changed else (request, [])
     facts = request.settings.facts
     if facts is not None:
         stale = _stale(facts, [function for _, function in functions])

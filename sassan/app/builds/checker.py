@@ -119,6 +119,11 @@ class Checker:
         self._totals: Mapping[int, tuple[Failure, ...]] = {}
         self._facts, self._partial = request.settings.facts, held.partial
 
+    @property
+    def against_baseline(self) -> bool:
+        """Whether the build is held to an older one."""
+        return self._baseline is not None
+
     def checked(self, build: Build) -> list[Checked]:
         """Return every function with the gates that it fails; `refused` has the gates that are for no function."""
         results = build.results

@@ -172,7 +172,7 @@ def check(
 
 def _checked(asked: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[Checked], Inputs]:
     """Return every function with what it fails, and the inputs with all that was refused, gates of no function, too."""
-    build = build_of(asked.request, asked.observer, partial=partial)
+    build = build_of(asked.request, asked.observer, partial=partial, changed=checker.against_baseline or asked.request.spare_parameters)
     checked = checker.checked(build)
     for refused in checker.refused:
         asked.observer.refused(refused)

@@ -54,8 +54,13 @@ def estimate(
     if settings.gpu is None:
         raise UsageError("usage", "an estimate needs a GPU", hint="pass --gpu NAME; sassan gpus lists them")
     if request.recording is not None:
-        if changes:
+        if changes and "launches" not in asked.of_project:
             raise UsageError("usage", "--what-if changes one launch, and --launches gives several", hint="omit one of them")
+        if changes:
+            changing = ", ".join(f"--what-if {each}" for each in changes)
+            asked.observer.noted(
+                f"{changing} is not used: it changes one launch, which --block-dim and --grid give; the project has several"
+            )
         _program(asked, policy=policy, csv=csv, json=json)
         return
     if settings.launch.block is None or settings.launch.grid is None:

@@ -75,6 +75,8 @@ class AnalysisCommand:
     whole: bool = False
     given: Mapping[str, Value] = field(default_factory=dict[str, Value])
     """The options by their long names."""
+    of_project: frozenset[str] = frozenset()
+    """Those that the project gave."""
 
 
 def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
@@ -174,10 +176,11 @@ def _asked(
         str(values.get("launches", "")),
         partial=file is not None and not whole and "bounds" in added_options,
         whole=not occupancy,
+        spare_parameters="param" in added_options,
         target=architecture(arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
-    return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known)
+    return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known, frozenset(added_options))
 
 
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
