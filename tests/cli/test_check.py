@@ -50,7 +50,7 @@ def test_parameters_that_no_kernel_has_any_more_are_a_row_of_the_baseline(sassan
     files, given = (SAMPLES / "sm_75" / "matmul_tiled.cubin", SAMPLES / "sm_75" / "saxpy.cubin"), ("--param", "param_3=64")
     old = tmp_path / "old.json"
     old.write_text(sassan("analyze", *files, *given, "--json").out)
-    summary, sarif, junit = (tmp_path / name for name in ("s.md", "s.json", "s.xml"))
+    summary, sarif, junit = (tmp_path / name for name in ("summary", "sarif", "junit"))
     gone = ("--param", "renamed=3", "--param", "0x160:1=999")
     outputs = ("--summary", summary, "--sarif", sarif, "--junit", junit)
     result = sassan("check", *files, *given, *gone, "--baseline", old, *outputs)
