@@ -257,6 +257,7 @@ def test_the_case_study_of_the_page_is_that_of_the_csv():
         row["warps"]: (row["upper"], row["seconds"], row["megabytes"]) for row in several
     }
     assert [row["warps"] for row in several if row["lower"] != row["upper"]] == []
+    assert len(several) == 22, "as many as the command makes"
 
 
 def test_evolution_and_random_search_of_the_page_are_those_of_the_csv():

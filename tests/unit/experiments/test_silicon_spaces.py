@@ -165,6 +165,7 @@ def test_the_experiment_writes_its_tables_and_pictures(folder: Path, capsys: pyt
         "scale.A100.png",
         "scale.A100.svg",
         "silicon.csv",
+        "silicon.toml",
         "silicon_predictions.csv",
         "silicon_rows.csv",
     ]
