@@ -16,6 +16,8 @@ settings.load_profile("fast" if FAST else "sassan")
 # A job in the background of a shell ignores SIGINT, and what it starts does so, too: tests that interrupt a process would wait in vain.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # What is read once for many tests lives as long as the process: looking through it for garbage again and again takes a tenth of the time.
 gc.set_threshold(50_000, 20, 50)

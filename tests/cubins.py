@@ -63,6 +63,11 @@ def _checksums(samples: tuple[str, ...]) -> dict[str, str]:
     return {sample: "-".join(line.split()[:2]) for sample, line in zip(samples, lines, strict=True)}
 
 
+def recorded(folder: Path) -> list[Path]:
+    """Return the listings that a recorder plays back."""
+    return [path for path in folder.iterdir() if path.name not in {"nvdisasm", "calls"}]
+
+
 def calls(folder: Path) -> int:
     """Return the number of disassemblies by the recorder."""
     log = folder / "calls"

@@ -150,9 +150,8 @@ def test_a_damaged_cubin_has_status_3(sassan: Sassan, tmp_path: Path):
 
 
 def test_a_listing_that_contradicts_the_compiler_is_refused(recorder: Path, sassan: Sassan):
-    for listing in recorder.iterdir():
-        if len(listing.name) == 64:
-            listing.write_text(listing.read_text().replace("@P0 EXIT ;", "@P0 NOP ;"))
+    for listing in cubins.recorded(recorder):
+        listing.write_text(listing.read_text().replace("@P0 EXIT ;", "@P0 NOP ;"))
     result = sassan("analyze", SAMPLES / "sm_61" / "saxpy.cubin")
     assert_refused(result, 3, silent=False)
     assert result.codes == ["compiler-table"]

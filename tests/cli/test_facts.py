@@ -127,7 +127,7 @@ def test_facts_of_ptx_go_by_the_addresses_of_its_listing(sassan: Sassan, tmp_pat
 
 def test_a_fact_by_line_needs_no_hash_and_the_template_names_the_line(sassan: Sassan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     folder = cubins.recorder(tmp_path / "tools", "sm_61/debug_build")
-    for listing in folder.glob("[0-9a-f]" * 64):
+    for listing in cubins.recorded(folder):
         lines = (f'\t//## File "/src/k.cu", line 7\n{line}' if " BRA " in line else line for line in listing.read_text().split("\n"))
         listing.write_text("\n".join(lines))
     monkeypatch.setenv("PATH", str(folder))

@@ -48,7 +48,7 @@ def test_a_listing_without_lines_has_none():
 
 def test_linked_code_keeps_its_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     folder = cubins.recorder(tmp_path, "sm_61/debug_build")
-    for listing in folder.glob("[0-9a-f]" * 64):
+    for listing in cubins.recorded(folder):
         text = listing.read_text().replace("        /*0008*/ ", '\t//## File "/d.cu", line 7\n        /*0008*/ ')
         listing.write_text(text)
     monkeypatch.setenv("PATH", str(folder))
