@@ -266,14 +266,14 @@ def _give(process: Process, given: bytes) -> None:
             process.stdin.write(given)
 
 
-def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> bytes:
-    """Run a tool in a private folder, if it writes anything, and return its standard output.
+def run(command: Sequence[str], folder: Path | None, limits: ToolLimits, *, program: int = 1) -> bytes:
+    """Run a tool in a private folder, if it writes anything, and return its standard output; `program` as of `start`.
 
     Raises ToolProblem, OSError where the disk that it writes to is full.
     """
     name, confined = Path(command[0]).name, _confined(command, limits)
     try:
-        ended = finish(confined, program=1 + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
+        ended = finish(confined, program=program + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
