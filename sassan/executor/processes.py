@@ -11,6 +11,7 @@ import os
 import pickle
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.collector import collect_rarely
+from sassan.entries import CacheWarning
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor.executor import In, More, Out
 from sassan.executor.order import Done, Ended, Failed, Lost, OrderedRun, worker_lost
@@ -234,6 +236,7 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     sys.unraisablehook = _exit_at_once
     Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()  # as the command line does
+    warnings.simplefilter("ignore", CacheWarning)  # the parent says it
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))
