@@ -71,20 +71,26 @@ def plain(path: Path | str) -> BinaryIO:
 
 
 def write_stream(path: Path | str, data: bytes) -> None:
-    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also for a pipe without a reader."""
+    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also for a pipe without a reader.
+
+    A pipe that has a name in a folder is given up when its reader takes nothing; one that this process was given has a reader who may
+    be a pager, and tells when that has gone.
+    """
     try:
         handle = os.open(path, _OPEN & ~os.O_RDONLY | os.O_WRONLY)
     except OSError as error:
         if error.errno == errno.ENXIO:
             raise OSError(errno.ENXIO, "it is a pipe without a reader", str(path)) from None
         raise
+    named = stat.S_ISFIFO(os.fstat(handle).st_mode) and os.path.lexists(os.path.realpath(path))
+    limit = SILENT_SECONDS if named else None
     try:
         left = memoryview(data)
         while left:
             try:
                 left = left[os.write(handle, left) :]
             except BlockingIOError:
-                if not select.select([], [handle], [], SILENT_SECONDS)[1]:
+                if not select.select([], [handle], [], limit)[1]:
                     raise OSError(errno.ETIMEDOUT, f"its reader took nothing for {SILENT_SECONDS:g} s", str(path)) from None
     finally:
         os.close(handle)

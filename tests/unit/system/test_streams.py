@@ -70,6 +70,26 @@ def test_a_stream_is_written_where_somebody_reads(pipe: Path, monkeypatch: pytes
     os.close(handle)
 
 
+def test_a_pager_may_take_its_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "SILENT_SECONDS", 0.01)
+    out, into = os.pipe()
+    taken: list[bytes] = []
+
+    def take() -> None:
+        time.sleep(0.05)
+        with os.fdopen(out, "rb") as file:
+            taken.append(file.read(300_000))
+
+    reader = threading.Thread(target=take)
+    reader.start()
+    try:
+        write_stream(f"/dev/fd/{into}", b"x" * 300_000)
+    finally:
+        os.close(into)
+        reader.join()
+    assert taken == [b"x" * 300_000]
+
+
 def test_a_process_ends_with_all_that_it_started():
     begun = time.monotonic()
     ended = finish([*SHELL, "sleep 60 & echo begun; sleep 60"], program=3, seconds=0.3, size=100)
