@@ -115,15 +115,30 @@ def doubled(value: int) -> int:
     return 2 * value
 
 
+def kept(function: Callable[[int], int]) -> Path | None:
+    """Return the folder that keeps the machine code of a function."""
+    place: str | None = jit.compiled(function).stats.cache_path  # type: ignore[attr-defined]
+    return None if place is None else Path(place)
+
+
 def test_machine_code_is_not_loaded_from_a_shared_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o777)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "shared"))
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "own"))
-    made = jit.compiled(doubled)
-    assert Path(made.stats.cache_path).parent == tmp_path / "own" / "machine-code"  # type: ignore[attr-defined]
+    before = os.umask(0o002)
+    place = kept(doubled)
+    os.umask(before)
+    assert place is not None
+    assert place.parent == tmp_path / "own" / "machine-code"
+    assert place.stat().st_mode & 0o777 == 0o700
+    (place / "planted").touch()
+    place.chmod(0o777)
+    assert kept(doubled) is kept(doubled) is None
+    assert place.stat().st_mode & 0o777 == 0o777
     (tmp_path / "own").chmod(0o777)
-    assert jit.compiled(doubled).stats.cache_path is None  # type: ignore[attr-defined]
+    with pytest.warns(CacheWarning):
+        assert kept(doubled) is None
 
 
 def test_a_program_that_every_user_may_write_or_of_the_current_folder_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
