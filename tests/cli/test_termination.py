@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from budget import PATIENCE
+from sassan.system.leftovers import machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system has no /proc")]
 
@@ -97,7 +98,7 @@ def test_workers_end_with_a_command_that_is_killed_and_the_next_one_sweeps(place
         process.kill()
         process.wait()
         wait_for(lambda: not any(b"multiprocessing" in words(number) for number in living(place)))
-    (place / "tmp" / f"sassan-{process.pid}-abcdefgh").mkdir()
+    (place / "tmp" / f"sassan-{process.pid}-{machine()}-abcdefgh").mkdir()
     (place / "runs").unlink()
     with begun(place, "analyze") as process:
         names = sorted(path.name for path in (place / "tmp").iterdir())
