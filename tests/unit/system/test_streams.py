@@ -35,8 +35,19 @@ def written(pipe: Path, *parts: bytes) -> threading.Thread:
 
 def test_a_pipe_is_read_to_its_end_and_its_beginning_is_not_lost(pipe: Path):
     writer = written(pipe, b"ab", b"cd" * 100_000)
-    assert beginning(pipe, 3, 1 << 20) == b"abc"
-    assert read(pipe, 1 << 20) == b"ab" + b"cd" * 100_000
+    with beginning(pipe, 3, 1 << 20) as start:
+        assert start == b"abc"
+        assert read(pipe, 1 << 20) == b"ab" + b"cd" * 100_000
+    writer.join()
+
+
+def test_what_was_looked_at_and_not_read_is_not_kept(pipe: Path):
+    writer = written(pipe, b"old")
+    with beginning(pipe, 3, 10):
+        pass
+    writer.join()
+    writer = written(pipe, b"new")
+    assert read(pipe, 10) == b"new"
     writer.join()
 
 
