@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.collector import collect_rarely
@@ -250,6 +250,9 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+        # The signal waits for the main thread, which may be in compiled code for long.
+        sleep(_GRACE_SECONDS)
+        os._exit(128 + signal.SIGTERM)
 
 
 def _exit(number: int, frame: object) -> None:

@@ -1,5 +1,7 @@
 """Processes that their parent ends clean up behind themselves."""
 
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -7,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from sassan.executor import Processes
+from sassan.executor import Processes, processes
 
 
 def held_or_seen(item: tuple[str, bool]) -> None:
@@ -27,3 +29,20 @@ def test_a_process_that_is_ended_removes_its_temporary_folder(tmp_path: Path):
     assert next(results) is None
     results.close()  # type: ignore[attr-defined]
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
+
+
+class Gone:
+    """A parent that has ended."""
+
+    def join(self) -> None:
+        pass
+
+
+def test_a_worker_in_compiled_code_ends_with_its_parent_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    done: list[tuple[str, int]] = []
+    monkeypatch.setattr("multiprocessing.process.parent_process", Gone)
+    monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(os, "kill", lambda number, sent: done.append(("kill", sent)))  # noqa: ARG005 - as the function has them
+    monkeypatch.setattr(os, "_exit", lambda status: done.append(("exit", status)))
+    processes._end_with_parent()  # pyright: ignore[reportPrivateUsage]
+    assert done == [("kill", signal.SIGTERM), ("exit", 143)]
