@@ -3,11 +3,11 @@
 Both are kept in the cache, with the digest of every file that the compiler read. Options stand where nvcc looks for them, too: in the
 environment variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS.
 
-nvcc hands names on to a shell. It is given a copy of the source under a plain name, which says in its first line how the user calls it
-(`#line`): messages, line information and `__FILE__` have that name. A folder whose name is not plain stands for itself as a link.
+nvcc hands names on to a shell. It is given a file of one line under a plain name, which includes the source where it lies: what the source
+includes is looked for in its own folder first, as always, and messages, line information and `__FILE__` have the user's name. A folder
+whose name cannot stand in that line stands there as a link.
 """
 
-import codecs
 import hashlib
 import json
 import os
@@ -18,17 +18,16 @@ from pathlib import Path
 
 from sassan.compilers.nvrtc import compile_source
 from sassan.entries import Entries
-from sassan.errors import InputError, MissingToolError
+from sassan.errors import InputError, MissingToolError, UsageError
 from sassan.frontend.load import LIMIT, read_bytes
 from sassan.scratch import scratch
 from sassan.source import Source, Span
-from sassan.system.folders import is_plain
 from sassan.system.processes import ToolLimits, ToolProblem, run
 from sassan.system.programs import folders, programs
 from sassan.system.reading import read
 
 SUFFIX = ".cu"
-_ENTRIES = Entries("compiled", b"sassan-compiled-3")
+_ENTRIES = Entries("compiled", b"sassan-compiled-4")
 _SOURCE, _FOLDER = "source.cu", "folder-of-the-source"
 _NO_TEXT = frozenset('"\\')
 _LONGEST = 200
@@ -58,7 +57,8 @@ def is_source(path: str) -> bool:
 def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
     """Return PTX and cubin of the CUDA source in a file for an architecture (`sm_90`), both with the lines of the source.
 
-    Raises InputError `compile-failed` with the place of the first error, `not-utf8`, what reading raises, MissingToolError `nvcc-missing`.
+    Raises InputError `compile-failed` with the place of the first error, `not-utf8`, what reading raises, UsageError `unsafe-name`,
+    MissingToolError `nvcc-missing`.
     """
     data = read_bytes(path, LIMIT)
     nvcc = _nvcc()
@@ -77,19 +77,18 @@ def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
 
 def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSource, tuple[str, ...]] | None:
     """Return PTX, cubin and the files that were read, None where this nvcc does not compile for the architecture."""
-    shown = _shown(path)
     with scratch() as folder:
-        (folder / _SOURCE).write_bytes(b'#line 1 "%s"\n' % os.fsencode(shown) + data.removeprefix(codecs.BOM_UTF8))
-        beside = f"-iquote,{_plain_folder(path, folder)}"  # for the host's compiler, which does not split plain names
+        name = _included(path, folder)
+        (folder / _SOURCE).write_bytes(b'#include "%s"\n' % os.fsencode(name))
         keep = ["-keep", "-keep-dir", "."]  # the PTX is a step on the way
-        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-Xcompiler", beside, "-MD", "-MF", "read.d", *keep, "-o", "made.cubin"]
+        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", *keep, "-o", "made.cubin", _SOURCE]
         try:
-            run([*command, _SOURCE], folder, _LIMITS)
+            run(command, folder, _LIMITS)
         except ToolProblem as problem:
             if _UNSUPPORTED in str(problem):
                 return None
             log = str(problem)
-            raise _failed(path, data, log.partition(shown)[2] or f": error: {log.replace(f'{_FOLDER}/', f'{_parent(path)}/')}") from None
+            raise _failed(path, data, log.partition(name)[2] or f": error: {log.replace(f'{_FOLDER}/', f'{_parent(path)}/')}") from None
         files = _DEPENDENCY.findall(os.fsdecode((folder / "read.d").read_bytes()).partition(" : ")[2])
         code = CompiledSource((folder / "made.cubin").read_bytes(), (folder / _SOURCE).with_suffix(".ptx").read_bytes())
         names = (re.sub(r"\\(.)|\$(\$)", r"\1\2", file) for file in files if file != "\\")
@@ -100,29 +99,27 @@ def _parent(path: str) -> Path:
     return Path(path).absolute().parent
 
 
-def _shown(path: str) -> str:
-    """Return the name of a source in its line information: its whole path, or a name for it where PTX or messages do not take that."""
-    name = str(Path(path).absolute())
-    if name.isprintable() and not _NO_TEXT & set(name) and "??" not in name and len(name) <= _LONGEST:
-        return name
-    return f"source-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}.cu"
+def _is_text(name: str) -> bool:
+    """Say whether a name can stand between quotes in C, in PTX and in messages."""
+    return name.isprintable() and not _NO_TEXT & set(name) and "??" not in name and len(name) <= _LONGEST
+
+
+def _included(path: str, place: Path) -> str:
+    """Return the name of a source for a compiler that works in `place`: its whole path, or one by a link to its folder there."""
+    file = Path(path).absolute()
+    if _is_text(str(file)):
+        return str(file)
+    if not _is_text(f"{_FOLDER}/{file.name}"):
+        hint = f"rename the file: at most {_LONGEST} characters, and no controls, quotes or backslashes"
+        raise UsageError("unsafe-name", f"'{path}' cannot be given to a compiler by its name", hint=hint)
+    (place / _FOLDER).symlink_to(file.parent)
+    return f"{_FOLDER}/{file.name}"
 
 
 def user_file(path: str, file: str) -> str:
     """Return what the user calls a file of the line information of a source: that itself, or one of its folder."""
-    if file == _shown(path):
-        return str(Path(path).absolute())
     head, link, rest = file.rpartition(f"{_FOLDER}/")
     return f"{_parent(path)}/{rest}" if link and (not head or head.endswith("/")) else file
-
-
-def _plain_folder(path: str, place: Path) -> str:
-    """Return the folder of a source, as a link in `place` where its own name is not plain."""
-    folder = str(_parent(path))
-    if is_plain(folder):
-        return folder
-    (place / _FOLDER).symlink_to(folder)
-    return _FOLDER
 
 
 def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledSource:
@@ -138,8 +135,8 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
         raise InputError("not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}", source=Source(path, "")) from None
     try:
         with scratch() as place:
-            folder = place / _plain_folder(path, place)
-            made = compile_source(text, arch=arch, name=_shown(path), options=("-lineinfo", f"-I{folder}"))
+            file = place / _included(path, place)  # it looks beside this name, and where this process stands if that is relative
+            made = compile_source(text, arch=arch, name=str(file), options=("-lineinfo", f"-I{file.parent}"))
     except MissingToolError:
         message = f"'{path}' is CUDA source, and neither nvcc nor NVRTC that compile for {arch} were found"
         raise MissingToolError("nvcc-missing", message, hint=_INSTALL) from None

@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import floor
+from pathlib import Path
 from typing import Any
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
@@ -21,6 +23,8 @@ from sassan.ilp import basis, highs
 from sassan.ilp.answer import Answer, Status
 from sassan.ilp.model import Model, Rational, covered, dual_bound, evaluate, violated
 from sassan.scratch import scratch
+from sassan.system.processes import ToolLimits, ToolProblem, run
+from sassan.system.programs import folders, programs
 
 __all__ = ["SOLVERS", "Solution", "Status", "solve", "upper_bound"]
 
@@ -30,6 +34,10 @@ _LARGEST_FACTOR = 10**12
 """Beyond this HiGHS refuses a coefficient."""
 _SHORTEST, _LONGEST = 0.05, 86_400.0
 """Seconds that a search gets at least, where the relaxation took all, and that a program of another maker gets at most."""
+_PATIENCE = 60.0
+"""Seconds that such a program gets beyond twice its limit, which it heeds now and then only, before it is killed."""
+_PRINTED = 1 << 26
+"""Bytes that it may print."""
 _DENOMINATORS = (64, 1, 4096, 1_000_000)
 """Of multipliers: those of flow problems are small, and the first that do end the search."""
 _WHOLE = 1e-6
@@ -58,19 +66,20 @@ class Solution:
 class _Backend:
     """One solver behind PuLP: its class, how to switch its optimality gaps off, how to install it, whether it solves relaxations.
 
-    `bundled`: the wheel of PuLP carries it.
+    `program`: its name, where it is one. `bundled`: the wheel of PuLP carries it.
     """
 
     pulp_name: str
     exact: tuple[tuple[str, object], ...]
     install: str
     relaxes: bool = True
+    program: str = ""
     bundled: bool = False
 
 
 _BACKENDS = {
-    "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc", bundled=True),
-    "glpk": _Backend("GLPK_CMD", (), "apt-get install glpk-utils"),
+    "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc", program="cbc", bundled=True),
+    "glpk": _Backend("GLPK_CMD", (), "apt-get install glpk-utils", program="glpsol"),
     "scip": _Backend("SCIP_PY", (("gapRel", 0.0), ("gapAbs", 0.0)), "pip install pyscipopt", relaxes=False),
 }
 SOLVERS = ("highs", *_BACKENDS)
@@ -213,10 +222,11 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     engine = _engine(pulp, backend, left, integer=integer)
     try:
         with scratch() as folder:
-            # PuLP leaves its files behind where a solve is interrupted.
-            engine.tmpDir = str(folder)
+            if backend.program:
+                # PuLP would start it, with no limit and files that an interrupt leaves behind.
+                engine.actualSolve = partial(_PROGRAMS[backend.program], engine=engine, folder=folder)
             problem.solve(engine)
-    except pulp.PulpSolverError as error:
+    except (pulp.PulpSolverError, ToolProblem, FileNotFoundError) as error:
         raise SelfCheckError("solver-failed", f"the solver {backend.pulp_name} failed: {error}") from error
     statuses = {
         pulp.LpSolutionOptimal: Status.OPTIMAL,
@@ -234,14 +244,53 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
 def _engine(pulp: Any, backend: _Backend, time_limit: float, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types
     options = dict(backend.exact) if integer else {}
     options["timeLimit"] = math.ceil(time_limit)  # glpsol takes whole seconds only
+    if backend.program:
+        bundled = pulp.apis.PULP_CBC_CMD.pulp_cbc_path if backend.bundled else None
+        # The program on PATH is the user's choice; the wheel of PuLP brings one for the usual systems.
+        options["path"] = next(programs(backend.program, folders()), bundled)
+        if options["path"] is None:
+            raise _missing(backend)
     make: Callable[..., Any] = pulp.getSolver
     engine = make(backend.pulp_name, msg=False, mip=integer, **options)
-    if not engine.available() and backend.bundled:
-        # The program on PATH is the user's choice; the wheel of PuLP brings one for the usual systems.
-        engine = make(backend.pulp_name, path=pulp.apis.PULP_CBC_CMD.pulp_cbc_path, msg=False, mip=integer, **options)
     if engine.available():
         return engine
-    raise MissingToolError("solver-missing", f"the solver {backend.pulp_name} is not installed", hint=backend.install)
+    raise _missing(backend)
+
+
+def _missing(backend: _Backend) -> MissingToolError:
+    return MissingToolError("solver-missing", f"the solver {backend.pulp_name} is not installed", hint=backend.install)
+
+
+def _glpsol(problem: Any, *, engine: Any, folder: Path) -> None:  # noqa: ANN401  # PuLP has no types
+    """Solve a problem of PuLP with GLPK, as PuLP would."""
+    problem.writeLP(str(folder / "model.lp"), writeSOS=0)
+    _start(
+        engine,
+        ["--cpxlp", "model.lp", "-o", "out", "-w", "solution", "--tmlim", engine.timeLimit, *(() if engine.mip else ["--nomip"])],
+        folder,
+    )
+    status, values = engine.readsol(str(folder / "out"), str(folder / "solution"))
+    problem.assignVarsVals({name: float(value) for name, value in values.items()})
+    problem.assignStatus(status)
+
+
+def _cbc(problem: Any, *, engine: Any, folder: Path) -> None:  # noqa: ANN401  # PuLP has no types
+    """Solve a problem of PuLP with CBC, as PuLP would."""
+    variables, columns, rows, _ = problem.writeMPS(str(folder / "model.mps"), rename=1)
+    options = [word for option in engine.getOptions() for word in f"-{option}".split()]
+    steps = ["-solve" if engine.mip else "-initialSolve", "-printingOptions", "all", "-solution", "solution"]
+    _start(engine, ["model.mps", "-max", "-sec", engine.timeLimit, *options, *steps], folder)
+    status, values, _, multipliers, _, sol_status = engine.readsol_MPS(str(folder / "solution"), problem, variables, columns, rows)
+    problem.assignVarsVals(values)
+    problem.assignConsPi(multipliers)
+    problem.assignStatus(status, sol_status)
+
+
+_PROGRAMS: dict[str, Callable[..., None]] = {"cbc": _cbc, "glpsol": _glpsol}
+
+
+def _start(engine: Any, words: Sequence[object], folder: Path) -> None:  # noqa: ANN401  # PuLP has no types
+    run([engine.path, *map(str, words)], folder, ToolLimits(seconds=2 * engine.timeLimit + _PATIENCE, size=_PRINTED))
 
 
 def _pulp_model(

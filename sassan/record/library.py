@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -38,14 +39,14 @@ def library(private: Path) -> Path:
         raise InputError("record-platform", "programs can be recorded on Linux only", hint="record on Linux, then analyze with --launches")
     compiler = _compiler()
     sources = _sources()
-    key = hashlib.sha256("\0".join([compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
+    key = hashlib.sha256("\0".join([*compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
     for name, data in sources:
         key.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
     folder = cache_folder("record") / key.hexdigest()[:32]
-    if is_plain(str(folder)) and all(trusted_file(folder / name) for name in (_LIBRARY, _COMPLETE)):
+    if is_plain(str(folder)) and _is_whole(folder):
         return folder
     # What cannot be kept is built for this run.
-    fit = usable(folder.parent) and os.access(folder.parent, os.W_OK) and not os.path.lexists(folder)
+    fit = usable(folder.parent) and os.access(folder.parent, os.W_OK) and _is_free(folder)
     # The loader splits LD_PRELOAD at blanks and colons.
     place = folder if fit and is_plain(str(folder)) else private
     try:
@@ -58,19 +59,38 @@ def library(private: Path) -> Path:
     return place
 
 
-def _compiler() -> str:
-    chosen = os.environ.get("CC") or ""
-    path = shutil.which(chosen) if chosen else next((path for name in _COMPILERS for path in programs(name, folders())), None)
+def _is_whole(folder: Path) -> bool:
+    return all(trusted_file(folder / name) for name in (_LIBRARY, _COMPLETE))
+
+
+def _is_free(folder: Path) -> bool:
+    """Say whether a library can be put there; a damaged one, or one that others may write, is removed first."""
+    with contextlib.suppress(OSError), scratch(folder.parent) as away:
+        if os.path.lexists(folder) and not _is_whole(folder):  # looked at again: another run may have mended it
+            folder.rename(away / folder.name)
+    return not os.path.lexists(folder)
+
+
+def _compiler() -> tuple[str, ...]:
+    """Return the words that call the compiler: those of CC where its program is found (`ccache gcc -m64`), else a usual one."""
+    try:
+        name, *words = shlex.split(os.environ.get("CC") or "") or [""]
+    except ValueError:  # quotes that are not closed
+        name, words = "", []
+    path = shutil.which(name) if os.sep in name else next(programs(name, folders()), None) if name else None
     if path is not None:
-        return str(Path(path).absolute())
+        return str(Path(path).absolute()), *words
+    path = next((path for name in _COMPILERS for path in programs(name, folders())), None)
+    if path is not None:
+        return (path,)
     raise MissingToolError(
         "compiler-missing", "recording needs a C compiler, which was not found", hint="apt install gcc (or set the variable CC)"
     )
 
 
-def _version(compiler: str) -> str:
+def _version(compiler: tuple[str, ...]) -> str:
     try:
-        return run([compiler, "--version"], None, _LIMITS).decode("utf-8", "replace")
+        return run([*compiler, "--version"], None, _LIMITS, program=len(compiler)).decode("utf-8", "replace")
     except ToolProblem:
         return ""
 
@@ -80,7 +100,7 @@ def _sources() -> list[tuple[str, bytes]]:
     return sorted((file.name, file.read_bytes()) for file in folder.iterdir() if file.name.endswith((".c", ".h", ".map", ".txt")))
 
 
-def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
+def _build(compiler: tuple[str, ...], sources: list[tuple[str, bytes]], folder: Path) -> None:
     """Build in a folder of this process and rename it: another run may do the same concurrently."""
     try:
         with scratch(folder.parent) as place:
@@ -102,14 +122,14 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
         ) from None
 
 
-def _compile(compiler: str, folder: Path, files: list[str]) -> None:
+def _compile(compiler: tuple[str, ...], folder: Path, files: list[str]) -> None:
     aliases = [f"-Wl,--defsym={alias}={_base_name(alias)}" for alias in (folder / "aliases.txt").read_text("utf-8").split()]
-    command = [compiler, *_FLAGS, "-o", _LIBRARY, *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
+    command = [*compiler, *_FLAGS, "-o", _LIBRARY, *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
     try:
-        run(command, folder, _LIMITS)
+        run(command, folder, _LIMITS, program=len(compiler))
     except ToolProblem as problem:
         raise InputError(
-            "compiler-failed", f"{compiler} cannot build the stand-in library: {problem}", hint="set another compiler in CC"
+            "compiler-failed", f"{compiler[0]} cannot build the stand-in library: {problem}", hint="set another compiler in CC"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Processes: every one that sassan starts is started here, by `start` or `start_typed`.
+"""Processes: other programs are started here, by `start` or `start_typed`; our own workers by `multiprocessing` (`sassan/executor`).
 
 Names are data. Another program is given plain names only, in a private folder (`scratch.py`): many hand their arguments on to a shell,
 split them, or take them for options. Every wait has a limit, and at its end the whole family of the process is killed. The environment is
@@ -6,14 +6,17 @@ the user's, without what would have a shell or Python run something first, and w
 """
 
 import errno
+import math
 import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -37,8 +40,8 @@ _MESSAGES = 1 << 16
 """Bytes of what a process says on standard error that are kept."""
 _CONFINED = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 """What sh does before it becomes the tool: limits that are set from outside come too late for what the tool does at once."""
-_OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
-_TOO_LARGE = int(getattr(signal, "SIGXFSZ", 0))
+_OUT_OF_TIME = (signal.SIGKILL, signal.SIGXCPU)
+_TOO_LARGE = int(signal.SIGXFSZ)
 _NO_SPACE = (
     b"No space left on device",
     b"Disk quota exceeded",
@@ -46,7 +49,16 @@ _NO_SPACE = (
     b"No usable temporary directory",
     b"died due to signal %d " % _TOO_LARGE,
 )
-"""What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran."""
+"""What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran.
+
+Input can have them say it, too: a disk is full when it takes no more of ours.
+"""
+_PROBE = 1 << 16
+"""Bytes that a disk takes that is not full."""
+_RAISING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+"""Signals whose handlers raise: a user's, and that of a limit of time."""
+_PAUSES = (0.001, 0.05)
+"""Seconds between two looks at a process, the first and the longest."""
 _SHOWN = 600
 """Characters of a tool's message that an error quotes."""
 
@@ -59,8 +71,8 @@ class ToolProblem(Exception):  # noqa: N818 - it becomes an error of the input w
 class ToolLimits:
     """The limits of a run: `seconds` of wall-clock time and `size` bytes of output.
 
-    Where the system can enforce it (Linux), also `processor` whole seconds of processor time and `memory` bytes of address space; None:
-    no limit.
+    The system enforces `processor` whole seconds of processor time for each process, also when this one was killed (None: as many as of
+    wall-clock time), and `memory` bytes of address space (None: no limit).
     """
 
     seconds: float
@@ -142,12 +154,32 @@ def waited(process: Process, seconds: float) -> int | None:
 
 def kill(process: Process) -> None:
     """Kill a process that `start` started, and all that it started; it has ended when this returns."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    elif process.poll() is None:
-        process.kill()
+    if process.returncode is not None:
+        return  # its number may be another's by now
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
     waited(process, _GRACE)
+
+
+@contextmanager
+def _put_off() -> Generator[None]:
+    """Put off what signals raise to the end of the block: what has begun in it has a name by then, by which it can be ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals raise in the main thread only
+        return
+    came = list[int]()
+    handlers = {number: handler for number in _RAISING if callable(handler := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _RAISING)  # none of them raises before all are back
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for each in came:
+            signal.raise_signal(each)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def finish(  # noqa: PLR0913 - what a run consists of
@@ -157,36 +189,61 @@ def finish(  # noqa: PLR0913 - what a run consists of
 
     Raises OSError where it cannot be started, or the disk that it writes to is full.
     """
-    process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=PIPE)
-    late, output, messages = True, list[bytes](), bytearray()
-    listener = threading.Thread(target=_listen, args=(process, messages), daemon=True)
-    listener.start()
-    try:
-        late = not _done(process, given, output, time.monotonic() + seconds, size)
-    finally:
-        kill(process)  # also what it left behind
-    listener.join(_GRACE)
+    output, messages = list[bytes](), bytearray()
+    with ExitStack() as ending:
+        with _put_off():
+            process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=PIPE)
+            ending.callback(kill, process)  # also what it left behind
+            reader = _begun(_collect, process, output, size)
+            listener, writer = _begun(_listen, process, messages), _begun(_give, process, given)
+        late = not _done(process, reader, output, time.monotonic() + seconds, size)
+    for thread in (writer, listener):
+        thread.join(_GRACE)
     status = process.returncode
-    if status and (-status == _TOO_LARGE or any(text in messages for text in _NO_SPACE)):
-        place = folder or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - where it has tried to write
+    place = folder or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - where it has tried to write
+    if status and (-status == _TOO_LARGE or (any(text in messages for text in _NO_SPACE) and _is_full(place))):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))
     return Ended(status, b"".join(output), bytes(messages), late)
 
 
-def _done(process: Process, given: bytes, output: list[bytes], end: float, size: int) -> bool:
-    """Collect the output of a process; say whether it ended, or wrote too much, before the end of its time."""
-    reader = threading.Thread(target=_collect, args=(process, output, size), daemon=True)
-    writer = threading.Thread(target=_give, args=(process, given), daemon=True)
-    reader.start()
-    writer.start()
+def _is_full(place: Path | str) -> bool:
+    """Say whether a folder takes no more, or no file of any size."""
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(_PROBE))
+    except OSError:
+        return True
+    return False
+
+
+def _begun(work: Callable[..., None], *words: object) -> threading.Thread:
+    thread = threading.Thread(target=work, args=words, daemon=True)
+    thread.start()
+    return thread
+
+
+def _done(process: Process, reader: threading.Thread, output: list[bytes], end: float, size: int) -> bool:
+    """Say whether a process ended, or wrote too much, before the end of its time."""
     reader.join(max(end - time.monotonic(), 0.0))
     over = sum(map(len, output)) > size
-    done = not reader.is_alive() and (over or waited(process, end - time.monotonic()) is not None)
+    done = not reader.is_alive() and (over or _ends(process, end))
     if not done or over:
         kill(process)
         reader.join(_GRACE)
-    writer.join(_GRACE)
     return done
+
+
+def _ends(process: Process, end: float) -> bool:
+    """Say whether a process ends in time. Its status is left for `kill`: until then no other can have its number, which is its family's."""
+    pause, longest = _PAUSES
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, longest)
+    return True
 
 
 def _collect(process: Process, output: list[bytes], size: int) -> None:
@@ -209,14 +266,14 @@ def _give(process: Process, given: bytes) -> None:
             process.stdin.write(given)
 
 
-def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> bytes:
-    """Run a tool in a private folder, if it writes anything, and return its standard output.
+def run(command: Sequence[str], folder: Path | None, limits: ToolLimits, *, program: int = 1) -> bytes:
+    """Run a tool in a private folder, if it writes anything, and return its standard output; `program` as of `start`.
 
     Raises ToolProblem, OSError where the disk that it writes to is full.
     """
     name, confined = Path(command[0]).name, _confined(command, limits)
     try:
-        ended = finish(confined, program=1 + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
+        ended = finish(confined, program=program + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
@@ -232,11 +289,11 @@ def run(command: Sequence[str], folder: Path | None, limits: ToolLimits) -> byte
 
 def _confined(command: Sequence[str], limits: ToolLimits) -> Sequence[str]:
     """Return the command that runs the tool under the limits of the system; a tool that cannot be run is left to fail by itself."""
-    if sys.platform != "linux" or (limits.processor is None and limits.memory is None) or not os.access(command[0], os.X_OK):
+    if not os.access(command[0], os.X_OK):
         return command
-    seconds = "unlimited" if limits.processor is None else str(limits.processor)
+    seconds = math.ceil(limits.seconds) if limits.processor is None else limits.processor
     kilobytes = "unlimited" if limits.memory is None else str(limits.memory // 1024)
-    return ("/bin/sh", "-c", _CONFINED, "sh", seconds, kilobytes, *command)
+    return ("/bin/sh", "-c", _CONFINED, "sh", str(seconds), kilobytes, *command)
 
 
 def _ending(status: int) -> str:

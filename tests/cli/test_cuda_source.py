@@ -2,12 +2,16 @@
 
 import importlib.util
 import os
+import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from cli.shell import Sassan, assert_refused
+from sassan.compilers.source import compiled, user_file
+from sassan.errors import UsageError
 from sassan.frontend.cubin.tools import tools
 
 DEVICE = """#include "factor.h"
@@ -122,3 +126,38 @@ def test_without_an_architecture_the_option_is_named(command: str, sassan: Sassa
     assert_refused(result, 2, silent=False)
     assert result.codes == ["no-architecture"]
     assert "pass --arch sm_90" in result.err
+
+
+INCLUDING = '#include "../common/n.h"\n#include "source.cu"\n__global__ void k(int* x) { x[0] = N; x[1] = M; }\n'
+
+
+@pytest.mark.parametrize("folder", ["a", "a'$(b)\""])
+@pytest.mark.parametrize("with_nvcc", [pytest.param(True, marks=needs_nvcc), pytest.param(False, marks=needs_nvrtc)])
+def test_what_a_source_includes_is_looked_for_where_it_lies(folder: str, with_nvcc: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Others may write to the folder for temporary files, and what stands in the current folder is not beside the source.
+    if not with_nvcc:
+        without_nvcc(monkeypatch)
+    (tmp_path / "current").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    for place, number in ((tmp_path / "common", 666), (tmp_path / "temporary" / "common", 666), (tmp_path / folder / "common", 777)):
+        place.mkdir(parents=True)
+        (place / "n.h").write_text(f"#define N {number}\n")
+    (tmp_path / folder / "src").mkdir()
+    for place, number in ((tmp_path / "current", 555), (tmp_path / folder / "src", 888)):
+        (place / "source.cu").write_text(f"#define M {number}\n")
+    source = tmp_path / folder / "src" / "k$(l).cu"
+    source.write_text(INCLUDING)
+    ptx = compiled(str(source), "sm_80", cached=False).ptx
+    assert (b"777" in ptx, b"888" in ptx) == (True, True)
+    (named,) = (user_file(str(source), os.fsdecode(name)) for name in re.findall(rb'\.file\s+1 "(.*)"', ptx))
+    assert named == str(source)
+
+
+def test_a_source_that_no_line_can_name_is_refused(tmp_path: Path):
+    source = tmp_path / 'k".cu'
+    source.write_text(BLUR)
+    with pytest.raises(UsageError) as caught:
+        compiled(str(source), "sm_80", cached=False)
+    assert caught.value.code == "unsafe-name"

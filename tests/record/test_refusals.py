@@ -77,6 +77,22 @@ def test_without_a_compiler_the_install_command_is_named(sassan: Sassan, tmp_pat
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [("cc -DX='a b' -m64", ["-DX=a b", "-m64"]), ("./cc -w", ["-w"]), ("no-such-compiler -w", []), ("cc '", []), (" ", [])],
+)
+def test_the_variable_cc_holds_a_program_and_its_options(chosen: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert COMPILER is not None
+    (tmp_path / "cc").symlink_to(COMPILER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", chosen)
+    (program, *options) = library._compiler()  # pyright: ignore[reportPrivateUsage]
+    assert Path(program).is_absolute()
+    assert options == words
+    assert library._version((program, *options))  # pyright: ignore[reportPrivateUsage]
+
+
+@needs_compiler
 def test_a_failing_compiler_is_reported_with_its_error(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     failing = tmp_path / "failing"
     failing.write_text("#!/bin/sh\necho no such luck >&2\nexit 1\n")

@@ -1,7 +1,8 @@
+import os
 import tempfile
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -172,17 +173,33 @@ def test_a_model_of_nothing_is_nothing(solver: str) -> None:
 def test_an_interrupted_solve_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
 
-    def interrupted(problem: object, engine: Any) -> None:  # PuLP has no types
-        del problem
-        made.extend(map(Path, engine.create_tmp_files("small", "mps", "out")))
-        for path in made:
-            path.touch()
+    def interrupted(command: object, folder: Path, limits: object) -> None:
+        del command, limits
+        made.extend(folder.iterdir())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("pulp.LpProblem.solve", interrupted)
+    monkeypatch.setattr(solving, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(SMALL, "cbc")
-    assert made
-    assert all(path.is_relative_to(tmp_path) for path in made)
+    assert [path.name for path in made] == ["model.mps"]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("solver", "program"), [("glpk", "glpsol"), ("cbc", "cbc")])
+def test_a_solver_is_no_program_of_the_current_folder_and_is_killed_when_it_hangs(
+    solver: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / program).write_text('#!/bin/sh\ntouch "$(dirname "$0")/ran"\nsleep 60\n')
+    (tmp_path / program).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(solving, "_PATIENCE", -1.2)
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    with suppress(MissingToolError, SelfCheckError):  # it is not installed, or not done in so little time
+        solve(SMALL, solver, time_limit=1)
+    assert not (tmp_path / "ran").exists()
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SelfCheckError, match="did not finish within") as caught:
+        solve(SMALL, solver, time_limit=1)
+    assert caught.value.code == "solver-failed"
+    assert (tmp_path / "ran").exists()

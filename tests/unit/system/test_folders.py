@@ -103,8 +103,10 @@ def test_a_planted_library_is_not_loaded(tmp_path: Path, monkeypatch: pytest.Mon
     assert made.parent == tmp_path / "cache" / "record"
     assert library(tmp_path / "private") == made
     (made / "stand-in.so").chmod(0o777)
-    assert library(tmp_path / "first") == tmp_path / "first"
-    (made / "stand-in.so").chmod(0o700)
+    number = (made / "stand-in.so").stat().st_ino
+    assert library(tmp_path / "first") == made  # it is ours, and was built anew
+    assert trusted_file(made / "stand-in.so")
+    assert (made / "stand-in.so").stat().st_ino != number
     made.parent.chmod(0o777)
     with pytest.warns(CacheWarning):
         assert library(tmp_path / "second") == tmp_path / "second"

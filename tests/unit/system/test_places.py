@@ -47,8 +47,8 @@ KNOWN = {
     "sassan.system.processes": {"subprocess"},
 }
 """Every place: NVRTC's library and, in a child of ours, the program that the parent found; workers of our own code and what they send over
-pipes, or a cluster that runs the code of whoever reaches it; PuLP, which starts solvers with names of its own; and the one place for
-everything else."""
+pipes, or a cluster that runs the code of whoever reaches it; PuLP, which writes and reads the files of solvers that we start, and runs SCIP
+in this process; and the one place for everything else."""
 STARTERS = {
     "sassan.evolve.compilation.children": {"start"},
     "sassan.frontend.cubin.disassembly": {"run"},
@@ -56,6 +56,7 @@ STARTERS = {
     "sassan.frontend.cubin.tools": {"run"},
     "sassan.compilers.ptxas": {"run"},
     "sassan.compilers.source": {"run"},
+    "sassan.ilp.solve": {"run"},
     "sassan.integrations.gpu_code": {"run"},
     "sassan.integrations.nvcc": {"start_typed"},
     "sassan.names": {"finish"},

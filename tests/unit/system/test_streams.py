@@ -1,14 +1,16 @@
 """Pipes are read as long as somebody writes them, and processes end with all that they started."""
 
+import errno
 import os
+import signal
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from sassan.system import reading
-from sassan.system.processes import ToolLimits, ToolProblem, finish, run, start
+from sassan.system import processes, reading
+from sassan.system.processes import ToolLimits, ToolProblem, finish, kill, run, start, waited
 from sassan.system.reading import beginning, read, write_stream
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes with names are those of POSIX")
@@ -118,3 +120,60 @@ def test_a_word_that_is_not_plain_starts_nothing(tmp_path: Path):
             start(["/bin/true", word])
     with pytest.raises(ToolProblem, match="cannot be started"):
         run([str(tmp_path / "none"), "x"], None, ToolLimits(seconds=1, size=1))
+
+
+def test_words_of_an_input_are_no_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    words = [*SHELL, "echo 'x.cu(1): error: #error No space left on device' >&2; exit 2"]
+    assert finish(words, program=3, seconds=60, size=100, folder=tmp_path).status == 2
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(processes.tempfile, "TemporaryFile", full)
+    with pytest.raises(OSError, match="No space left"):
+        finish(words, program=3, seconds=60, size=100, folder=tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGALRM])
+def test_a_signal_amid_the_start_of_a_process_leaves_none(number: signal.Signals, monkeypatch: pytest.MonkeyPatch):
+    class Asked(Exception):  # noqa: N818
+        pass
+
+    def handle(*_: object) -> None:
+        raise Asked
+
+    begun = []
+
+    def starting(*words: object, **options: object) -> object:
+        begun.append(start(*words, **options))  # type: ignore[arg-type]
+        signal.raise_signal(number)
+        return begun[0]
+
+    monkeypatch.setattr(processes, "start", starting)
+    before = signal.signal(number, handle)
+    try:
+        with pytest.raises(Asked):
+            finish([*SHELL, "sleep 60"], program=3, seconds=60, size=100)
+        assert signal.getsignal(number) is handle
+    finally:
+        signal.signal(number, before)
+    assert begun[0].returncode == -signal.SIGKILL
+
+
+def test_a_number_that_another_may_have_is_not_killed(monkeypatch: pytest.MonkeyPatch):
+    killed = []
+
+    def killpg(number: int, how: int) -> None:
+        status = os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT | os.WNOHANG)  # an error where it was given back
+        killed.append((how, status is not None))
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    assert finish(["/bin/echo", "x"], seconds=60, size=100).output == b"x\n"
+    with start(["/bin/true"]) as process:
+        assert waited(process, 60) == 0
+        kill(process)
+    assert killed == [(signal.SIGKILL, True)]
+
+
+def test_every_tool_has_a_limit_that_outlives_this_process():
+    assert run(["/bin/cat", "/proc/self/limits"], None, ToolLimits(7.5, 10_000)).split(b"Max cpu time")[1].split()[0] == b"8"
