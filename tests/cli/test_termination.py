@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def begun(place: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
+def begun(place: Path, name: str) -> Generator[subprocess.Popen[bytes]]:
     """Yield the process of a command whose compiler runs."""
     path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
     variables = {"TMPDIR": str(place / "tmp"), "SASSAN_CACHE": str(place / "cache"), "CC": "slow-cc", "PATH": path, "MARK": str(place)}

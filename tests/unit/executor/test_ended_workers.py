@@ -42,7 +42,14 @@ def test_a_worker_in_compiled_code_ends_with_its_parent_all_the_same(monkeypatch
     done: list[tuple[str, int]] = []
     monkeypatch.setattr("multiprocessing.process.parent_process", Gone)
     monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.0)
-    monkeypatch.setattr(os, "kill", lambda number, sent: done.append(("kill", sent)))  # noqa: ARG005 - as the function has them
-    monkeypatch.setattr(os, "_exit", lambda status: done.append(("exit", status)))
+
+    def kill(_: int, sent: int) -> None:
+        done.append(("kill", sent))
+
+    def leave(status: int) -> None:
+        done.append(("exit", status))
+
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(os, "_exit", leave)
     processes._end_with_parent()  # pyright: ignore[reportPrivateUsage]
     assert done == [("kill", signal.SIGTERM), ("exit", 143)]
