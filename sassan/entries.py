@@ -2,23 +2,22 @@
 
 An entry is a line with the SHA-256 of the data, then the data. It is written atomically, so that concurrent runs never see a part of one;
 an entry that does not match its SHA-256 is ignored. A folder that cannot be used is not an error: a cache only saves time. One that belongs
-to another user, or that others may write, is not used: its entries may say anything. Only plain files are opened.
+to another user, or that others may write, is not used, which a warning says: its entries may say anything. Only plain files are opened.
 """
 
 import contextlib
 import hashlib
 import os
-import stat
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.files import write
-from sassan.system.folders import trusted
+from sassan.system.folders import make_private, own_file, trusted
 
 CACHE = "SASSAN_CACHE"
 """The environment variable that names the folder of all caches."""
-_FOLDER_MODE = 0o700
 _OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 """Neither waits for the writer of a pipe nor follows a link; some of these flags are unknown to Windows."""
 
@@ -28,6 +27,25 @@ def cache_folder(name: str) -> Path:
     import platformdirs  # noqa: PLC0415 - start-up
 
     return Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / name
+
+
+class CacheWarning(UserWarning):
+    """A cache is not used, since others may write it: what it would have saved is done anew."""
+
+
+def usable(folder: Path) -> bool:
+    """Make the folder of a cache where it is missing; say whether it may be used, and warn, once, where others may write it."""
+    with contextlib.suppress(OSError):
+        make_private(folder)
+        if trusted(folder):
+            return True
+        warnings.warn(
+            f"the cache '{folder}' is not used: it is a link or another user's, or others may write it or a folder on the way to it "
+            f"(take that away with chmod go-w, or set another folder in {CACHE})",
+            CacheWarning,
+            stacklevel=1,  # here, so that Python shows it once
+        )
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +60,7 @@ class Entries:
     limit: int = 256 * 1024 * 1024
 
     def folder(self) -> Path:
-        """Return the folder: below SASSAN_CACHE, else below the cache folder of the platform."""
+        """Return the folder."""
         return cache_folder(self.name)
 
     def get(self, name: str) -> bytes | None:
@@ -52,7 +70,7 @@ class Entries:
             if not trusted(path.parent):
                 return None
             with os.fdopen(os.open(path, _OPEN), "rb") as file:
-                if not _is_own(os.fstat(file.fileno())):
+                if not own_file(os.fstat(file.fileno())):
                     return None
                 head, _, data = file.read(self.limit).partition(b"\n")
             os.utime(path)
@@ -64,8 +82,7 @@ class Entries:
         """Store an entry, if possible; with `look`, check the size of the folder afterwards."""
         path = self.folder() / name
         with contextlib.suppress(OSError):
-            path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            if not trusted(path.parent):
+            if not usable(path.parent):
                 return
             write(path, self._head(data) + b"\n" + data, private=True)
             if look:
@@ -87,10 +104,6 @@ class Entries:
                 with contextlib.suppress(OSError):
                     (keep.parent / name).unlink()
                 total -= size
-
-
-def _is_own(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
 
 
 def _files(folder: Path) -> Iterator[tuple[int, str, int]]:

@@ -7,10 +7,12 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sassan.system.leftovers import hold, sweep
+from sassan.system.leftovers import MACHINE, hold, machine, sweep
 
 _PERMISSIONS = 0o777
-_NAMES = re.compile(r"\.sassan-[a-z0-9_]{8}\.tmp")
+_NAMES = re.compile(rf"\.sassan-{MACHINE}-[a-z0-9_]{{8}}\.tmp")
+_HELD = os.name != "nt"
+"""Whether a file can be replaced by one that is open, and so is held."""
 
 
 def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = False) -> None:
@@ -32,6 +34,9 @@ def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = Fal
                 os.fsync(handle)
             if not private:
                 scratch.chmod(_permissions(path))
+            if _HELD:
+                scratch.replace(path)
+        if not _HELD:
             scratch.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -42,7 +47,7 @@ def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = Fal
 def _made(folder: Path) -> tuple[int, Path]:
     """Return a new file that this process holds, open."""
     while True:
-        handle, name = tempfile.mkstemp(prefix=".sassan-", suffix=".tmp", dir=folder)
+        handle, name = tempfile.mkstemp(prefix=f".sassan-{machine()}-", suffix=".tmp", dir=folder)
         hold(handle)
         if os.fstat(handle).st_nlink:  # else another process swept it before it was locked
             return handle, Path(name)

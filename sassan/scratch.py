@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sassan.errors import StorageError, is_full
 from sassan.system.folders import temporary_place
-from sassan.system.leftovers import hold, sweep
+from sassan.system.leftovers import MACHINE, hold, machine, sweep
 
-_NAMES = re.compile(r"sassan-[0-9]+-[a-z0-9_]{8}")
+_NAMES = re.compile(rf"sassan-[0-9]+-{MACHINE}-[a-z0-9_]{{8}}")
 _HINT = "set TMPDIR to a folder with space for temporary files"
 
 
@@ -62,7 +62,7 @@ def _place() -> Path:
 def _made(place: Path) -> tuple[Path, int | None]:
     """Return a new folder and the handle that locks it; None where the system opens no folders."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"sassan-{os.getpid()}-", dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=f"sassan-{os.getpid()}-{machine()}-", dir=place))
         if os.name == "nt":
             return folder, None
         handle = os.open(folder, os.O_RDONLY)

@@ -1,7 +1,7 @@
 """The text of source files that line information names.
 
-The name comes from the code, which others may have made, and a page with the text may be read by others: only what lies in the folders is
-shown, and no link leads out of them.
+The name comes from the code, which others may have made, and a page with the text may be read by others: only source code that lies in the
+folders is shown, nothing that is hidden, and no link leads out of them.
 """
 
 from pathlib import Path
@@ -12,6 +12,29 @@ from sassan.system import reading
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source file."""
+_C = {
+    ".cu",
+    ".cuh",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cxx",
+    ".h",
+    ".hh",
+    ".hpp",
+    ".hxx",
+    ".inc",
+    ".inl",
+    ".ipp",
+    ".tpp",
+    ".impl",
+    ".cl",
+    ".slang",
+    ".hlsl",
+}
+_FORTRAN = {".cuf", ".f", ".for", ".f90", ".f95", ".f03", ".f08"}
+_SUFFIXES = _C | _FORTRAN | {".ptx", ".ll", ".mlir", ".ttir", ".ttgir", ".llir", ".py", ".pyx", ".jl", ".rs", ".mojo", ".zig", ".nim"}
+"""Ends of names of source code in the languages that are compiled for a GPU."""
 
 
 def base(path: str) -> str:
@@ -45,15 +68,23 @@ class Sources:
         return self._lines[name]
 
     def _read(self, path: Path) -> tuple[str, ...]:
-        return _lines(path) if any(inside(path, folder) for folder in self._folders) else ()
+        real = next((real for folder in self._folders if (real := _inside(path, folder)) is not None), None)
+        return _lines(real) if real is not None and real.suffix.lower() in _SUFFIXES else ()
 
 
 def inside(path: Path, folder: str) -> bool:
-    """Say whether a path, wherever links lead, lies below a folder."""
+    """Say whether a path, wherever links lead, lies below a folder, and nothing on the way from there is hidden."""
+    return _inside(path, folder) is not None
+
+
+def _inside(path: Path, folder: str) -> Path | None:
+    """Return where a path leads, if that is below a folder and nothing on the way from there is hidden."""
     try:
-        return path.resolve().is_relative_to(Path(folder).resolve())
+        real, root = path.resolve(), Path(folder).resolve()
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
-        return False
+        return None
+    shown = real.is_relative_to(root) and not any(part.startswith(".") for part in (path.name, *real.relative_to(root).parts))
+    return real if shown else None
 
 
 def _lines(path: Path) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sassan.errors import InputError
-from sassan.frontend.image import kind_of
+from sassan.frontend.image import format_of
 from sassan.system.reading import plain
 
 TEXTS = frozenset({".sass", ".ptx"})
@@ -196,7 +196,7 @@ def _taken(path: str) -> int | None:
 def _gpu_code(file: BinaryIO) -> bool:
     """Say whether a file is a cubin or holds some."""
     head = file.read(_ELF_HEADER)
-    match kind_of(head):
+    match format_of(head):
         case "fatbin":
             return True
         case "archive":

@@ -100,7 +100,7 @@ def _places() -> Iterator[str]:
     """Yield the path of every NVRTC: in wheels, in CUDA_HOME and CUDA_PATH, and for the system's loader."""
     for folder in _folders():
         for pattern in _FILES:
-            yield from map(str, (path for path in sorted(folder.glob(pattern), reverse=True) if not open_to_all(path.resolve())))
+            yield from map(str, (path for path in sorted(folder.glob(pattern), reverse=True) if not open_to_all(path)))
     # The loader of the system takes a relative folder for one below where it stands, and an empty one for that itself.
     if not _WINDOWS and all(map(os.path.isabs, os.environ.get("LD_LIBRARY_PATH", os.sep).split(os.pathsep))):
         yield "libnvrtc.so"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _CONNECT = 5.0
-"""Seconds for the scheduler to answer, and for a first worker to appear."""
+"""Seconds for the scheduler and the workers to answer, and for a first worker to appear."""
 _WITHOUT_WORKERS = 60.0
 """Seconds without any worker, or without the scheduler, after which a run gives up."""
 _POLL = 1.0
@@ -96,8 +96,7 @@ class Dask:
     @property
     def workers(self) -> int:
         """Return how many items run at the same time: the current number of threads of all workers."""
-        threads: dict[str, int] = self._client.nthreads()
-        return max(1, sum(threads.values()))
+        return max(1, sum(_threads(self._client).values()))
 
     def map(
         self,
@@ -126,13 +125,24 @@ class Dask:
             raise UsageError("scheduler", f"the Dask scheduler at '{self._address}' has no workers", hint=_HINT) from None
         expected = version()
         try:
-            versions: dict[str, object] = self._client.run(version, on_error="return")
+            # Not as an item, which would wait behind those of others.
+            versions: dict[str, object] = self._client.run(version, on_error="return", callback_timeout=_CONNECT)
         except (OSError, distributed.comm.CommClosedError) as error:
-            raise UsageError("scheduler", f"the cluster at '{self._address}' does not answer: {_short(str(error))}", hint=_HINT) from None
+            reason = f"not every worker did within {_CONNECT:g} s" if isinstance(error, TimeoutError) else _short(str(error))
+            raise UsageError("scheduler", f"the cluster at '{self._address}' does not answer: {reason}", hint=_HINT) from None
         for worker, answer in sorted(versions.items()):
             if answer != expected:
                 reason = f"{type(answer).__name__}: {answer}" if isinstance(answer, BaseException) else f"it has {answer}"
                 raise _other_version(f"the worker {worker}", expected, reason)
+
+
+def _threads(client: Any) -> dict[str, int]:  # noqa: ANN401 - distributed has no types
+    """Return the threads of each worker, none where the scheduler does not answer."""
+    try:
+        threads: dict[str, int] = client.nthreads(callback_timeout=_CONNECT)
+    except OSError:  # also of time
+        return {}
+    return threads
 
 
 def _other_version(worker: str, expected: str, reason: str) -> UsageError:
@@ -263,7 +273,7 @@ class _ClusterPool(Generic[In, Out]):
             try:
                 return self._ended.get(timeout=_POLL)
             except Empty:
-                has_workers = self._client.status == "running" and bool(self._client.nthreads())
+                has_workers = self._client.status == "running" and bool(_threads(self._client))
                 without_since = None if has_workers else without_since or monotonic()
                 if without_since is not None and monotonic() - without_since > _WITHOUT_WORKERS:
                     raise _cluster_lost("it has no workers left") from None
@@ -280,7 +290,10 @@ class _ClusterPool(Generic[In, Out]):
                 except (distributed.CancelledError, TimeoutError) as error:
                     raise _cluster_lost(_short(str(error))) from None
             case "error":
-                raised: BaseException = future.exception()
+                try:
+                    raised: BaseException = future.exception(timeout=_WITHOUT_WORKERS)
+                except (distributed.CancelledError, TimeoutError) as error:
+                    raise _cluster_lost(_short(str(error))) from None
                 return Lost(worker_lost(_KILLED_EVERY)) if isinstance(raised, distributed.scheduler.KilledWorker) else Failed(raised)
             case "pending" | "lost":
                 return None

@@ -11,15 +11,17 @@ import os
 import pickle
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.collector import collect_rarely
+from sassan.entries import CacheWarning
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor.executor import In, More, Out
 from sassan.executor.order import Done, Ended, Failed, Lost, OrderedRun, worker_lost
@@ -234,6 +236,7 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     sys.unraisablehook = _exit_at_once
     Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()  # as the command line does
+    warnings.simplefilter("ignore", CacheWarning)  # the parent says it
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))
@@ -247,6 +250,9 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+        # The signal waits for the main thread, which may be in compiled code for long.
+        sleep(_GRACE_SECONDS)
+        os._exit(128 + signal.SIGTERM)
 
 
 def _exit(number: int, frame: object) -> None:

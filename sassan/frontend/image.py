@@ -16,9 +16,9 @@ class Image:
     @property
     def kind(self) -> str:
         """Return a key of MAGIC, or ''."""
-        return kind_of(self.data)
+        return format_of(self.data)
 
 
-def kind_of(data: bytes) -> str:
+def format_of(data: bytes) -> str:
     """Return the kind of file that begins with these bytes, a key of MAGIC, or ''."""
     return next((kind for kind, magic in MAGIC.items() if data.startswith(magic)), "")

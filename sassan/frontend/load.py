@@ -4,7 +4,7 @@ import errno
 import sys
 
 from sassan.errors import InputError
-from sassan.frontend.image import Image, kind_of
+from sassan.frontend.image import Image, format_of
 from sassan.source import UTF16_MARKS, Source, decoded
 from sassan.system.reading import read
 
@@ -33,9 +33,9 @@ def content(name: str, data: bytes) -> Source | Image:
             "too-large",
             f"'{name}' is larger than {LIMIT // 1024 // 1024} MiB",
             source=blank,
-            hint=_EXTRACT if kind_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
+            hint=_EXTRACT if format_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
         )
-    if kind_of(data):
+    if format_of(data):
         return Image(name, data)
     if b"\0" in data and not data.startswith(UTF16_MARKS):
         raise InputError(

@@ -8,12 +8,12 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import config, event
 
-from sassan.entries import cache_folder
+from sassan.entries import cache_folder, usable
 from sassan.makespan import clock
-from sassan.system.folders import trusted
+from sassan.system.folders import make_private, trusted
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FOLDER_MODE = 0o700
+_SHARED = "others may write every folder that would keep machine code"
 _make: Callable[..., Any] = numba.njit  # its type lacks some options
 _INNER = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -88,16 +88,23 @@ def _cached(function: F, **options: object) -> F:
     made = _make(cache=True, **options)(function)
     if _is_trusted(made):
         return cast("F", made)
+    folder = cache_folder("machine-code")
+    if not usable(folder):
+        raise RuntimeError(_SHARED)
     settings: Any = config  # its types lack its variables
-    before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder("machine-code"))
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
         made = _make(cache=True, **options)(function)
-        with suppress(OSError):
-            Path(made.stats.cache_path).chmod(_FOLDER_MODE)
     finally:
         settings.CACHE_DIR = before
     if not _is_trusted(made):
-        raise RuntimeError("others may write every folder that would keep machine code")
+        # Open to a group where the umask allows it: one that holds something stays as it is, and is not used.
+        place = Path(made.stats.cache_path)
+        with suppress(OSError):
+            place.rmdir()
+            make_private(place)
+    if not _is_trusted(made):
+        raise RuntimeError(_SHARED)
     return cast("F", made)
 
 

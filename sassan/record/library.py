@@ -12,10 +12,10 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
-from sassan.entries import CACHE, cache_folder
+from sassan.entries import CACHE, cache_folder, usable
 from sassan.errors import InputError, MissingToolError, StorageError, is_full, no_space
 from sassan.scratch import scratch
-from sassan.system.folders import is_plain, trusted, trusted_file
+from sassan.system.folders import is_plain, trusted_file
 from sassan.system.processes import ToolLimits, ToolProblem, run
 from sassan.system.programs import folders, programs
 
@@ -26,7 +26,7 @@ _LIBRARY, _COMPLETE = "stand-in.so", "complete"
 _LIMITS = ToolLimits(seconds=300, size=1 << 20)
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-w")
-_FOLDER_MODE, _FILE_MODE = 0o700, 0o700
+_FILE_MODE = 0o700
 
 
 def library(private: Path) -> Path:
@@ -45,9 +45,8 @@ def library(private: Path) -> Path:
     folder = cache_folder("record") / key.hexdigest()[:32]
     if is_plain(str(folder)) and _is_whole(folder):
         return folder
-    with contextlib.suppress(OSError):  # what cannot be kept is built for this run
-        folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    fit = trusted(folder.parent) and os.access(folder.parent, os.W_OK) and _is_free(folder)
+    # What cannot be kept is built for this run.
+    fit = usable(folder.parent) and os.access(folder.parent, os.W_OK) and _is_free(folder)
     # The loader splits LD_PRELOAD at blanks and colons.
     place = folder if fit and is_plain(str(folder)) else private
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sassan.errors import UsageError, is_full, no_space
 from sassan.files import write
-from sassan.system.reading import kind_of, write_stream
+from sassan.system.reading import described, write_stream
 
 _STREAMS = (stat.S_IFIFO, stat.S_IFCHR)
 _HINT = "choose a file in an existing folder with write permission"
@@ -40,5 +40,5 @@ def _others(path: Path) -> int | None:
     if stat.S_ISREG(seen.st_mode):
         return seen.st_nlink - 1
     if stat.S_IFMT(seen.st_mode) not in _STREAMS:
-        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind_of(seen.st_mode)}", hint=_HINT)
+        raise UsageError("unwritable-output", f"cannot write '{path}': it is {described(seen.st_mode)}", hint=_HINT)
     return None

@@ -2,18 +2,22 @@
 
 The rule of what is loaded (a library, compiled code, an entry of a cache): its folder is this user's, no other user may write it, it is no
 link; and no other may put another folder in its place, because the same holds for the folders above (which may be root's, too), or they
-keep what is another user's (sticky, as /tmp).
+keep what is another user's (sticky, as /tmp). The folders above are all that the system looks into on the way: those of links, too.
 """
 
+import errno
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_PRIVATE = 0o700
+_LINKS = 40
+"""Links on the way to a file, as many as Linux follows."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./+@-]{0,200}")
 _PLACES = ("/tmp", "/var/tmp")  # noqa: S108 - where the system's temporary files go when TMPDIR names no place that is fit
 _NOBODY = 65534
@@ -27,7 +31,7 @@ def trusted(folder: Path) -> bool:
     if not hasattr(os, "getuid"):
         return True
     try:
-        return _own(folder.lstat(), stat.S_ISDIR) and _kept(Path(os.path.realpath(folder)))
+        return _own(folder.lstat(), stat.S_ISDIR) and _kept(folder)
     except (OSError, ValueError):
         return False
 
@@ -37,21 +41,38 @@ def trusted_file(path: Path) -> bool:
     if not hasattr(os, "getuid"):
         return path.is_file()
     try:
-        return _own(path.lstat(), stat.S_ISREG) and trusted(path.parent)
+        return own_file(path.lstat()) and trusted(path.parent)
     except (OSError, ValueError):
         return False
 
 
-def open_to_all(path: Path) -> bool:
-    """Say whether every user may write an installed program or library, or put another one in its place.
+def own_file(status: os.stat_result) -> bool:
+    """Say whether what was found is a plain file of this user that no other user may write."""
+    return _own(status, stat.S_ISREG) if hasattr(os, "getuid") else stat.S_ISREG(status.st_mode)
 
-    This is a weaker rule than `trusted`: programs belong to root, or to whoever installs them for all.
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, each for this user alone whatever the umask allows. Raises OSError."""
+    try:
+        folder.mkdir(_PRIVATE, exist_ok=True)
+    except FileNotFoundError:
+        if folder == folder.parent:
+            raise
+        make_private(folder.parent)
+        folder.mkdir(_PRIVATE, exist_ok=True)
+
+
+def open_to_all(path: Path) -> bool:
+    """Say whether any other user may write an installed program or library, or put another one in its place.
+
+    This is a weaker rule than `trusted`: programs belong to root, or to whoever installs them for all, and groups may write them.
     """
     if not hasattr(os, "getuid"):
         return False
     try:
-        place = path.parent.stat().st_mode
-        return bool(path.stat().st_mode & stat.S_IWOTH or (place & stat.S_IWOTH and not place & stat.S_ISVTX))
+        if path.stat().st_mode & stat.S_IWOTH:
+            return True
+        return any(folder.stat().st_mode & stat.S_IWOTH and not _keeps(folder, found) for folder, found in _way(path))
     except (OSError, ValueError):
         return True
 
@@ -78,10 +99,40 @@ def _own(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
 
 
 def _kept(path: Path) -> bool:
-    """Say whether no other user can exchange what stands at a real path, by any of the folders above it."""
+    """Say whether no other user can exchange what stands at a path, by any of the folders on the way to it."""
     fit = {0, os.getuid(), Path(os.sep).stat().st_uid, _NOBODY}
-    above = [folder.stat() for folder in path.parents]
-    return all(status.st_uid in fit and (status.st_mode & stat.S_ISVTX or not _shared(status)) for status in above)
+    way = [(folder, found, folder.stat()) for folder, found in _way(path)]
+    return all(status.st_uid in fit and (not _shared(status) or _keeps(folder, found)) for folder, found, status in way)
+
+
+def _keeps(folder: Path, found: Path) -> bool:
+    """Say whether a folder that others may write keeps what is found there: it is sticky, and that is root's, ours, or not there yet."""
+    try:
+        return bool(folder.stat().st_mode & stat.S_ISVTX) and found.lstat().st_uid in {0, os.getuid()}
+    except FileNotFoundError:
+        return True
+
+
+def _way(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield each folder that the system looks into on the way to a path, with what it looks for there. Raises OSError."""
+    place, left, links = Path(os.sep), list(reversed(path.absolute().parts[1:])), 0
+    while left:
+        name = left.pop()
+        if name == os.pardir:
+            place = place.parent
+            continue
+        found = place / name
+        yield place, found
+        if not found.is_symlink():
+            place = found
+            continue
+        links += 1
+        if links > _LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+        target = found.readlink()
+        if target.is_absolute():
+            place = Path(os.sep)
+        left += reversed([part for part in target.parts if part != target.anchor])
 
 
 def _shared(status: os.stat_result) -> bool:

@@ -18,9 +18,9 @@ def folders(variables: Mapping[str, str] | None = None) -> Iterator[str]:
 
 
 def programs(name: str, places: Iterable[str]) -> Iterator[str]:
-    """Yield the path of every program of a name; none in a folder with a relative name, and none that every user may write."""
+    """Yield the path of every program of a name; none in a folder with a relative name, and none that any user may exchange."""
     # Each folder by itself: the first may hold one that is too old, or too new, and a later one a suitable one.
     for place in places:
         path = shutil.which(name, path=place) if Path(place).is_absolute() else None
-        if path is not None and not open_to_all(Path(path)) and not open_to_all(Path(path).resolve()):
+        if path is not None and not open_to_all(Path(path)):
             yield path

@@ -9,7 +9,8 @@ import os
 import select
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,7 @@ LIMIT = 64 * 1024 * 1024
 """Bytes of a file of text."""
 _BLOCK = 1 << 20
 _KEPT: dict[tuple[int, int], bytes] = {}
-"""What was written to pipes whose beginning has been looked at: it comes once only."""
+"""What was written to pipes whose beginning is looked at: it comes once only."""
 _STEP = 0.02
 BEGIN_SECONDS = 1.0
 """For the writer of a pipe to open it."""
@@ -34,7 +35,7 @@ SILENT_SECONDS = 60.0
 """For a writer that has opened a pipe, between two things that it writes."""
 
 
-def kind_of(mode: int) -> str:
+def described(mode: int) -> str:
     """Return what stands at a path that is no plain file, '' for one."""
     return _KINDS.get(stat.S_IFMT(mode), "" if stat.S_ISREG(mode) else "no file")
 
@@ -44,12 +45,37 @@ def read(path: Path | str, limit: int) -> bytes:
 
     Raises OSError, also for what is no plain file and for a pipe without a writer, and ValueError for a name that can be none.
     """
-    return _read(path, limit, keep=False)
+    handle = os.open(path, _OPEN)
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISFIFO(status.st_mode):
+            data = _KEPT.pop(_name(status), None)
+            return _piped(handle, path, limit) if data is None else data
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
+        if not stat.S_ISREG(status.st_mode) and not _is_null(status):
+            raise OSError(errno.EINVAL, f"it is {described(status.st_mode)}, not a file", str(path))
+        return _whole(handle, limit)
+    finally:
+        os.close(handle)
 
 
-def beginning(path: Path | str, size: int, limit: int) -> bytes:
-    """Return the first bytes of a file of which `read` with this limit returns all; raises as that does."""
-    return _read(path, size - 1, keep=False) if not _is_pipe(path) else _read(path, limit, keep=True)[:size]
+@contextmanager
+def beginning(path: Path | str, size: int, limit: int) -> Generator[bytes]:
+    """Give the first bytes of a file; raises as `read`. Inside the block one `read` of a pipe returns all of it, up to this limit."""
+    if not stat.S_ISFIFO(Path(path).stat().st_mode):
+        yield read(path, size - 1)
+        return
+    handle = os.open(path, _OPEN)  # as long as it is open, its number is that of no other
+    try:
+        name = _name(os.fstat(handle))
+        try:
+            data = _KEPT[name] = _piped(handle, path, limit)
+            yield data[:size]
+        finally:
+            _KEPT.pop(name, None)
+    finally:
+        os.close(handle)
 
 
 def text(path: Path | str, limit: int = LIMIT, *, errors: str = "strict") -> str:
@@ -66,52 +92,38 @@ def plain(path: Path | str) -> BinaryIO:
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, f"it is {kind_of(mode)}, not a file", str(path))
+        raise OSError(errno.EINVAL, f"it is {described(mode)}, not a file", str(path))
     return os.fdopen(handle, "rb")
 
 
 def write_stream(path: Path | str, data: bytes) -> None:
-    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also for a pipe without a reader."""
+    """Write to a pipe that somebody reads, or to a device such as a terminal. Raises OSError, also for a pipe without a reader.
+
+    A pipe that has a name in a folder is given up when its reader takes nothing; one that this process was given has a reader who may
+    be a pager, and tells when that has gone.
+    """
     try:
         handle = os.open(path, _OPEN & ~os.O_RDONLY | os.O_WRONLY)
     except OSError as error:
         if error.errno == errno.ENXIO:
             raise OSError(errno.ENXIO, "it is a pipe without a reader", str(path)) from None
         raise
+    named = stat.S_ISFIFO(os.fstat(handle).st_mode) and os.path.lexists(os.path.realpath(path))
+    limit = SILENT_SECONDS if named else None
     try:
         left = memoryview(data)
         while left:
             try:
                 left = left[os.write(handle, left) :]
             except BlockingIOError:
-                if not select.select([], [handle], [], SILENT_SECONDS)[1]:
+                if not select.select([], [handle], [], limit)[1]:
                     raise OSError(errno.ETIMEDOUT, f"its reader took nothing for {SILENT_SECONDS:g} s", str(path)) from None
     finally:
         os.close(handle)
 
 
-def _is_pipe(path: Path | str) -> bool:
-    return stat.S_ISFIFO(Path(path).stat().st_mode)
-
-
-def _read(path: Path | str, limit: int, *, keep: bool) -> bytes:
-    handle = os.open(path, _OPEN)
-    try:
-        status = os.fstat(handle)
-        if stat.S_ISFIFO(status.st_mode):
-            name = status.st_dev, status.st_ino
-            data = _KEPT.pop(name, None)
-            data = _piped(handle, path, limit) if data is None else data
-            if keep:
-                _KEPT[name] = data
-            return data
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
-        if not stat.S_ISREG(status.st_mode) and not _is_null(status):
-            raise OSError(errno.EINVAL, f"it is {kind_of(status.st_mode)}, not a file", str(path))
-        return _whole(handle, limit)
-    finally:
-        os.close(handle)
+def _name(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _is_null(status: os.stat_result) -> bool:

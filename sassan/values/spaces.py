@@ -2,7 +2,8 @@
 
 `QSPC.E.S P0, RZ, [R2]` asks whether R3:R2 is an address of shared memory; ptxas asks before it emulates an atomic operation. The address
 is followed backwards over the steps of a thread. Where both words come from parameters, numbers and indices alone, the answer is false:
-the host has no address of shared or local memory that it could pass.
+the host has no address of shared or local memory that it could pass. What is published of that is the CUDA C++ Programming Guide (address
+operator): the address of a variable of the device, of shared or of constant memory, if the device takes it, is used in device code only.
 """
 
 from collections import defaultdict

@@ -10,6 +10,7 @@ from cli.shell import SAMPLES, Sassan, assert_refused
 from cli.test_cuda_source import needs_nvrtc
 from edits import edited
 from sassan.cli.group import SUMMARIES, command
+from sassan.cli.output import csv as sheet
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
@@ -132,3 +133,24 @@ def test_a_name_steers_no_terminal(command: str, sassan: Sassan, tmp_path: Path)
     result = sassan(command, tmp_path / "k.sass", "--csv")
     assert all(line.isprintable() for line in result.out.splitlines())
     assert rows(result.out)[0]["name"] == "s\\x1b[31m\\u202ex"
+
+
+GUARDED = "@!P0 FADD R1, |R2|, R3"
+
+
+@pytest.mark.parametrize(
+    ("head", "value", "line"),
+    [
+        ("text", GUARDED, f'"{GUARDED}"'),
+        ("name", "@P0 BRA", "'@P0 BRA"),
+        ("text", "@P1 +cmd|'/C calc'!A0", "'@P1 +cmd|'/C calc'!A0"),
+        ("text", "@P1 CMD|'/C calc'!A0", "'@P1 CMD|'/C calc'!A0"),
+        ("text", "@P1 MOV R1, cmd|'/C calc'!A0", "\"'@P1 MOV R1, cmd|'/C calc'!A0\""),
+        ("text", "@P0 EXIT", "@P0 EXIT"),
+        ("name", "x;=cmd|'/C calc'!A0", "\"x;=cmd|'/C calc'!A0\""),
+        ("name", "x;", '"x;"'),
+        ("name", "a\n;b", '"a\\n;b"'),
+    ],
+)
+def test_a_cell_is_no_formula_wherever_a_spreadsheet_divides_rows(head: str, value: str, line: str):
+    assert sheet.text([head], [{head: value}]) == f"{head}\n{line}\n"

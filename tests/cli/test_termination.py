@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from budget import PATIENCE
+from sassan.system.leftovers import machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system has no /proc")]
 
@@ -41,7 +42,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def begun(place: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
+def begun(place: Path, name: str) -> Generator[subprocess.Popen[bytes]]:
     """Yield the process of a command whose compiler runs."""
     path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
     variables = {"TMPDIR": str(place / "tmp"), "SASSAN_CACHE": str(place / "cache"), "CC": "slow-cc", "PATH": path, "MARK": str(place)}
@@ -97,7 +98,7 @@ def test_workers_end_with_a_command_that_is_killed_and_the_next_one_sweeps(place
         process.kill()
         process.wait()
         wait_for(lambda: not any(b"multiprocessing" in words(number) for number in living(place)))
-    (place / "tmp" / f"sassan-{process.pid}-abcdefgh").mkdir()
+    (place / "tmp" / f"sassan-{process.pid}-{machine()}-abcdefgh").mkdir()
     (place / "runs").unlink()
     with begun(place, "analyze") as process:
         names = sorted(path.name for path in (place / "tmp").iterdir())

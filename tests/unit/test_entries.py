@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sassan.entries import Entries
+from sassan.entries import CacheWarning, Entries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no owners and modes of files")
 
@@ -27,7 +27,8 @@ def test_a_folder_that_others_may_write_is_not_used(mode: int, entries: Entries)
     entries.put("a", b"data")
     entries.folder().chmod(mode)
     assert entries.get("a") is None
-    entries.put("b", b"data")
+    with pytest.warns(CacheWarning, match="chmod go-w"):
+        entries.put("b", b"data")
     assert [path.name for path in entries.folder().iterdir()] == ["a"]
     entries.folder().chmod(0o755)
     assert entries.get("a") == b"data"

@@ -6,7 +6,8 @@ A live analysis is converted by the same code (`of(documents.analysis(…))`), s
 import io
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -201,17 +202,22 @@ class Saved:
     refused: tuple[Refused, ...]
 
 
-def is_results(path: str) -> bool:
-    """Say whether a file, or standard input for `-`, holds JSON rather than code; whoever reads code says why one cannot be read."""
-    try:
-        if path == _STANDARD_INPUT:
-            stream = sys.stdin.buffer
-            start = stream.peek(256) if isinstance(stream, io.BufferedReader) else b""
-        else:
-            start = beginning(path, 256, _LARGEST)
-    except (OSError, ValueError):
-        return False
-    return start.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+@contextmanager
+def is_results(path: str) -> Generator[bool]:
+    """Say whether a file, or standard input for `-`, holds JSON rather than code; read it inside the block, since a pipe comes once only.
+
+    Whoever reads code says why one cannot be read.
+    """
+    with ExitStack() as held:
+        try:
+            if path == _STANDARD_INPUT:
+                stream = sys.stdin.buffer
+                start = stream.peek(256) if isinstance(stream, io.BufferedReader) else b""
+            else:
+                start = held.enter_context(beginning(path, 256, _LARGEST))
+        except (OSError, ValueError):
+            start = b""
+        yield start.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
 def load(path: str) -> Saved:

@@ -134,13 +134,20 @@ def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, jso
 
 def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
     """The functions of one side that are meant: saved results, or an analysis."""
+    with saved_results.is_results(path) as saved:
+        return _saved(asked, path) if saved else _analyzed(asked, path)
+
+
+def _saved(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
+    saved = saved_results.load(path)
+    refused = tuple(Refused(refusal.file, refusal.error) for refusal in saved.refused)
+    for refusal in refused:
+        asked.observer.refused(replace(refusal, file=refusal.file or path))
+    return tuple(result for result in saved.results if wanted(result.name, asked.request.patterns)), Inputs((), refused)
+
+
+def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
     request, observer = asked.request, asked.observer
-    if saved_results.is_results(path):
-        saved = saved_results.load(path)
-        refused = tuple(Refused(refusal.file, refusal.error) for refusal in saved.refused)
-        for refusal in refused:
-            observer.refused(replace(refusal, file=refusal.file or path))
-        return tuple(result for result in saved.results if wanted(result.name, request.patterns)), Inputs((), refused)
     # A pattern may match functions of one side alone.
     inputs = replace(request, files=(path,), patterns=()).inputs(observer)
     chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, request.patterns))

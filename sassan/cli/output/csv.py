@@ -1,6 +1,7 @@
 """A table as CSV: its heads are the keys in JSON, an unknown value is empty, a source line is `file:line`, a list has blanks.
 
-No text in it can steer a terminal, and none is a formula: a text that a spreadsheet would compute begins with an apostrophe.
+No text in it can steer a terminal, and none is a formula: a text that a spreadsheet would compute begins with an apostrophe. A cell with a
+semicolon is quoted: spreadsheets of many languages divide rows there, and the rest of the cell would be one of its own.
 """
 
 import csv
@@ -12,8 +13,13 @@ from typing import cast
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
 
-_FORMULA = re.compile(r"[=\t\r]|@(?!!?U?P[0-9T] )|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
-"""How a text begins that a spreadsheet computes: no number, no strokes that stand for nothing, no guard of an instruction."""
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
+"""How a text begins that a spreadsheet computes: no number, no strokes that stand for nothing."""
+_GUARDED = re.compile(r"@!?U?P[0-9T] [A-Z][A-Z0-9_.]*(?=[ ;]|$)(?!.*\w\|['\w])")
+"""An instruction with a guard, which a spreadsheet refuses; not one with a word before a stroke, as a call of another program has."""
+_INSTRUCTIONS = "text"
+"""The column of instructions."""
+_DIVIDER = ";"
 _LAUNCH = ("launch_grid", "launch_block")
 """The columns behind all others where rows are of several launches."""
 
@@ -34,10 +40,11 @@ def text(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     rows = tuple(map(_launched, rows))
     heads = (*heads, *(_LAUNCH if any(_LAUNCH[0] in row for row in rows) else ()))
     lines = StringIO(newline="")
-    writer = csv.writer(lines, lineterminator="\n")
+    end = f"{_DIVIDER}\n"
+    writer = csv.writer(lines, lineterminator=end)  # it quotes what holds a character of the end of a line
     writer.writerow(map(_cell, heads))
-    writer.writerows([_cell(row.get(head)) for head in heads] for row in rows)
-    return lines.getvalue()
+    writer.writerows([_cell(row.get(head), instruction=head == _INSTRUCTIONS) for head in heads] for row in rows)
+    return lines.getvalue().replace(end, "\n")  # no cell holds the end of a line
 
 
 def _launched(row: Mapping[str, object]) -> Mapping[str, object]:
@@ -49,7 +56,7 @@ def _launched(row: Mapping[str, object]) -> Mapping[str, object]:
             return row
 
 
-def _cell(value: object) -> object:
+def _cell(value: object, *, instruction: bool = False) -> object:
     match value:
         case None:
             return ""
@@ -58,7 +65,7 @@ def _cell(value: object) -> object:
         case list():
             return _text(" ".join(map(str, cast("list[object]", value))))
         case str():
-            return _text(value)
+            return safe(value) if instruction and _GUARDED.match(value) else _text(value)
         case _:
             return value
 

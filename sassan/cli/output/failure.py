@@ -2,12 +2,15 @@
 
 import sys
 import warnings
+from collections.abc import Mapping
 
 from sassan.cli.output.terminal import colourful, cut, message, note, safe
+from sassan.entries import CacheWarning
 from sassan.errors import DefectWarning, SassanError
 from sassan.source import Source, Span
 
 _readable = message
+_HEADS: Mapping[type[Warning], str] = {DefectWarning: "warning[defect]", CacheWarning: "note"}
 _BEFORE = 60
 """Characters of a long source line that are shown before the place of the error."""
 _SHOWN = 110
@@ -27,9 +30,9 @@ def show(error: SassanError, file: str = "") -> None:
 
 
 def warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object) -> None:
-    """Print a warning of Python, once, on standard error: a defect that was found as one of ours, any other as Python does."""
-    text = f"warning[defect]: {cut(_readable(str(message)), _LONGEST)}\n"
-    note(text if issubclass(category, DefectWarning) else warnings.formatwarning(message, category, filename, lineno))
+    """Print a warning of Python, once, on standard error: those of ours as such, any other as Python does."""
+    head = next((head for kind, head in _HEADS.items() if issubclass(category, kind)), None)
+    note(f"{head}: {cut(_readable(str(message)), _LONGEST)}\n" if head else warnings.formatwarning(message, category, filename, lineno))
 
 
 def describe(error: SassanError, file: str = "") -> str:

@@ -1,6 +1,7 @@
 """A cluster of two workers keeps the contract of every executor."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -113,6 +114,22 @@ def test_a_worker_with_another_version_is_refused(cluster: str, monkeypatch: pyt
     with pytest.raises(UsageError) as caught:
         Dask(cluster)
     assert caught.value.code == "cluster-version"
+
+
+def test_a_worker_that_stands_still_is_one_clear_error(cluster: str, executor: Dask, monkeypatch: pytest.MonkeyPatch):
+    assert executor.workers == 2
+    client = distributed.Client(cluster, set_as_default=False)
+    stopped = client.run(os.getpid)
+    client.close()
+    number = next(iter(stopped.values()))
+    monkeypatch.setattr(dask, "_CONNECT", 1.5)
+    os.kill(number, signal.SIGSTOP)
+    try:
+        with pytest.raises(UsageError, match="not every worker did within") as caught:
+            Dask(cluster)
+    finally:
+        os.kill(number, signal.SIGCONT)
+    assert caught.value.code == "scheduler"
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):

@@ -1,5 +1,7 @@
 """Processes that their parent ends clean up behind themselves."""
 
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -7,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from sassan.executor import Processes
+from sassan.executor import Processes, processes
 
 
 def held_or_seen(item: tuple[str, bool]) -> None:
@@ -27,3 +29,27 @@ def test_a_process_that_is_ended_removes_its_temporary_folder(tmp_path: Path):
     assert next(results) is None
     results.close()  # type: ignore[attr-defined]
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
+
+
+class Gone:
+    """A parent that has ended."""
+
+    def join(self) -> None:
+        pass
+
+
+def test_a_worker_in_compiled_code_ends_with_its_parent_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    done: list[tuple[str, int]] = []
+    monkeypatch.setattr("multiprocessing.process.parent_process", Gone)
+    monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.0)
+
+    def kill(_: int, sent: int) -> None:
+        done.append(("kill", sent))
+
+    def leave(status: int) -> None:
+        done.append(("exit", status))
+
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(os, "_exit", leave)
+    processes._end_with_parent()  # pyright: ignore[reportPrivateUsage]
+    assert done == [("kill", signal.SIGTERM), ("exit", 143)]

@@ -99,3 +99,13 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path):
         (),
         (),
     ]
+
+
+@pytest.mark.parametrize("name", [".env", ".hidden.cu", "link.cu", "credentials", "id_rsa.pem"])
+def test_a_line_table_shows_source_code_only_and_nothing_that_is_hidden(name: str, tmp_path: Path):
+    (tmp_path / ".git").mkdir()
+    for path in (".env", ".hidden.cu", ".git/config.cu", "credentials", "id_rsa.pem", "k.CU"):
+        (tmp_path / path).write_text("text", "utf-8")
+    (tmp_path / "link.cu").symlink_to(".git/config.cu")
+    sources = Sources(str(tmp_path))
+    assert (sources.lines(name), sources.lines("k.CU")) == ((), ("text",))

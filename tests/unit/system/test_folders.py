@@ -10,7 +10,7 @@ import pytest
 from numba.core import config
 
 from sassan.compilers.nvrtc import libraries
-from sassan.entries import Entries
+from sassan.entries import CacheWarning, Entries
 from sassan.frontend.cubin.tools import tools
 from sassan.makespan import jit
 from sassan.record.library import library
@@ -34,7 +34,17 @@ def linked(folder: Path) -> None:
     folder.symlink_to("elsewhere")
 
 
-UNFIT = [shared, under_shared, linked]
+def reached_over_shared(folder: Path) -> None:
+    """Let others exchange a link on the way, whose own folder is not among those above what it leads to."""
+    safe, passed = folder.parent.parent / "safe", folder.parent.parent / "passed"
+    folder.parent.rename(safe)
+    passed.mkdir()
+    (passed / "link").symlink_to(safe)
+    folder.parent.symlink_to(passed / "link")
+    passed.chmod(0o777)
+
+
+UNFIT = [shared, under_shared, linked, reached_over_shared]
 
 
 @pytest.fixture
@@ -71,8 +81,19 @@ def test_an_entry_of_a_cache_is_neither_read_nor_written_there(
     entries.put("a", b"data")
     assert entries.get("a") == b"data"
     change(tmp_path / "above" / "cache")
-    entries.put("b", b"data")
+    with pytest.warns(CacheWarning, match="is not used"):
+        entries.put("b", b"data")
     assert (entries.get("a"), entries.get("b")) == (None, None)
+
+
+def test_a_cache_is_made_for_this_user_alone_whatever_the_umask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "home" / ".cache" / "sassan"))
+    entries = Entries("cache", b"form-1")
+    before = os.umask(0o002)
+    entries.put("a", b"data")
+    os.umask(before)
+    made = [entries.folder(), *entries.folder().parents[:3]]
+    assert [folder.stat().st_mode & 0o777 for folder in made] == [0o700] * 4
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
@@ -87,7 +108,8 @@ def test_a_planted_library_is_not_loaded(tmp_path: Path, monkeypatch: pytest.Mon
     assert trusted_file(made / "stand-in.so")
     assert (made / "stand-in.so").stat().st_ino != number
     made.parent.chmod(0o777)
-    assert library(tmp_path / "second") == tmp_path / "second"
+    with pytest.warns(CacheWarning):
+        assert library(tmp_path / "second") == tmp_path / "second"
     assert (tmp_path / "second" / "libcuda.so.1").resolve().is_relative_to(tmp_path / "second")
 
 
@@ -95,15 +117,30 @@ def doubled(value: int) -> int:
     return 2 * value
 
 
+def kept(function: Callable[[int], int]) -> Path | None:
+    """Return the folder that keeps the machine code of a function."""
+    place: str | None = jit.compiled(function).stats.cache_path  # type: ignore[attr-defined]
+    return None if place is None else Path(place)
+
+
 def test_machine_code_is_not_loaded_from_a_shared_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o777)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "shared"))
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "own"))
-    made = jit.compiled(doubled)
-    assert Path(made.stats.cache_path).parent == tmp_path / "own" / "machine-code"  # type: ignore[attr-defined]
+    before = os.umask(0o002)
+    place = kept(doubled)
+    os.umask(before)
+    assert place is not None
+    assert place.parent == tmp_path / "own" / "machine-code"
+    assert place.stat().st_mode & 0o777 == 0o700
+    (place / "planted").touch()
+    place.chmod(0o777)
+    assert kept(doubled) is kept(doubled) is None
+    assert place.stat().st_mode & 0o777 == 0o777
     (tmp_path / "own").chmod(0o777)
-    assert jit.compiled(doubled).stats.cache_path is None  # type: ignore[attr-defined]
+    with pytest.warns(CacheWarning):
+        assert kept(doubled) is None
 
 
 def test_a_program_that_every_user_may_write_or_of_the_current_folder_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -119,6 +156,21 @@ def test_a_program_that_every_user_may_write_or_of_the_current_folder_is_not_fou
     assert open_to_all(tmp_path / "fit" / "nvdisasm")
     monkeypatch.setenv("PATH", "fit")
     assert not [tool for tool in tools("nvdisasm") if str(tmp_path) in tool.path]
+
+
+def test_a_program_whose_folder_others_may_exchange_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for above, mode in (("open", 0o777), ("sticky", 0o1777)):
+        place = tmp_path / above / "cuda" / "bin"
+        place.mkdir(parents=True)
+        (place / "nvcc").write_text("#!/bin/sh\n")
+        (place / "nvcc").chmod(0o755)
+        (tmp_path / above).chmod(mode)
+    places = [str(tmp_path / above / "cuda" / "bin") for above in ("open", "sticky")]
+    assert list(programs("nvcc", places)) == [f"{places[1]}/nvcc"]
+    monkeypatch.setattr(os, "getuid", lambda: 1 << 20)
+    if (tmp_path / "sticky" / "cuda").stat().st_uid == 0:
+        os.chown(tmp_path / "sticky" / "cuda", 1 << 19, -1)
+    assert list(programs("nvcc", places)) == []
 
 
 def test_a_library_is_not_loaded_by_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -37,8 +37,19 @@ def written(pipe: Path, *parts: bytes) -> threading.Thread:
 
 def test_a_pipe_is_read_to_its_end_and_its_beginning_is_not_lost(pipe: Path):
     writer = written(pipe, b"ab", b"cd" * 100_000)
-    assert beginning(pipe, 3, 1 << 20) == b"abc"
-    assert read(pipe, 1 << 20) == b"ab" + b"cd" * 100_000
+    with beginning(pipe, 3, 1 << 20) as start:
+        assert start == b"abc"
+        assert read(pipe, 1 << 20) == b"ab" + b"cd" * 100_000
+    writer.join()
+
+
+def test_what_was_looked_at_and_not_read_is_not_kept(pipe: Path):
+    writer = written(pipe, b"old")
+    with beginning(pipe, 3, 10):
+        pass
+    writer.join()
+    writer = written(pipe, b"new")
+    assert read(pipe, 10) == b"new"
     writer.join()
 
 
@@ -70,6 +81,26 @@ def test_a_stream_is_written_where_somebody_reads(pipe: Path, monkeypatch: pytes
     with pytest.raises(TimeoutError, match="took nothing"):
         write_stream(pipe, bytes(1 << 20))
     os.close(handle)
+
+
+def test_a_pager_may_take_its_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "SILENT_SECONDS", 0.01)
+    out, into = os.pipe()
+    taken: list[bytes] = []
+
+    def take() -> None:
+        time.sleep(0.05)
+        with os.fdopen(out, "rb") as file:
+            taken.append(file.read(300_000))
+
+    reader = threading.Thread(target=take)
+    reader.start()
+    try:
+        write_stream(f"/dev/fd/{into}", b"x" * 300_000)
+    finally:
+        os.close(into)
+        reader.join()
+    assert taken == [b"x" * 300_000]
 
 
 def test_a_process_ends_with_all_that_it_started():
