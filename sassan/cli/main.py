@@ -12,9 +12,9 @@ import typer
 from sassan import __version__
 from sassan.cli.group import LazyGroup
 from sassan.cli.output import failure, terminal
-from sassan.cli.termination import terminations
 from sassan.collector import collect_rarely
 from sassan.errors import SassanError, SelfCheckError, StorageError, UsageError, is_full, no_space
+from sassan.system.termination import terminations
 
 _USAGE = UsageError.status
 _INTERNAL = SelfCheckError.status

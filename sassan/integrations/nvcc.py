@@ -13,15 +13,17 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
 from sassan.integrations.nvcc_line import CommandLine, line
 from sassan.names import visible
-from sassan.system.processes import start_typed, waited
+from sassan.system.processes import Process, put_off, start_typed, waited
 from sassan.system.programs import folders, programs
+from sassan.system.termination import terminations
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
@@ -33,9 +35,15 @@ _INSTALL = "install the CUDA toolkit, put its nvcc on PATH, or name it first: sa
 _SECONDS = 600
 _COMPILER_SECONDS = 86_400
 """A day: no build waits longer for one file."""
-_RUN = re.compile(r'\$\(|[`"]')
+_GRACE_SECONDS = 5.0
+"""For a compiler to end that was asked to."""
+_NAME = re.compile(r'\$\(|[`"]')
 """What a shell runs, or what ends a name, between the double quotes in which nvcc hands names of files to one."""
+_WORD = re.compile(r"(?<!\\)(?:\\\\)*(?:\$\(|`)")
+"""What a shell runs in any other word, `-DX=$(date)`; quotes and `\\$(` are for it to take away."""
 _NOTHING = "nothing-to-check"
+_INTERRUPTED = 130
+"""The status of a command that Ctrl-C ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +130,34 @@ def run(task: Task) -> int:
 
 
 def _compiled(task: Task) -> int:
-    """Return the status of the compiler; a name of a file that nvcc would have the shell run a part of is refused."""
-    name = next((name for name in task.line.names if _RUN.search(name)), None)
-    if name is not None:
-        message = f"nvcc hands '{name}' to a shell, which does not take it as a name"
-        raise UsageError("unsafe-name", message, hint="name the file without $(, backquotes and quotes")
-    process = start_typed(task.compiler)
-    try:
-        status = waited(process, _COMPILER_SECONDS)
-    finally:
-        if process.poll() is None:
-            process.terminate()
+    """Return the status of the compiler; what nvcc would have the shell run a part of is refused."""
+    names = (name for name in task.line.names if _NAME.search(name))
+    word = next(chain(names, (word for word in task.line.words if _WORD.search(word))), None)
+    if word is not None:
+        message = f"nvcc hands '{word}' to a shell, which does not take it as it is"
+        raise UsageError("unsafe-name", message, hint="write no $( and no backquotes, and no quotes in the name of a file")
+    status = _status(task.compiler, _COMPILER_SECONDS)
     if status is None:
         raise UsageError("compiler-time", f"the compiler did not end in {_COMPILER_SECONDS} s", hint="compile less at a time")
     return status
+
+
+def _status(command: Sequence[str], seconds: float, stdout: int | None = None) -> int | None:
+    """Return the status of a command, None where it does not end in time; it ends with this process, too."""
+    with ExitStack() as ending:
+        with put_off():
+            process = start_typed(command, stdout=stdout)
+            ending.callback(_end, process)
+        return waited(process, seconds)
+
+
+def _end(process: Process) -> None:
+    """End a process that may be at work: the files that it could not finish are its own to remove."""
+    if process.poll() is None:
+        process.terminate()
+        if waited(process, _GRACE_SECONDS) is None:
+            process.kill()
+            process.wait(_GRACE_SECONDS)
 
 
 def _nothing(task: Task, missing: Sequence[Path]) -> int:
@@ -177,10 +199,8 @@ def _sassan(task: Task, made: Sequence[Path]) -> int:
     """Return the status of sassan over these files; its output goes to standard error, which no build reads."""
     # -P: what stands in the folder of the build must not come before the library.
     command = [sys.executable, "-P", "-m", "sassan", *task.command, *(os.fspath(path.absolute()) for path in made)]
-    process = start_typed(command, stdout=sys.stderr.fileno())
-    status = waited(process, _SECONDS)
+    status = _status(command, _SECONDS, sys.stderr.fileno())
     if status is None:
-        process.kill()
         _say(f"warning: sassan gave no answer in {_SECONDS} s\n")
         return UsageError.status
     return status
@@ -196,14 +216,17 @@ def main() -> int:
     if sys.argv[1:] == ["--help"]:
         sys.stdout.write(f"{__doc__}\nsassan-nvcc nvcc --help shows the options of nvcc.\n")
         return 0
-    try:
-        return run(task(sys.argv[1:], os.environ))
-    except SassanError as error:
-        _say(f"error[{error.code}]: {visible(error.message)}\nhint: {error.hint}\n")
-        return error.status
-    except OSError as error:
-        _say(f"error[nvcc-missing]: the compiler cannot be started: {visible(str(error))}\nhint: {_INSTALL}\n")
-        return MissingToolError.status
+    with terminations() as received:
+        try:
+            return run(task(sys.argv[1:], os.environ))
+        except SassanError as error:
+            _say(f"error[{error.code}]: {visible(error.message)}\nhint: {error.hint}\n")
+            return error.status
+        except OSError as error:
+            _say(f"error[nvcc-missing]: the compiler cannot be started: {visible(str(error))}\nhint: {_INSTALL}\n")
+            return MissingToolError.status
+        except KeyboardInterrupt:
+            return _INTERRUPTED if received.status is None else received.status
 
 
 if __name__ == "__main__":

@@ -57,6 +57,8 @@ class CommandLine:
     outputs: tuple[Path, ...] = ()
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files and folders that it names."""
+    words: tuple[str, ...] = field(default=(), compare=False)
+    """All that was typed, also in files of options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,10 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLin
     """Return what nvcc makes for these arguments, in this environment."""
     before, after = (_split(environment.get(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
-    typed = _words(list(_expanded(arguments)))
+    told = tuple(_expanded(arguments))
+    typed = _words(told)
     named = (*typed.inputs, *(typed.values[name] for name in _FILES if name in typed.values))
-    return replace(_made(words), names=named)
+    return replace(_made(words), names=named, words=told)
 
 
 def _made(words: _Words) -> CommandLine:

@@ -162,7 +162,7 @@ def kill(process: Process) -> None:
 
 
 @contextmanager
-def _put_off() -> Generator[None]:
+def put_off() -> Generator[None]:
     """Put off what signals raise to the end of the block: what has begun in it has a name by then, by which it can be ended."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals raise in the main thread only
@@ -191,7 +191,7 @@ def finish(  # noqa: PLR0913 - what a run consists of
     """
     output, messages = list[bytes](), bytearray()
     with ExitStack() as ending:
-        with _put_off():
+        with put_off():
             process = start(command, program=program, folder=folder, stdin=PIPE if given else NOTHING, stderr=PIPE)
             ending.callback(kill, process)  # also what it left behind
             reader = _begun(_collect, process, output, size)

@@ -150,9 +150,22 @@ def test_a_mangled_name_is_demangled_as_data(place: Path):
     assert place
 
 
-@pytest.mark.parametrize("words", [["-c", f"a$({RUN}).cu"], ["-c", "a.cu", "-o", f"`{RUN}`.o"], ["-c", "a.cu", "-odir", 'x"']])
+HANDED = [
+    ["-c", f"a$({RUN}).cu"],
+    ["-c", "a.cu", "-o", f"`{RUN}`.o"],
+    ["-c", "a.cu", "-odir", 'x"'],
+    ["-c", "a.cu", "-D", f"X=$({RUN})"],
+    ["-c", "a.cu", f"-DX=`{RUN}`"],
+    ["-c", "a.cu", f"-Xcompiler=-DX=$({RUN})"],
+    ["-c", "a.cu", f"-U\\\\$({RUN})"],
+    ["-c", "a.cu", "-optf", "options"],
+]
+
+
+@pytest.mark.parametrize("words", HANDED, ids=lambda words: words[-1])
 def test_a_name_that_nvcc_would_run_is_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "options").write_text(f"-DX=$({RUN})")
     (tmp_path / "nvcc").write_text('#!/bin/sh\nsh -c "echo \\"$*\\""\n')
     (tmp_path / "nvcc").chmod(0o755)
     with pytest.raises(SassanError, match="hands"):

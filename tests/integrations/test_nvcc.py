@@ -171,6 +171,25 @@ def test_the_status_of_the_compiler_is_kept(nvcc, tmp_path):
     assert wrapped(tmp_path / "nvcc-of-nobody", "-c", "k.cu", folder=tmp_path).returncode == 4
 
 
+def test_quotes_and_what_is_escaped_in_options_is_the_compilers(nvcc, tmp_path):
+    done = wrapped(nvcc, '-DX="s"', r"-DY=\$(x)", "-DZ=$HOME", "--dryrun", "-c", "saxpy.cu", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_compiler_ends_with_a_command_that_is_terminated(tmp_path):
+    compiler = tmp_path / "nvcc"
+    compiler.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
+    compiler.chmod(0o755)
+    command = [sys.executable, "-P", "-m", "sassan.integrations.nvcc", str(compiler), "-c", "k.cu"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as wrapper:
+        assert wrapper.stdout is not None
+        number = int(wrapper.stdout.readline())
+        wrapper.terminate()
+        assert wrapper.wait(PATIENCE) == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
 def test_a_compiler_that_wrote_something_else_passes_no_check(nvcc, tmp_path):
     (tmp_path / "saxpy.cubin").write_bytes((CUBINS / "saxpy.cubin").read_bytes())  # of an earlier build
     done = wrapped("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", folder=tmp_path)

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from sassan.cli.termination import Termination, terminations
+from sassan.system.termination import Termination, terminations
 
 
 class Ending:
