@@ -236,7 +236,7 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     sys.unraisablehook = _exit_at_once
     Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()  # as the command line does
-    warnings.simplefilter("ignore", CacheWarning)  # the parent says it
+    warnings.simplefilter("ignore", CacheWarning)  # said once, by whoever starts workers, not by each
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))

@@ -288,3 +288,11 @@ def test_an_interrupted_run_goes_on_to_the_same_lines(sassan: Sassan, folder: Pa
     assert (found["before"], found["files"], found["functions"]) == (done, 25, 26)
     assert sassan("batch", "d", "-o", "whole", "--executor", "serial").status == 0
     assert Path("r.jsonl").read_bytes() == Path("whole").read_bytes()
+
+
+def test_a_cache_that_workers_do_not_use_is_one_note(sassan: Sassan, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "open"))
+    result = sassan("batch", str(folder), "-o", str(tmp_path / "out.jsonl"), "--executor", "serial")
+    assert result.err.count("is not used") == 1

@@ -21,8 +21,10 @@ from sassan.cli.output import csv as sheet
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, label, note, out, safe
+from sassan.entries import usable
 from sassan.errors import UsageError
 from sassan.executor import Certificates, Executor, can_end_after
+from sassan.frontend.cubin import cache
 from sassan.names import middle
 
 _INTERRUPTED = 130
@@ -91,6 +93,7 @@ def batch(
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
     job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.Kind.PROCESSES and can_end_after() else None)
+    usable(cache.folder())  # it says if not: workers do not, which are many
     with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
