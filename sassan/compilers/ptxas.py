@@ -39,4 +39,7 @@ def _assembled(tool: Tool, ptx: bytes, arch: str) -> bytes:
     with scratch() as folder:
         (folder / "in.ptx").write_bytes(ptx)
         run([tool.path, f"-arch={arch}", "in.ptx", "-o", "out.cubin"], folder, _LIMITS)
-        return (folder / "out.cubin").read_bytes()
+        try:
+            return (folder / "out.cubin").read_bytes()
+        except FileNotFoundError:
+            raise ToolProblem("ptxas named no error, and left no cubin") from None

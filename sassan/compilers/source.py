@@ -89,8 +89,12 @@ def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSo
                 return None
             log = str(problem)
             raise _failed(path, data, log.partition(name)[2] or f": error: {log.replace(f'{_FOLDER}/', f'{_parent(path)}/')}") from None
-        files = _DEPENDENCY.findall(os.fsdecode((folder / "read.d").read_bytes()).partition(" : ")[2])
-        code = CompiledSource((folder / "made.cubin").read_bytes(), (folder / _SOURCE).with_suffix(".ptx").read_bytes())
+        try:
+            rule = (folder / "read.d").read_bytes()
+            code = CompiledSource((folder / "made.cubin").read_bytes(), (folder / _SOURCE).with_suffix(".ptx").read_bytes())
+        except FileNotFoundError as missing:
+            raise _failed(path, data, f": error: nvcc named no error, and left no '{Path(str(missing.filename)).name}'") from None
+        files = _DEPENDENCY.findall(os.fsdecode(rule).partition(" : ")[2])
         names = (re.sub(r"\\(.)|\$(\$)", r"\1\2", file) for file in files if file != "\\")
         return code, tuple(user_file(path, name) for name in names if name != _SOURCE)
 

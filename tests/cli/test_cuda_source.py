@@ -108,6 +108,17 @@ def test_the_message_of_nvcc_is_that_of_the_command(sassan: Sassan, source: Path
     assert f"--> {source}:2:1" in result.err
 
 
+def test_a_compiler_that_succeeds_without_any_output_is_an_error(sassan: Sassan, source: Path, monkeypatch: pytest.MonkeyPatch):
+    nothing = source.parent / "tools" / "nvcc"
+    nothing.parent.mkdir()
+    nothing.write_text("#!/bin/sh\n", "utf-8")
+    nothing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{nothing.parent}{os.pathsep}{os.environ['PATH']}")
+    result = sassan("analyze", source, "--arch", "sm_80")
+    assert_refused(result, 3)
+    assert "nvcc named no error, and left no 'read.d'" in result.err
+
+
 @pytest.mark.slow
 @needs_nvrtc
 @reads_sm_80
