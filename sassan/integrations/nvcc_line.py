@@ -78,10 +78,10 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLin
     """Return what nvcc makes for these arguments, in this environment."""
     before, after = (_split(environment.get(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
-    told = tuple(_expanded(arguments))
-    typed = _words(told)
+    given = tuple(_expanded(arguments))
+    typed = _words(given)
     named = (*typed.inputs, *(typed.values[name] for name in _FILES if name in typed.values))
-    return replace(_made(words), names=named, words=told)
+    return replace(_made(words), names=named, words=given)
 
 
 def _made(words: _Words) -> CommandLine:

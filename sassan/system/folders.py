@@ -72,7 +72,7 @@ def open_to_all(path: Path) -> bool:
     try:
         if path.stat().st_mode & stat.S_IWOTH:
             return True
-        return any(folder.stat().st_mode & stat.S_IWOTH and not _keeps(folder, found) for folder, found in _way(path))
+        return any(folder.stat().st_mode & stat.S_IWOTH and not _keeps(folder, entry) for folder, entry in _way(path))
     except (OSError, ValueError):
         return True
 
@@ -101,14 +101,14 @@ def _own(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
 def _kept(path: Path) -> bool:
     """Say whether no other user can exchange what stands at a path, by any of the folders on the way to it."""
     fit = {0, os.getuid(), Path(os.sep).stat().st_uid, _NOBODY}
-    way = [(folder, found, folder.stat()) for folder, found in _way(path)]
-    return all(status.st_uid in fit and (not _shared(status) or _keeps(folder, found)) for folder, found, status in way)
+    way = [(folder, entry, folder.stat()) for folder, entry in _way(path)]
+    return all(status.st_uid in fit and (not _shared(status) or _keeps(folder, entry)) for folder, entry, status in way)
 
 
-def _keeps(folder: Path, found: Path) -> bool:
-    """Say whether a folder that others may write keeps what is found there: it is sticky, and that is root's, ours, or not there yet."""
+def _keeps(folder: Path, entry: Path) -> bool:
+    """Say whether a folder that others may write keeps an entry: it is sticky, and the entry is root's, ours, or not there yet."""
     try:
-        return bool(folder.stat().st_mode & stat.S_ISVTX) and found.lstat().st_uid in {0, os.getuid()}
+        return bool(folder.stat().st_mode & stat.S_ISVTX) and entry.lstat().st_uid in {0, os.getuid()}
     except FileNotFoundError:
         return True
 
@@ -121,15 +121,15 @@ def _way(path: Path) -> Iterator[tuple[Path, Path]]:
         if name == os.pardir:
             place = place.parent
             continue
-        found = place / name
-        yield place, found
-        if not found.is_symlink():
-            place = found
+        entry = place / name
+        yield place, entry
+        if not entry.is_symlink():
+            place = entry
             continue
         links += 1
         if links > _LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-        target = found.readlink()
+        target = entry.readlink()
         if target.is_absolute():
             place = Path(os.sep)
         left += reversed([part for part in target.parts if part != target.anchor])

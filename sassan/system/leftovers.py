@@ -3,7 +3,7 @@
 Each is locked by its process while that lives. The system gives the lock back however the process ends, so that neither a number that was
 given to another process nor one of another container misleads. What cannot be locked (Windows, some network file systems) is never swept.
 Some network file systems keep locks for each machine by itself: the name says which machine holds what, and what is another's is swept only
-when nobody has touched it for long.
+when it was not touched for long.
 """
 
 import os
@@ -55,7 +55,7 @@ def sweep(folder: Path, names: re.Pattern[str], *, again: bool = False) -> None:
     _SWEPT.add(key)
     with suppress(OSError, ImportError):
         with os.scandir(folder) as entries:
-            left = [(entry.path, found["machine"]) for entry in entries if (found := names.fullmatch(entry.name))]
+            left = [(entry.path, name["machine"]) for entry in entries if (name := names.fullmatch(entry.name))]
         for path, held_by in left:
             with suppress(OSError):
                 _remove(path, 0.0 if held_by == machine() else _LONG)
