@@ -66,7 +66,7 @@ def whole(cfg: WarpCfg, launch: Launch, chosen: Warps) -> npt.NDArray[np.int64]:
     place, active = warps_at(function, launch, chosen.spots, np.random.default_rng(2026))
     seen = Visits(cfg, len(chosen))
     order = Order.TAKEN_FIRST if function.arch in PRE_VOLTA else Order.RANDOM
-    outcome = Machine(code, Integers(place), order, Limits(steps=4000)).run(active, seen)
+    outcome = Machine(code, Integers(place), order, Limits(steps=1 << 18)).run(active, seen)
     assert (outcome.status == RunStatus.ENDED).all()
     return seen.visits
 
