@@ -329,6 +329,8 @@ class Function:
     """`sha256:…` of the cubin that the function was read from, '' where it was read from none: recorded launches name it."""
     contradiction: tuple[int, str] | None = None
     """The address of an instruction whose text contradicts its encoding, and a message: no analysis says anything of the function."""
+    unchecked: int = 0
+    """How many texts of a listing with encodings are not held against these: no data say what their encodings are."""
 
     @property
     def registers(self) -> int | None:

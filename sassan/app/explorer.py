@@ -58,7 +58,7 @@ def explored(request: AnalysisRequest, folder: str) -> FileView:
     # A recorded launch of a kernel in another file is no error of this one.
     errors = tuple(each.error for each in inputs.refused if each.file == file)
     texts = {name: sources.lines(name) for function in functions for name in function["code"]["sources"]}
-    return FileView(file, functions, texts, errors, inherited(each.function for each in chosen))
+    return FileView(file, functions, texts, errors, inherited([each.function for each in chosen]))
 
 
 def _ptx(file: str, request: AnalysisRequest) -> Mapping[str, tuple[PtxLine, ...]]:

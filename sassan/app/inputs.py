@@ -79,6 +79,9 @@ class Inputs:
         return max((refused.error.status for refused in self.refused), default=0)
 
 
+UNCOMPARED = "are those of their encodings: no data cover them"
+
+
 class Observer:
     """Receives what happens while a request runs; this one lets it pass. A command line prints errors and shows progress."""
 
@@ -97,10 +100,12 @@ class Observer:
         yield from items
 
 
-def inherited(functions: Iterable[Function]) -> tuple[str, ...]:
-    """What reading these functions assumes: the machine code of an SM may be read as that of another; each once."""
+def inherited(functions: Sequence[Function]) -> tuple[str, ...]:
+    """What reading these functions assumes, each once: the machine code of an SM may be read as that of another, and texts be right."""
     known = (architecture(function.arch) for function in functions if not function.frames)
-    return tuple(dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")))
+    unchecked = sum(function.unchecked for function in functions)
+    texts = (f"the texts of {unchecked} instructions {UNCOMPARED}",) if unchecked else ()
+    return (*dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")), *texts)
 
 
 def matches(name: str, pattern: str) -> bool:

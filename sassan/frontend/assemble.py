@@ -14,7 +14,7 @@ from sassan.frontend.padding import without_padding
 from sassan.frontend.sections import TextSection, truncated
 from sassan.ir import CodeAddress, Function, Immediate, Instruction, Operand, Symbol, Target
 from sassan.isa import control
-from sassan.isa.encodings import Encodings
+from sassan.isa.encodings import encodings
 from sassan.source import Source, Span
 
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
@@ -45,7 +45,7 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         lines = lines._replace(words=_words(source, section, arch, lines, facts.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
-    contradiction = _contradiction(arch, instructions) if facts is None else None
+    contradiction, unchecked = _held(arch, instructions) if facts is None else (None, 0)
     if facts is not None:
         # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
@@ -54,7 +54,7 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
     entry = labels.get(section.name, arch.first)
     code = without_padding(instructions, frozenset(address for address, _ in symbols))
     function = Function(section.name, arch.name, code, entry, symbols, section.span, kernel=section.kernel, declared=section.declared)
-    return replace(function, contradiction=contradiction) if contradiction is not None else function
+    return replace(function, contradiction=contradiction, unchecked=unchecked) if contradiction is not None or unchecked else function
 
 
 def _words(source: Source, section: TextSection, arch: Architecture, lines: SectionLines, code: bytes) -> list[int]:
@@ -96,14 +96,23 @@ def _instructions(rows: list[InstructionLine], codes: _Codes, resolve: "_Resolve
     return out
 
 
-def _contradiction(arch: Architecture, instructions: list[Instruction]) -> tuple[int, str] | None:
-    """Return the first instruction whose text is not what its encoding says, by its address, with a message; None where there is none."""
-    differences = Encodings(arch).difference
+def _held(arch: Architecture, instructions: list[Instruction]) -> tuple[tuple[int, str] | None, int]:
+    """Hold texts against their encodings.
+
+    Returns the first instruction whose text is not what its encoding says, by its address, with a message, None where there is none; and
+    of how many it is not known.
+    """
+    unchecked = 0
+    if not any(instruction.encoding is not None for instruction in instructions):
+        return None, unchecked
+    differences = encodings(arch).difference
     for instruction in instructions:
-        if difference := differences(instruction):
+        difference = differences(instruction)
+        if difference:
             where = f"the text of the instruction at 0x{instruction.address:04x}"
-            return instruction.address, f"{where} contradicts its encoding, which has {difference}"
-    return None
+            return (instruction.address, f"{where} contradicts its encoding, which has {difference}"), unchecked
+        unchecked += difference is None
+    return None, unchecked
 
 
 def refuse_contradictions(source: Source, functions: Sequence[Function]) -> None:

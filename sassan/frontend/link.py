@@ -57,8 +57,9 @@ def _linked(function: Function, by_name: dict[tuple[str, str], Function]) -> Fun
     lines = tuple(replace(line, address=places[part.name] + line.address) for part in order for line in part.lines)
     callees = devices_at if indirect and devices_at and all(name in places for name in devices) else None
     differing = ((places[part.name] + part.contradiction[0], part.contradiction[1]) for part in order if part.contradiction)
-    contradiction = next(differing, None)
-    return replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines, contradiction=contradiction)
+    contradiction, unchecked = next(differing, None), sum(part.unchecked for part in order)
+    linked = replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines)
+    return replace(linked, contradiction=contradiction, unchecked=unchecked)
 
 
 def _calls_pointer(instruction: Instruction) -> bool:

@@ -1,55 +1,56 @@
 """What an encoding says of its instruction: guard, target, opcode and operands, held against the text of a listing.
 
 Fields of each generation, found in the output of cuobjdump and nvdisasm over samples/ and equal to what Mesa NAK encodes: enough to notice
-a text that was redirected or exchanged, without a disassembler. The operands are those of `operand_fields.py`.
+a text that was redirected or exchanged, without a disassembler. Modifiers and operands are those of `encoding_models.py`.
 """
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from sassan.arch import Architecture
-from sassan.ir import Immediate, Instruction, Register, Target
-from sassan.isa import operand_fields, tables
+from sassan.ir import Instruction, Target
+from sassan.isa import tables
+from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, Model, Pattern, models
 from sassan.isa.loading import data_text
-from sassan.isa.operand_fields import ARCHITECTURES, Operands, written
+from sassan.isa.spelling import Written, written
 
-_FILE, _MODIFIERS = "codes.toml", "modifier_fields.toml"
+_FILE = "codes.toml"
 _ALONE = frozenset({"NOP", "EXIT"})
 """Opcodes without operands: the data know every encoding of them."""
 _ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX")
-_INDIRECT = "BRX"
 _UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
 """Until Pascal these have other bits in the place of the guard."""
 _SHORT = frozenset({"BSSY"})
 """Since Volta: targets of 30 bits."""
-_TRUE, _RZ = 7, 255
+_MARKED = frozenset({"ISCADD"})
+"""Compilers mark a register of these of which nothing is printed."""
+_TRUE = 7
+_GUARD = re.compile(r"@(!?)U?P([0-7T]) ")
+_TEXTS = 16384
+_REUSE, _STAYS, _WORD, _ENCODED = 17, 109, 64, (1 << 128) - 1
+"""The first bit of a control code that marks registers, the bit that keeps the warp, and the bits of a word and of an encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes.
-
-    `base` is the register of an indirect branch.
-    """
+    """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes."""
 
     table: str
     opcode: tuple[int, int]
     guard: tuple[int, int]
     target: tuple[tuple[int, int], ...]
     step: int
-    base: tuple[int, int]
 
 
-_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1, base=(8, 8))
-_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4, base=(24, 8))
+_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1)
+_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4)
 _HOPPER = replace(_VOLTA, target=((16, 8), (34, 48)))
 _SHORT_TARGET = ((34, 30),)
 _FIRST_HOPPER = 90
-_OPERANDS = {"maxwell": ~(0xF << 16), "volta": (1 << 105) - 1 & ~(0xF << 12)}
-"""The bits that belong to the opcode and its operands: without the guard, and without the control code."""
-_TARGETS = {"maxwell": _MAXWELL.target, "volta": _HOPPER.target}
 
 
 def layout(arch: Architecture) -> Layout:
@@ -69,23 +70,11 @@ def opcodes(table: str) -> Mapping[int, tuple[str, ...]]:
     return known
 
 
-@dataclass(frozen=True, slots=True)
-class ModifierField:
-    """The bits of an encoding, as (first bit, bits), that hold one modifier of an opcode in each of its forms."""
+class _Expected(NamedTuple):
+    """A model with the bits of a text that belong to no value."""
 
-    bits: tuple[int, int]
-    values: Mapping[str, int]
-
-
-@lru_cache(maxsize=2)
-def _modifier_fields(table: str) -> Mapping[str, tuple[ModifierField, ...]]:
-    """Return the fields of each opcode of a table."""
-    out: dict[str, tuple[ModifierField, ...]] = {}
-    for each in tomllib.loads(data_text(_MODIFIERS))[table].values():
-        first, bits = each["bits"]
-        for opcode in each["opcodes"]:
-            out[opcode] = (*out.get(opcode, ()), ModifierField((first, bits), each["values"]))
-    return out
+    model: Model
+    fixed: int
 
 
 class Encodings:
@@ -96,78 +85,138 @@ class Encodings:
         self._arch = arch
         self._letter = next((letter for first, letter in reversed(ARCHITECTURES) if arch.number >= first), "")
         self._layout = layout(arch)
+        self._models = models(self._layout.table)
+        self._marks = sum(1 << bit for bit in REUSE[self._layout.table])
         self._opcodes = opcodes(self._layout.table)
         self._names = frozenset(name for names in self._opcodes.values() for name in names)
         self._rows = tables.mnemonics(arch)
         self._shift, bits = self._layout.opcode
         self._mask = (1 << bits) - 1
+        self._forms: dict[tuple[str, tuple[str, ...], str], Sequence[_Expected]] = {}
+        self._patterns: dict[str, tuple[Sequence[Pattern], Pattern | None]] = {}
 
-    @property
-    def table(self) -> str:
-        """The table that its layout belongs to."""
-        return self._layout.table
-
-    def difference(self, instruction: Instruction) -> str:
-        """Return what the encoding of an instruction says otherwise than its text, '' where they agree, or where nothing is known."""
-        word = instruction.encoding
+    def difference(self, instruction: Instruction) -> str | None:
+        """Return what the encoding of an instruction says otherwise than its text, '' where they agree, None where no model covers it."""
+        word, seen = instruction.encoding, _ENCODED
         if word is None:
-            return ""
-        opcode = instruction.opcode.partition(".")[0]
-        code = word >> self._shift & self._mask
+            return None
+        if self._arch.control_words:
+            if instruction.control is None:
+                seen = COMPARED[self._layout.table]
+            else:
+                word |= instruction.control >> _REUSE << _WORD
+        elif not word >> _STAYS & 1:
+            seen &= ~self._marks  # of a warp that gives way to others no register is kept
+        return self._target(instruction, word) or self.of(instruction.text, word, seen)
+
+    def of(self, text: str, word: int, seen: int = _ENCODED) -> str | None:
+        """Return what the `seen` bits of an encoding say otherwise than a text, '' if they agree, None where no model covers it.
+
+        The relative target of a branch is not compared. Until Pascal the bits from 64 on are those of the control code that mark registers.
+        """
+        known = self._patterns.get(text)
+        if known is None:
+            if len(self._patterns) >= _TEXTS:
+                self._patterns.clear()
+            self._patterns[text] = known = (self._pattern(text), self._reused(text))
+        patterns, reused = known
+        if reused is not None and not reused.mask & ~seen and (word & reused.mask).bit_count() != reused.value:
+            return "another '.reuse'"
+        for mask, value in patterns:
+            if word & mask & seen == value & seen:
+                return ""
+        parts = written(text)
+        difference = self._opcode(parts.name, word) or self._guard(text, parts.name, word)
+        return difference or (self._why(parts, word) if patterns else self._otherwise(parts, word))
+
+    def _opcode(self, name: str, word: int) -> str:
+        code = self._code(word)
         known = self._opcodes.get(code)
         if known is None:
             # An opcode that takes no operands has one encoding. Control codes alone are none.
-            return "another opcode" if code and opcode in _ALONE else ""
-        if opcode not in known:
-            # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
-            # is not has no row in the tables of opcodes.
-            return f"the opcode {' or '.join(known)}" if opcode in self._names or opcode in self._rows else ""
-        if opcode not in _UNGUARDED or not self._arch.control_words:
-            guard = _field(word, self._layout.guard)
-            if guard != _guard(instruction):
-                return f"the guard {_shown(guard)}"
-        difference = self._indirect(instruction, word) if opcode == _INDIRECT and instruction.operands else ""
-        if _has_target(instruction):
-            if any(mark in instruction.opcode for mark in _ABSOLUTE):
-                return ""  # The linker writes it.
-            difference = difference if _INDIRECT in opcode else self._target(instruction, word, opcode)
-        difference = difference or self._modifier(instruction, opcode, word)
-        return difference or operand_fields.difference(self._layout.table, self.operands(instruction))
+            return "another opcode" if code and name in _ALONE else ""
+        # Another version of the tools may have another name for it; one that is known here has an encoding of its own, and one that
+        # is not has no row in the tables of opcodes.
+        return f"the opcode {' or '.join(known)}" if name not in known and (name in self._names or name in self._rows) else ""
 
-    def _modifier(self, instruction: Instruction, opcode: str, word: int) -> str:
-        """What bits say of a modifier otherwise than the text, whose form the data need not know."""
-        modifiers = instruction.opcode.split(".")[1:]
-        for field in _modifier_fields(self._layout.table).get(opcode, ()):
-            stated = [field.values[each] for each in modifiers if each in field.values]
-            value = _field(word, field.bits)
-            if len(stated) == 1 and stated[0] != value:
-                return f"{opcode}.{next((name for name, bits in field.values.items() if bits == value), '?')}"
-        return ""
+    def _guard(self, text: str, name: str, word: int) -> str:
+        if self._arch.control_words and name in _UNGUARDED:
+            return ""
+        guard = _field(word, self._layout.guard)
+        return f"the guard {_shown(guard)}" if guard != _guard(text) else ""
 
-    def operands(self, instruction: Instruction) -> Operands:
-        """Return the text and the encoding of an instruction without what is compared by itself: guard, target, control code."""
-        word, target = instruction.encoding or 0, _has_target(instruction)
-        code = word >> self._shift & self._mask
-        if target:
-            for place in _SHORT_TARGET if instruction.opcode.partition(".")[0] in _SHORT else _TARGETS[self._layout.table]:
-                word &= ~(_field(-1, place) << place[0])
-        return Operands(self._letter, code, written(instruction.text, target=target), word & _OPERANDS[self._layout.table])
+    def _pattern(self, text: str) -> Sequence[Pattern]:
+        """Return what the encoding of a text can be, nothing where no model covers it."""
+        out: list[Pattern] = []
+        parts = written(text)
+        first, bits = self._layout.guard
+        guarded = not (self._arch.control_words and parts.name in _UNGUARDED)
+        for model, fixed in self._expected(parts):
+            pattern = model.pattern(fixed, parts)
+            if pattern is None:
+                continue
+            mask, value = pattern
+            if guarded and pattern is not NEVER:
+                mask |= (1 << bits) - 1 << first
+                value |= _guard(text) << first
+            out.append(Pattern(mask, value))
+        return out
 
-    def _target(self, instruction: Instruction, word: int, opcode: str) -> str:
-        last = instruction.operands[-1]
-        assert isinstance(last, Target)
+    def _reused(self, text: str) -> Pattern | None:
+        """Return which bits mark registers as read again, and how many of them are set, None where others may be."""
+        parts = written(text)
+        if parts.name in _MARKED or not (parts.reused or parts.name in self._models.reusing):
+            return None
+        return Pattern(self._marks, parts.reused)
+
+    def _expected(self, text: Written) -> Sequence[_Expected]:
+        form = (text.name, text.features, text.shape)
+        known = self._forms.get(form)
+        if known is None:
+            self._forms[form] = known = [
+                _Expected(model, fixed)
+                for model in self._models.of(text.name).get(text.shape, ())
+                if self._letter in model.arches and (fixed := model.fixed(text.features)) is not None
+            ]
+        return known
+
+    def _otherwise(self, text: Written, word: int) -> str | None:
+        """What is known of an encoding whose text is not: it is that of another text with the same values, or None."""
+        for shape, several in self._models.of(text.name).items():
+            for model in several:
+                if self._letter not in model.arches or len(model.slots) != len(text.values):
+                    continue
+                given = frozenset(text.features) & model.weights.keys()
+                for features in _near(given, frozenset(model.weights)):
+                    if model.fixed(features) != word & model.care or (shape == text.shape and features == frozenset(text.features)):
+                        continue
+                    pattern = model.pattern(word & model.care, text)
+                    if pattern is not None and word & pattern.mask == pattern.value:
+                        return f"the form '{text.name}{''.join(sorted(features))} {shape}'"
+        return None
+
+    def _why(self, text: Written, word: int) -> str:
+        """What differs of an encoding whose text is known."""
+        for model, fixed in self._expected(text):
+            if (word ^ fixed) & model.care:
+                continue
+            for value, slot in zip(text.values, model.slots, strict=True):
+                pattern = slot.pattern(value)
+                if pattern is not None and word & pattern.mask != pattern.value and slot.places:
+                    return f"0x{slot.places[0].of(word):x} in the place of '{value}'"
+        return self._otherwise(text, word) or "another form"
+
+    def _target(self, instruction: Instruction, word: int) -> str:
+        last = instruction.operands[-1] if instruction.operands else None
+        if type(last) is not Target or any(mark in instruction.opcode for mark in _ABSOLUTE):
+            return ""  # The linker writes an absolute one.
         # The distance counts from the next word of the code, which may be a control word.
-        address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + self._distance(word, opcode))
+        distance = self._distance(word, instruction.opcode.partition(".")[0])
+        address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + distance)
         return "" if address == last.address else f"the target 0x{address:04x}"
 
-    def _indirect(self, instruction: Instruction, word: int) -> str:
-        """What differs of a branch to a register and a distance."""
-        register, last = instruction.operands[0], instruction.operands[-1]
-        index = _field(word, self._layout.base)
-        if not isinstance(register, Register) or index != (_RZ if register.index is None else register.index):
-            return f"R{index} in the place of the first operand"
-        distance = self._distance(word, instruction.opcode)
-        return f"the distance {distance:#x}" if isinstance(last, Immediate) and last.value != distance else ""
+    def _code(self, word: int) -> int:
+        return word >> self._shift & self._mask
 
     def _distance(self, word: int, opcode: str) -> int:
         value = shift = 0
@@ -177,19 +226,32 @@ class Encodings:
         return (value - (value >> shift - 1 << shift)) * self._layout.step
 
 
-def _has_target(instruction: Instruction) -> bool:
-    return bool(instruction.operands) and type(instruction.operands[-1]) is Target
+@lru_cache(maxsize=32)
+def encodings(arch: Architecture) -> Encodings:
+    """Return what holds the instructions of an architecture against their encodings: it keeps what it has made of texts."""
+    return Encodings(arch)
+
+
+def _near(given: frozenset[str], known: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Yield features, and those that differ from them by one that is missing, or added, or both."""
+    yield given
+    for added in known - given:
+        yield given | {added}
+    for left in given:
+        yield given - {left}
+        for added in known - given:
+            yield given - {left} | {added}
 
 
 def _field(word: int, place: tuple[int, int]) -> int:
     return word >> place[0] & (1 << place[1]) - 1
 
 
-def _guard(instruction: Instruction) -> int:
-    guard = instruction.guard
-    if guard is None:
+def _guard(text: str) -> int:
+    match = _GUARD.match(text)
+    if match is None:
         return _TRUE
-    return (_TRUE if guard.index is None else guard.index) | guard.negated << 3
+    return (_TRUE if match[2] == "T" else int(match[2])) | bool(match[1]) << 3
 
 
 def _shown(guard: int) -> str:

@@ -6,9 +6,13 @@ import sys
 from functools import cache
 from random import Random
 
+from _lib.disassembly import disassemblers
+from _lib.disassembly import texts as printed
 from _lib.fuzz import mutate
 from _lib.fuzz.format import Format, answer, reading, small
 
+from sassan.app.inputs import UNCOMPARED
+from sassan.arch import architecture
 from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.instructions import PlainParser, TemplateParser
 
@@ -123,6 +127,45 @@ def _silent(data: bytes, choice: int) -> str:
     return f"silent: {wrong[0][0]} instead of {wrong[0][1]}" if wrong else ""
 
 
+_ARCH = re.compile(r"\bsm_[0-9]+")
+
+
+@cache
+def _originals() -> dict[str, list[int]]:
+    """The words of the listings with encodings, by all else in them."""
+    return {_WORD.sub("", text): [int(word, 16) for word in words.split()] for words, text in _encoded().items()}
+
+
+def _flipped(draw: Random) -> bytes:
+    """A listing of which one bit of an encoding is flipped, and no text is changed."""
+    text = draw.choice(list(_encoded().values()))
+    places = list(_WORD.finditer(text))
+    place = draw.choice(places)
+    return f"{text[: place.start(1)]}{int(place[1], 16) ^ 1 << draw.randrange(64):#018x}{text[place.end(1) :]}".encode()
+
+
+def _unnoticed(data: bytes, choice: int) -> str:
+    """No encoding whose own text is another one: it is refused, or the answer says that some are not compared."""
+    text = data.decode("utf-8", "replace")
+    words = [int(word, 16) for word in _WORD.findall(text)]
+    said = answer("analyze", _file(text), "--json", *_NUMBERS[choice % len(_NUMBERS)])
+    original = _originals().get(_WORD.sub("", text), words)  # of a sample that has changed
+    differing = [at for at, pair in enumerate(zip(original, words, strict=True)) if pair[0] != pair[1]]
+    if said.finding or not differing or "text-differs" in said.codes or UNCOMPARED in said.out:
+        return said.finding
+    arch = _ARCH.findall(text)[0]
+    known = architecture(arch)
+    assert known is not None
+    tools = disassemblers(arch)
+    at = differing[0]
+    if not tools or (known.control_words and not at % 4):
+        return ""  # a control code
+    first, size = (at, 1) if known.control_words else (at & ~1, 2)
+    pair = [sum(word << 64 * index for index, word in enumerate(each[first : first + size])) for each in (original, words)]
+    before, after = printed(tools[-1], arch, pair)
+    return f"silent: '{before}' is '{after}'" if before != after else ""
+
+
 FORMATS = (
     Format(
         "listing",
@@ -139,4 +182,5 @@ FORMATS = (
         _twins,
     ),
     Format("contradiction", ".sass", ("sassan.isa.encodings", "sassan.frontend.assemble"), _contradicting, _silent),
+    Format("encoding", ".sass", ("sassan.isa.encodings", "sassan.isa.encoding_models", "sassan.isa.spelling"), _flipped, _unnoticed),
 )

@@ -21,6 +21,10 @@ PART = re.compile(r"(?<=\b[RP])[0-9]+\b|(?<=\bU[RP])[0-9]+\b|(?<=\b0x)[0-9a-f]+\
 PREDICATE = re.compile(r"(?<=, )!?(?=U?P[0-9T](,|$))")
 ARCHES = sorted(path.name for path in SAMPLES.glob("sm_*"))
 WORD = re.compile(r"(?<=\.)[A-Z]\w*|(?<=, )SR_\w+")
+FLIPS: dict[str, list[tuple[str, int, int, str]]] = {}
+for _line in (Path(__file__).parent / "golden" / "flips.txt").read_text("utf-8").splitlines():
+    _sm, _text, _word, _bit, _after = _line.split("\t")
+    FLIPS.setdefault(_sm, []).append((_text, int(_word, 16), int(_bit), _after))
 OPERANDS = 0.9
 """Of the registers and numbers, those whose place in the encoding is known."""
 NEGATED = 0.9
@@ -108,8 +112,8 @@ def test_a_word_that_no_opcode_and_no_register_has_is_noticed(arch: str):
     tried = 0
     for function in functions(arch):
         for instruction in function.instructions:
-            for found in WORD.finditer(instruction.text.replace(".reuse", "")):
-                text = instruction.text.replace(found[0], f"{found[0]}1", 1)
+            for found in WORD.finditer(instruction.text):
+                text = f"{instruction.text[: found.end()]}1{instruction.text[found.end() :]}"
                 assert difference(replace(instruction, text=text)), text
                 tried += 1
     assert tried > 100
@@ -177,6 +181,34 @@ def test_a_label_that_is_defined_twice_is_refused():
     with pytest.raises(InputError) as caught:
         frontend.read(Source("x.sass", text.replace(f"\n{other}\n", f"\n{label}\n")))
     assert caught.value.code in {"duplicate-label", "undefined-label"}
+
+
+@pytest.mark.parametrize("sm", FLIPS)
+def test_a_flipped_bit_is_noticed_and_the_encoding_itself_passes(sm: str):
+    """Recorded by `scripts/flip_encodings --golden`: each flip changes what the disassembler prints."""
+    of = encodings(sm.rstrip("a")).of
+    said = [(text, bit, after, of(text, word), of(text, word ^ 1 << bit)) for text, word, bit, after in FLIPS[sm]]
+    assert [each for each in said if each[3] != "" or not each[4]] == []
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "word"),
+    [
+        ("sm_90", "SHFL.DOWN P0, R5, R0, 0x1, 0x1e01", 0x083E010000057F89),
+        ("sm_61", "DEPBAR.LE SB5, 0x3f", 0xF0F0000037F70000),
+        ("sm_61", "FFMA R4, R2, 3.NEG, R0", 0x3281004040070204),
+    ],
+)
+def test_what_vendors_ship_passes(arch: str, text: str, word: int):
+    assert encodings(arch).of(text, word) == ""
+
+
+def test_a_text_that_no_model_covers_is_counted():
+    text = (SAMPLES / "sm_80" / "saxpy.cuobjdump.sass").read_text()
+    line = next(line for line in text.split("\n") if " S2R " in line)
+    strange = line.replace(" S2R ", " FROB ")
+    (function,) = frontend.read(Source("x.sass", text.replace(line, strange, 1))).functions
+    assert (function.contradiction, function.unchecked) == (None, 1)
 
 
 @pytest.mark.parametrize("arch", ARCHES)
