@@ -25,8 +25,6 @@ from sassan.warpcfg import Options, explore
 from sassan.warpcfg.graph import WarpCfg
 
 KERNEL = "kernel"
-CONTROL_WORD = "/* 0x001fbc00fde007ef */"
-ENCODING = "/* 0x5c98078000070000 */"
 _LABEL = re.compile(r"([a-z]\w*)(\(\))?:")
 
 
@@ -120,13 +118,10 @@ def _pointed(line: str, labels: dict[str, int]) -> str:
 def _cuobjdump(lines: list[str], labels: dict[str, int], functions: list[str], arch: str) -> str:
     assert not functions, "cuobjdump names one function per section"
     out = [f"\tcode for {arch}\n\t\tFunction : {KERNEL}\n"]
-    slots = [*lines, *["NOP"] * (-len(lines) % 3)]
-    for index, line in enumerate(slots):
-        if index % 3 == 0:
-            out.append(f"\t{CONTROL_WORD}\n")
+    for index, line in enumerate(lines):
         for label, at in labels.items():
             line = re.sub(rf"(?<=\s){label}$", hex(at), line)  # noqa: PLW2901 - one label after the other
-        out.append(f"\t/*{address(index):04x}*/ {line} ; {ENCODING}\n")
+        out.append(f"\t/*{address(index):04x}*/ {line} ;\n")
     return "".join([*out, "\t\t..........\n"])
 
 

@@ -8,12 +8,15 @@
         IADD3 R1, R0, R0, RZ    | 4 wait0
     ''')
 
-First the stall; `wB` and `rB` set a write and a read barrier, `waitBB` waits for barriers. The listing goes through the front end.
+First the stall; `wB` and `rB` set a write and a read barrier, `waitBB` waits for barriers. The listing goes through the front end without
+encodings, which would have to be those of its text.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
-from sassan.arch import described
+from listing import address
 from sassan.frontend import read
 from sassan.ir import Function
 from sassan.isa.control import Control, encode
@@ -29,17 +32,19 @@ _CODE = re.compile(r"(\d+)(?: w(\d))?(?: r(\d))?(?: wait(\d+))?")
 def scheduled(text: str, arch: str = "sm_80") -> Function:
     """Return the function of a listing of cuobjdump; labels are on separate lines."""
     labels: dict[str, int] = {}
-    rows: list[tuple[str, int]] = []
+    lines: list[str] = []
+    controls: list[int] = []
     for line in filter(None, map(str.strip, text.split("\n"))):
         if line.endswith(":"):
-            labels[line[:-1]] = _address(len(rows), arch)
+            labels[line[:-1]] = address(len(lines), arch)
         else:
             code, _, control = line.partition("|")
-            rows.append((code.strip(), encode(_control(control.strip()))))
-    words = "".join(_lines(rows, labels, arch))
-    listing = f"\tcode for {arch}\n\t\tFunction : kernel\n{words}\t\t..........\n"
+            lines.append(code.strip())
+            controls.append(encode(_control(control.strip())))
+    listing = f"\tcode for {arch}\n\t\tFunction : kernel\n{''.join(_rows(lines, labels, arch))}\t\t..........\n"
     (function,) = read(Source("test.sass", listing)).functions
-    return function
+    code = (replace(instruction, control=control) for instruction, control in zip(function.instructions, controls, strict=True))
+    return replace(function, instructions=tuple(code))
 
 
 def report(text: str, arch: str = "sm_80") -> Report:
@@ -66,20 +71,7 @@ def _control(text: str) -> Control:
     return Control(int(stall), False, int(write) if write else None, int(read_) if read_ else None, mask)
 
 
-def _address(index: int, arch: str) -> int:
-    return 8 * (index + index // 3 + 1) if described(arch).control_words else 16 * index
-
-
-def _lines(rows: list[tuple[str, int]], labels: dict[str, int], arch: str) -> list[str]:
-    out: list[str] = []
-    for index, (text, control) in enumerate(rows):
-        code = re.sub(r"\b[a-z]\w+$", lambda match: f"0x{labels[match[0]]:x}" if match[0] in labels else match[0], text)
-        place = f"        /*{_address(index, arch):04x}*/  {code} ;"
-        if not described(arch).control_words:
-            out.append(f"{place}  /* 0x0000000000000000 */\n  /* 0x{control << 41:016x} */\n")
-            continue
-        if index % 3 == 0:
-            group = [control for _, control in rows[index : index + 3]]
-            out.append(f"  /* 0x{sum(control << 21 * slot for slot, control in enumerate(group)):016x} */\n")
-        out.append(f"{place}  /* 0x0000000000000000 */\n")
-    return out
+def _rows(lines: list[str], labels: dict[str, int], arch: str) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        code = re.sub(r"\b[a-z]\w+$", lambda match: f"0x{labels[match[0]]:x}" if match[0] in labels else match[0], line)
+        yield f"        /*{address(index, arch):04x}*/  {code} ;\n"

@@ -20,37 +20,48 @@ def fields(control: int) -> dict[str, int]:
     }
 
 
+MOVES = ("MOV R1, R2 ; /* 0x5c98078000270001 */", "MOV R3, R4 ; /* 0x5c98078000470003 */")
+TID = "S2R R0, SR_TID.X ; /* 0xf0c8000002170000 */"
+BACK = "SSY 0x8 ; /* 0xe2900fffff800000 */"
+MERGE = "XMAD.MRG R1, R2.reuse, R3.H1, RZ ; /* 0x5b007fa800370201 */"
+
+
 def maxwell_codes(word: str, *bodies: str) -> list[dict[str, int]]:
     """Return the control codes of three instructions that stand behind one control word."""
-    lines = [f"   /*{8 + 8 * index:04x}*/ {body} /* 0x0000000000000000 */" for index, body in enumerate(bodies)]
+    lines = [f"   /*{8 + 8 * index:04x}*/ {body}" for index, body in enumerate(bodies)]
     text = "\n".join(["\tcode for sm_52", "\t\tFunction : k", f"   /* {word} */", *lines, "\t\t.....", ""])
     return [fields(one.control or 0) for one in function(text).instructions]
 
 
 def test_slots_of_a_control_word_that_pairs_two_instructions():
-    first, second, third = maxwell_codes("0x001c4400fe0007f6", "MOV R1, R2 ;", "MOV R3, R4 ;", "S2R R0, SR_TID.X ;")
+    first, second, third = maxwell_codes("0x001c4400fe0007f6", *MOVES, TID)
     assert (first["stall"], second["stall"]) == (6, 0)
     assert (third["write"], third["stall"]) == (0, 1)
 
 
 def test_slots_of_a_control_word_with_waits_and_reuse():
-    first, second, third = maxwell_codes("0x083fc400e7e007f1", "SSY 0x8 ;", "S2R R0, SR_TID.X ;", "XMAD.MRG R1, R2, R3.H1, RZ ;")
+    first, second, third = maxwell_codes("0x083fc400e7e007f1", BACK, TID, MERGE)
     assert first["stall"] == 1
     assert (second["write"], second["stall"]) == (1, 15)
     assert (third["wait"], third["stall"], third["reuse"]) == (0b000001, 1, 0b0001)
 
 
 @pytest.mark.parametrize(
-    ("high", "expected"),
+    ("text", "low", "high", "expected"),
     [
-        ("0x000ea400001ee900", {"stall": 2, "write": 2, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
-        ("0x004fd80003f26270", {"stall": 12, "write": 7, "read": 7, "wait": 0b000100, "reuse": 0, "yield": 0}),
-        ("0x000fea0003800000", {"stall": 5, "write": 7, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
+        ("LDG.E.SYS R8, [R6]", "0x0000000006087381", "0x000ea400001ee900", {"stall": 2, "write": 2, "read": 7, "wait": 0, "yield": 1}),
+        (
+            "ISETP.GE.AND P1, PT, R4, RZ, PT",
+            "0x000000ff0400720c",
+            "0x004fd80003f26270",
+            {"stall": 12, "write": 7, "wait": 0b000100, "yield": 0},
+        ),
+        ("EXIT", "0x000000000000794d", "0x000fea0003800000", {"stall": 5, "write": 7, "read": 7, "wait": 0, "yield": 1}),
     ],
 )
-def test_the_control_code_of_volta_is_in_the_high_word(high, expected):
-    one = function(cuobjdump(f"EXIT ; /* 0x000000000000794d */\n   /* {high} */")).instructions[0]
-    assert fields(one.control or 0) == expected
+def test_the_control_code_of_volta_is_in_the_high_word(text: str, low: str, high: str, expected: dict[str, int]):
+    one = function(cuobjdump(f"{text} ; /* {low} */\n   /* {high} */")).instructions[0]
+    assert fields(one.control or 0) == {"read": 7, "reuse": 0, **expected}
 
 
 def noted(one: Instruction) -> dict[str, int]:

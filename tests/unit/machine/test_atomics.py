@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 
 import pytest
 
@@ -11,10 +11,11 @@ from samples import SAMPLES
 from sassan.arch import names
 from sassan.frontend.cubin.tools import tools
 from sassan.isa import loading
+from sassan.isa.encoding_models import models
 from sassan.machine.atomics import OPCODES, AtomicRate, Place, atomics
 
 ARCHS = [arch for arch in names() if int(arch.removeprefix("sm_")) >= 50]
-ATOMIC = re.compile(r"^ ?((?:U?RED(?:G|GR|AS)?|ATOM[GS]?|SURED|SUATOM)(?:\.[\w.]+)?) ", re.MULTILINE)
+TYPE = re.compile(r"[SU]?[0-9]+|(?:B?F|SD)[0-9]+\w*")
 OPERATIONS = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "SAFEADD"}
 TYPES = [
     "",
@@ -40,9 +41,13 @@ WITHOUT = {"long", "vector"}
 
 
 def forms() -> Iterator[str]:
-    """Yield every atomic opcode with its modifiers of which the encoding is known."""
-    for name in ("operands_maxwell.txt", "operands_volta.txt"):
-        yield from ATOMIC.findall(loading.data_text(name))
+    """Yield every atomic opcode with each operation and each type that encodings of it have."""
+    for table, name in product(("maxwell", "volta"), sorted(OPCODES)):
+        for model in chain.from_iterable(models(table).of(name).values()):
+            known = {feature[1:] for feature in model.weights if feature.startswith(".")}
+            for operation, width in product(sorted(OPERATIONS & known), ("", *sorted(filter(TYPE.fullmatch, known)))):
+                yield ".".join(filter(None, (name, "E" if "E" in known else "", operation, width)))
+    yield from ("ATOMS.ARRIVE.64", "ATOM.E.ARRIVE.64.STRONG.SM", "ATOMS.POPC.INC.32", "ATOMS.CAST.SPIN", "ATOMS.CAST.SPIN.64")
 
 
 def combined() -> Iterator[str]:
