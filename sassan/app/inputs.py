@@ -79,7 +79,8 @@ class Inputs:
         return max((refused.error.status for refused in self.refused), default=0)
 
 
-UNCOMPARED = "are those of their encodings: no data cover them"
+UNCOMPARED = "no data cover their encodings"
+"""What is assumed of texts that are not compared."""
 
 
 class Observer:
@@ -104,7 +105,7 @@ def inherited(functions: Sequence[Function]) -> tuple[str, ...]:
     """What reading these functions assumes, each once: the machine code of an SM may be read as that of another, and texts be right."""
     known = (architecture(function.arch) for function in functions if not function.frames)
     unchecked = sum(function.unchecked for function in functions)
-    texts = (f"the texts of {unchecked} instructions {UNCOMPARED}",) if unchecked else ()
+    texts = (f"the texts of instructions are right where {UNCOMPARED}: {unchecked} of them",) if unchecked else ()
     return (*dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")), *texts)
 
 

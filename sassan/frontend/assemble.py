@@ -45,7 +45,7 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         lines = lines._replace(words=_words(source, section, arch, lines, facts.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
-    contradiction, unchecked = _held(arch, instructions) if facts is None else (None, 0)
+    contradiction, unchecked = _compared(arch, instructions) if facts is None else (None, 0)
     if facts is not None:
         # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
@@ -96,8 +96,8 @@ def _instructions(rows: list[InstructionLine], codes: _Codes, resolve: "_Resolve
     return out
 
 
-def _held(arch: Architecture, instructions: list[Instruction]) -> tuple[tuple[int, str] | None, int]:
-    """Hold texts against their encodings.
+def _compared(arch: Architecture, instructions: list[Instruction]) -> tuple[tuple[int, str] | None, int]:
+    """Compare texts with their encodings.
 
     Returns the first instruction whose text is not what its encoding says, by its address, with a message, None where there is none; and
     of how many it is not known.

@@ -27,7 +27,7 @@ _UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
 _SHORT = frozenset({"BSSY"})
 """Since Volta: targets of 30 bits."""
 _MARKED = frozenset({"ISCADD"})
-"""Compilers mark a register of these of which nothing is printed."""
+"""Compilers mark more registers of these than are printed."""
 _TRUE = 7
 _GUARD = re.compile(r"@(!?)U?P([0-7T]) ")
 _TEXTS = 16384
@@ -86,7 +86,6 @@ class Encodings:
         self._letter = next((letter for first, letter in reversed(ARCHITECTURES) if arch.number >= first), "")
         self._layout = layout(arch)
         self._models = models(self._layout.table)
-        self._marks = sum(1 << bit for bit in REUSE[self._layout.table])
         self._opcodes = opcodes(self._layout.table)
         self._names = frozenset(name for names in self._opcodes.values() for name in names)
         self._rows = tables.mnemonics(arch)
@@ -106,7 +105,7 @@ class Encodings:
             else:
                 word |= instruction.control >> _REUSE << _WORD
         elif not word >> _STAYS & 1:
-            seen &= ~self._marks  # of a warp that gives way to others no register is kept
+            seen &= ~_marks(self._layout.table)  # of a warp that gives way to others no register is kept
         return self._target(instruction, word) or self.of(instruction.text, word, seen)
 
     def of(self, text: str, word: int, seen: int = _ENCODED) -> str | None:
@@ -165,9 +164,11 @@ class Encodings:
     def _reused(self, text: str) -> Pattern | None:
         """Return which bits mark registers as read again, and how many of them are set, None where others may be."""
         parts = written(text)
-        if parts.name in _MARKED or not (parts.reused or parts.name in self._models.reusing):
+        if not (parts.reused or parts.name in self._models.reusing):
             return None
-        return Pattern(self._marks, parts.reused)
+        # Compilers mark a register of some of which nothing is printed: the printed marks are those of the first sources.
+        sources = parts.shape.count("R#") - 1 if parts.name in _MARKED else None
+        return Pattern(_marks(self._layout.table, sources), parts.reused)
 
     def _expected(self, text: Written) -> Sequence[_Expected]:
         form = (text.name, text.features, text.shape)
@@ -230,6 +231,11 @@ class Encodings:
 def encodings(arch: Architecture) -> Encodings:
     """Return what holds the instructions of an architecture against their encodings: it keeps what it has made of texts."""
     return Encodings(arch)
+
+
+def _marks(table: str, sources: int | None = None) -> int:
+    """The bits that mark the first sources, or all, as read again."""
+    return sum(1 << bit for bit in REUSE[table][:sources])
 
 
 def _near(given: frozenset[str], known: frozenset[str]) -> Iterator[frozenset[str]]:

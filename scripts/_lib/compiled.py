@@ -1,16 +1,18 @@
 """Encodings that compilers write: of the samples, of the census of the PTX ISA, and of other cubins."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from _lib.census.assemble import PtxasError, assembled
 from _lib.census.statements import statements
 
 from sassan.arch import Architecture, architecture
+from sassan.compilers.ptxas import PTXAS
 from sassan.errors import InputError
 from sassan.frontend import load, read
 from sassan.frontend.cubin.elf import sm_of
+from sassan.frontend.cubin.tools import tools
 from sassan.frontend.image import Image
 from sassan.ir import Function
 from sassan.isa.encoding_models import COMPARED
@@ -32,11 +34,26 @@ def known(sm: str) -> Architecture:
     return found
 
 
+def census_tool(sms: Sequence[str]) -> str | None:
+    """Return the first ptxas that assembles for all SMs, None where there is none."""
+    return next((tool.path for tool in tools(PTXAS) if all(_assembles(tool.path, f"sm_{sm}") for sm in sms)), None)
+
+
+def _assembles(ptxas: str, arch: str) -> bool:
+    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
+        try:
+            assembled(ptxas, [(0, next(iter(statements())))], arch, _VERSION, Path(scratch) / "k.cubin")
+        except PtxasError:
+            return False
+    return True
+
+
 def of_samples(sm: str) -> set[int]:
     """Return the encodings of the samples that an SM runs, without their control codes."""
     number = known(sm).number
     folder = SAMPLES / f"sm_{_SAMPLE_OF.get(number, number)}"
-    return set(_words(function for path in sorted(folder.glob("*.cuobjdump.sass")) for function in read(load(str(path))).functions))
+    # Cubins: their texts come from a disassembler, and are not held against what was learnt before.
+    return set(_words(function for path in sorted(folder.glob("*.cubin")) for function in read(load(str(path))).functions))
 
 
 def of_census(ptxas: str, sm: str) -> set[int]:

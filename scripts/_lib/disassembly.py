@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sassan.arch import architecture
 from sassan.frontend.cubin.tools import NVDISASM, tools
+from sassan.isa.spelling import written
 
 _LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;", re.MULTILINE)
 _SCHEDULE = re.compile(r"\s+[&?][\w.]+.*$")
@@ -29,6 +30,13 @@ def disassemblers(arch: str) -> list[str]:
     assert known is not None
     suitable = [tool for tool in tools(NVDISASM) if known.number in tool.reads]
     return [tool.path for tool in sorted(suitable, key=lambda tool: tuple(map(int, tool.version.split("."))))]
+
+
+def changed(before: str, after: str) -> bool:
+    """Whether a text, '' for none, is another one, but for the target of a branch, which depends on where it is."""
+    if before == after or not (before and after):
+        return before != after
+    return written(before) != written(after) or before.split(maxsplit=1)[0] != after.split(maxsplit=1)[0]
 
 
 def texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:

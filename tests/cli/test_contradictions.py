@@ -30,6 +30,15 @@ def test_one_function_is_refused_and_the_others_are_analyzed(sassan: Sassan, edi
     assert second["wcet"] == plain.document["functions"][1]["wcet"]
 
 
+def test_texts_that_nothing_is_known_of_are_said_to_be_unchecked(sassan: Sassan, tmp_path: Path):
+    text = TWO.read_text("utf-8")
+    line = next(line for line in text.split("\n") if " S2R " in line)
+    path = tmp_path / "strange.sass"
+    path.write_text(text.replace(line, line.replace("S2R ", "S2X "), 1), "utf-8")
+    said = [sassan("analyze", each, "--loop-bound", "9").err for each in (path, TWO)]
+    assert ["no data cover their encodings: 1 of them" in each for each in said] == [True, False]
+
+
 def test_control_codes_of_the_others_are_checked(sassan: Sassan, edited: Path):
     result = sassan("listing", "--check", edited, "--json")
     assert (result.status, len(result.document["functions"])) == (3, 1)

@@ -11,11 +11,14 @@ from budget import FULL
 from cli.shell import ROOT
 from sassan.cli import main
 from sassan.frontend import assemble
+from sassan.frontend.cubin.tools import NVDISASM, tools
 from scripted import scripted
 
 INPUTS = 400 if FULL else 6
 SILENT = 5
 """The number of an input that changes a WCET where nothing holds texts against encodings."""
+FLIPPED = (8, 12)
+"""Numbers of inputs whose flipped bits change what is printed."""
 FORMATS = scripted("fuzz.formats").FORMATS
 
 
@@ -63,9 +66,19 @@ def test_a_status_that_means_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytes
 
 
 def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(assemble, "_contradiction", lambda *_: None)
+    monkeypatch.setattr(assemble, "_compared", lambda *_: (None, 0))
     form = FORMATS["contradiction"]
     assert fuzz.checked(form, *fuzz.made(form, 1, SILENT), None)[0].startswith("silent: ")
+
+
+@pytest.mark.skipif(not tools(NVDISASM), reason="needs nvdisasm")
+def test_a_flipped_bit_that_nothing_notices_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
+    form = FORMATS["encoding"]
+    inputs = [fuzz.made(form, 1, number) for number in FLIPPED]
+    noticed = [fuzz.checked(form, *each, None)[0] for each in inputs]
+    monkeypatch.setattr(assemble, "_compared", lambda *_: (None, 0))
+    silent = [fuzz.checked(form, *each, None)[0] for each in inputs]
+    assert [(one, other[:8]) for one, other in zip(noticed, silent, strict=True)] == [("", "silent: ")] * len(FLIPPED)
 
 
 @pytest.mark.slow

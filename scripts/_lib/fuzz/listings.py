@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from random import Random
 
-from _lib.disassembly import disassemblers
+from _lib.disassembly import changed, disassemblers
 from _lib.disassembly import texts as printed
 from _lib.fuzz import mutate
 from _lib.fuzz.format import Format, answer, reading, small
@@ -127,7 +127,7 @@ def _silent(data: bytes, choice: int) -> str:
     return f"silent: {wrong[0][0]} instead of {wrong[0][1]}" if wrong else ""
 
 
-_ARCH = re.compile(r"\bsm_[0-9]+")
+_ARCH = re.compile(r"(?:\bsm_|EF_CUDA_SM)([0-9]+)")
 
 
 @cache
@@ -153,7 +153,7 @@ def _unnoticed(data: bytes, choice: int) -> str:
     differing = [at for at, pair in enumerate(zip(original, words, strict=True)) if pair[0] != pair[1]]
     if said.finding or not differing or "text-differs" in said.codes or UNCOMPARED in said.out:
         return said.finding
-    arch = _ARCH.findall(text)[0]
+    arch = f"sm_{_ARCH.findall(text)[0]}"
     known = architecture(arch)
     assert known is not None
     tools = disassemblers(arch)
@@ -163,7 +163,7 @@ def _unnoticed(data: bytes, choice: int) -> str:
     first, size = (at, 1) if known.control_words else (at & ~1, 2)
     pair = [sum(word << 64 * index for index, word in enumerate(each[first : first + size])) for each in (original, words)]
     before, after = printed(tools[-1], arch, pair)
-    return f"silent: '{before}' is '{after}'" if before != after else ""
+    return f"silent: '{before}' is '{after}'" if changed(before, after) else ""
 
 
 FORMATS = (

@@ -203,6 +203,15 @@ def test_what_vendors_ship_passes(arch: str, text: str, word: int):
     assert encodings(arch).of(text, word) == ""
 
 
+@pytest.mark.parametrize("arch", ["sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"])
+def test_the_count_of_a_wait_has_six_bits_until_pascal(arch: str):
+    of = encodings(arch).of
+    for count in range(64):
+        word = 0xF0F0000034070000 | count << 20
+        assert of(f"DEPBAR.LE SB5, 0x{count:x}", word) == ""
+        assert [bit for bit in range(6) if not of(f"DEPBAR.LE SB5, 0x{count:x}", word ^ 1 << 20 + bit)] == []
+
+
 def test_a_text_that_no_model_covers_is_counted():
     text = (SAMPLES / "sm_80" / "saxpy.cuobjdump.sass").read_text()
     line = next(line for line in text.split("\n") if " S2R " in line)
