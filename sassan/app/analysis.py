@@ -21,7 +21,7 @@ from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
 from sassan.machine.launch import Launch, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
@@ -184,7 +184,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
-    unrun = "PTX is not run" if cfg.function.frames else "the SIMT machine has no rule for some instruction"
+    unrun = "PTX is not run" if cfg.function.language is Language.PTX else "the SIMT machine has no rule for some instruction"
     why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))

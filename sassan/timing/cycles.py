@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.timing.control import Control
 from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel
 from sassan.timing.rates import Tables
@@ -25,7 +25,7 @@ class Cycles:
 
     def of(self, function: Function) -> CostModel:
         """Return the model of a function."""
-        if function.frames:
+        if function.language is Language.PTX:
             return Unit()
         coded = bool(function.instructions) and all(instruction.control is not None for instruction in function.instructions)
         return Control(self.tables) if coded else Table(self.tables)
