@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sassan.ir import Function, Language
 from sassan.timing.control import Control
-from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel
+from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel, Quantity
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 from sassan.timing.unit import Unit
@@ -22,6 +22,11 @@ class Cycles:
     def name(self) -> str:
         """Return `cycles`: that of no model, until the function is known."""
         return "cycles"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles, as the models of machine code do."""
+        return Quantity.CYCLES
 
     def of(self, function: Function) -> CostModel:
         """Return the model of a function."""
