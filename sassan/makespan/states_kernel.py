@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sassan.makespan.jit import compiled
+from sassan.jit.decorators import compiled
 
 Array = NDArray[Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.beam.plain import Kept, Rules, advance, first, rules
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.beam.plain import TIE, Rules
-from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 
 UNITS = 5

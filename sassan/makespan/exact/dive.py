@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.exact.kernel import counts_of, unit_limits
 from sassan.makespan.exact.sums import reference
 from sassan.makespan.exact.tables import StateTables
-from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 
 REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)

@@ -10,7 +10,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.beam.engine import Beam
 from sassan.makespan.compiling import NOTE, may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter

@@ -13,9 +13,9 @@ missing. `fill` says how far beyond its reference any path was.
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.exact.kernel import next_counts, unit_limits
 from sassan.makespan.exact.tables import UNITS, StateTables
-from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, grown, zero
 
 _HEAD = UNITS + 1  # columns of a partial move: the limit that is left per unit, and in all
