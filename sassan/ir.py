@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from math import prod
 from typing import NamedTuple
 
@@ -300,6 +301,13 @@ class Frame:
     returns: tuple[Variable, ...] = ()
 
 
+class Language(Enum):
+    """What the instructions of a function are written in: machine code, or the PTX that it is compiled from."""
+
+    SASS = "SASS"
+    PTX = "PTX"
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """One text section: the kernel and the device functions that the compiler placed in it.
@@ -321,8 +329,9 @@ class Function:
     """False for a section that contains only a device function."""
     callees: tuple[int, ...] | None = None
     """The possible targets of calls through pointers: every device function, in address order; None: unknown, or no such call."""
+    language: Language = Language.SASS
     frames: tuple[Frame, ...] = ()
-    """Of PTX, the functions in it, in address order; empty for machine code."""
+    """The functions of PTX in it, in address order."""
     declared: Declared = field(default_factory=Declared)
     """Facts of a listing or PTX; a cubin has more (`compiler`)."""
     image: str = ""

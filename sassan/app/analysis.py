@@ -21,13 +21,13 @@ from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
 from sassan.machine.launch import Launch, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing import Unit
+from sassan.timing import Quantity
 from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
 from sassan.values.reach import unreached
@@ -127,10 +127,10 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
         bounds = _bounds(cfg, isa, settings, values, file)
-    moves = settings.contention and settings.costs.name != Unit().name
+    moves = settings.contention and settings.costs.quantity is Quantity.CYCLES
     followed = touched(values, settings) if values is not None and moves else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
-    bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
+    bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed)
@@ -153,7 +153,7 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
 
 def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
-    if settings.costs.name == Unit().name or not settings.contention:
+    if settings.costs.quantity is not Quantity.CYCLES or not settings.contention:
         return None
     if followed is None:
         why = "what the accesses of the grid move is unknown: registers are not followed here"
@@ -184,7 +184,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
-    unrun = "PTX is not run" if cfg.function.frames else "the SIMT machine has no rule for some instruction"
+    unrun = "PTX is not run" if cfg.function.language is Language.PTX else "the SIMT machine has no rule for some instruction"
     why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))

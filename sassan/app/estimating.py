@@ -26,9 +26,7 @@ from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import Place
 from sassan.products import Product
-from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
-from sassan.timing.table import Table
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -94,7 +92,7 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     gaps = _gaps(result)
     if gaps or gpu is None or blocks is None or occupancy is None:
         return gaps
-    tables = settings.costs.tables if isinstance(settings.costs, Control | Table) else Tables(settings.machine)
+    tables = settings.costs.tables or Tables(settings.machine)
     figures = usual(cfg.function.arch, tables)
     if missing := (*_uncoded(result), *figures.rates.gaps(code_of(cfg))):
         return missing

@@ -13,9 +13,7 @@ from sassan.arch.files import digest, further_digest
 from sassan.errors import SelfCheckError
 from sassan.ipet.wcet import Setup
 from sassan.isa.loading import tables_digest
-from sassan.timing.control import Control
 from sassan.timing.measured import Measured
-from sassan.timing.table import Table
 
 if TYPE_CHECKING:
     from sassan.app.result import AnalysisResult
@@ -79,7 +77,7 @@ def _machine(settings: "Settings") -> Mapping[str, object]:
 def _tables(settings: "Settings", function: "Function") -> Mapping[str, object]:
     """The latencies that are given, and digests of all figures that costs are made of."""
     costs, machine = settings.costs, settings.machine
-    latencies = costs.tables.given if isinstance(costs, Table | Control) else {}
+    latencies = costs.tables.given if costs.tables is not None else {}
     figures = (machine.sm, machine.latency) if machine is not None else None
     tables = f"{digest(function.arch)} {tables_digest()} {further_digest()} {_spelled(figures)} {_spelled(settings.gpu)}"
     return {

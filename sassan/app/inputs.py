@@ -14,7 +14,7 @@ from sassan.arch import architecture
 from sassan.errors import InputError, OutOfTimeError, SassanError, UsageError
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import check_functions
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine.launch import check
 from sassan.names import brief, spellings
 from sassan.render.text import shorten
@@ -103,7 +103,7 @@ class Observer:
 
 def inherited(functions: Sequence[Function]) -> tuple[str, ...]:
     """What reading these functions assumes, each once: the machine code of an SM may be read as that of another, and texts be right."""
-    known = (architecture(function.arch) for function in functions if not function.frames)
+    known = (architecture(function.arch) for function in functions if function.language is Language.SASS)
     unchecked = sum(function.unchecked for function in functions)
     texts = (f"the texts of instructions are right where {UNCOMPARED}: {unchecked} of them",) if unchecked else ()
     return (*dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")), *texts)

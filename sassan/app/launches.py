@@ -10,7 +10,7 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.compilers.signatures import NamedParameter
 from sassan.errors import Gap, UsageError
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.launch import Launch, check
 from sassan.machine.occupancy import Resources
@@ -155,7 +155,7 @@ def _named(function: Function, arguments: Sequence[Argument]) -> Function:
 
 def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Setting]:
     """Yield the arguments as the analysis takes parameters: by their place in constant bank 0, of PTX by their number."""
-    if function.frames:
+    if function.language is Language.PTX:
         by_order = sorted(arguments, key=lambda argument: argument.offset)
         for place, argument in zip(places(function), by_order, strict=False):
             if place.size == argument.size <= _PIECE:

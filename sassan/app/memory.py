@@ -9,7 +9,7 @@ from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
 from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
-from sassan.ir import Function, SourceLine
+from sassan.ir import Function, Language, SourceLine
 from sassan.machine.parameters import Place, Setting, describe, places, setting
 from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
@@ -130,7 +130,7 @@ def _followed(result: AnalysisResult) -> WarpValues | None:
 
 
 def _not_followed(function: Function) -> Gap:
-    why = "the registers of PTX are not followed: compile it" if function.frames else "some instruction is not known"
+    why = "the registers of PTX are not followed: compile it" if function.language is Language.PTX else "some instruction is not known"
     return Gap(function.entry, "values-not-followed", f"accesses are not known: {why}")
 
 

@@ -21,7 +21,7 @@ from sassan.executor import Executor
 from sassan.frontend.ptx.source_map import PtxLine
 from sassan.render.html.layout import place
 from sassan.render.html.sketch import GraphRecord
-from sassan.timing import Unit
+from sassan.timing import Quantity
 
 _MOST = 200_000
 """Instructions of all warps up to which a report makes a schedule in cycles: some tenths of a second."""
@@ -43,7 +43,7 @@ def records(  # noqa: PLR0913 - what a page may show of a result
     `launches`: the name of the launch of each result, where several may be of one kernel.
     Raises MissingToolError without pygraphviz, KeyboardInterrupt.
     """
-    results = tuple(result if result.wcet.model == Unit().name else with_schedule(result, _MOST) for result in results)
+    results = tuple(result if result.quantity is Quantity.INSTRUCTIONS else with_schedule(result, _MOST) for result in results)
     graphs = _graphs(results, observer, executor, patterns=patterns)
     searches = [searched(result, how) for result in observer.steps(results, "scheduling")]
     return [

@@ -3,7 +3,7 @@
 from sassan.app.documents import Value, address
 from sassan.app.result import AnalysisResult
 from sassan.errors import InputError
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine import machine_of
 from sassan.registers.liveness import liveness
 from sassan.registers.pressure import Pressure, pressure
@@ -12,7 +12,7 @@ from sassan.warpcfg.blocks import FactsOf
 
 def registers_of(function: Function, facts_of: FactsOf) -> Pressure | None:
     """Return the registers in use in machine code; None for PTX, and for an architecture without tables of hazards."""
-    if function.frames or not function.instructions:
+    if function.language is Language.PTX or not function.instructions:
         return None
     try:
         return pressure(function, liveness(function, facts_of))
@@ -23,7 +23,7 @@ def registers_of(function: Function, facts_of: FactsOf) -> Pressure | None:
 def registers_of_result(result: AnalysisResult) -> Pressure | None:
     """Return the registers in use, with what fewer would allow where the launch of the result says how many blocks are resident."""
     function, known = result.function, result.residency
-    if known is None or known.occupancy is None or function.frames:
+    if known is None or known.occupancy is None or function.language is Language.PTX:
         return registers_of(function, result.isa.facts)
     try:
         live = liveness(function, result.isa.facts)

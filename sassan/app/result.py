@@ -12,7 +12,7 @@ from sassan.ipet.wcet import Problem, Wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa
 from sassan.strings.kernel_string import KernelString
-from sassan.timing import Unit
+from sassan.timing import Quantity
 from sassan.values import WarpValues
 from sassan.warpcfg.graph import Kind, WarpCfg
 
@@ -74,10 +74,15 @@ class AnalysisResult:
         return tuple(dict.fromkeys(text for bound in bounds if bound is not None and bound.value is not None for text in bound.assumptions))
 
     @property
+    def quantity(self) -> Quantity:
+        """What the bounds count."""
+        return self.settings.costs.quantity
+
+    @property
     def grid_us(self) -> float | None:
         """The bound of the whole grid in microseconds, None where it is not known, or no GPU is, or its numbers are no cycles."""
         gpu, cycles = self.settings.gpu, self.grid_bound
-        return None if gpu is None or cycles is None or self.wcet.model == Unit().name else gpu.us(cycles)
+        return None if gpu is None or cycles is None or self.quantity is not Quantity.CYCLES else gpu.us(cycles)
 
     @property
     def grid_bound(self) -> int | None:

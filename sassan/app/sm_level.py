@@ -14,7 +14,7 @@ from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
 from sassan.strings.kernel_string import KernelString
-from sassan.timing import Unit
+from sassan.timing import Quantity
 
 
 def with_sm_level(result: AnalysisResult) -> AnalysisResult:
@@ -48,7 +48,7 @@ def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocess
     if wanted is None:
         return result
     if wanted.grid is not None:
-        memory = memory_of(settings.gpu) if settings.gpu is not None and settings.costs.name != Unit().name else None
+        memory = memory_of(settings.gpu) if settings.gpu is not None and settings.costs.quantity is Quantity.CYCLES else None
         wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, buffers=settings.launch.buffers, host=settings.launch.host))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
@@ -79,7 +79,12 @@ def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, ba
 
     Equal warps wait no longer for each other at barriers that open in one order (docs/proofs/makespan-strings.md).
     """
-    if bounds.worst_path is None or result.worst_path is None or result.wcet.model != Unit().name or (barriers and not barriers.in_order):
+    if (
+        bounds.worst_path is None
+        or result.worst_path is None
+        or result.quantity is not Quantity.INSTRUCTIONS
+        or (barriers and not barriers.in_order)
+    ):
         return bounds
     processor = Processor({letter: sm.capacity(letter) for letter in sm.letters}, {}, sm.issue)
     waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))

@@ -10,7 +10,6 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.touched import touched
 from sassan.ilp import write
-from sassan.ipet.wcet import Wcet
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.languages import isa_of
@@ -83,15 +82,17 @@ def _decorations(result: AnalysisResult) -> Decorations:
         costs=result.problem.known_costs,
         counts=result.wcet.counts,
         bounds={head: bound for head, bound in zip(heads, result.bounds.of_loop, strict=True) if bound is not None},
-        wcet=_title(result.wcet),
+        wcet=_title(result),
     )
 
 
-def _title(bound: Wcet) -> str:
+def _title(result: AnalysisResult) -> str:
+    bound = result.wcet
     if bound.value is None:
         return ""
-    unit = "instructions" if bound.model == "unit" else "cycles"
-    return f"{bound.value} {unit} ({bound.model} model)" if bound.bound else f"{bound.value} (experiment, no bound)"
+    if not bound.bound:
+        return f"{bound.value} (experiment, no bound)"
+    return f"{bound.value} {result.quantity} ({bound.model} model)"
 
 
 def compare_functions(left: Function, right: Function, settings: Settings) -> Comparison:

@@ -15,7 +15,7 @@ from rich.text import Text
 from sassan.app.makespan.instances import Instance
 from sassan.app.makespan.search import Answer, search
 from sassan.cli.output.terminal import is_terminal
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.engine import Engine
 from sassan.makespan.merge import Merged
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Column, Figures, Numbers, Stall
 from sassan.isa.control import BARRIERS
-from sassan.makespan.jit import uncounted, uncounted_inner
+from sassan.jit.decorators import uncounted, uncounted_inner
 
 _STALL, _WAITS, _WRITES, _WRITTEN = int(Column.STALL), int(Column.WAITS), int(Column.WRITES), int(Column.WRITTEN)
 _READS, _READ, _UNIT, _INTERVAL = int(Column.READS), int(Column.READ), int(Column.UNIT), int(Column.INTERVAL)

@@ -8,10 +8,11 @@ import numpy as np
 
 from sassan.access.accesses import Access
 from sassan.access.transactions import LINE
+from sassan.estimate.accesses.touched import Touched
 from sassan.estimate.answer import Estimate, StallShare
 from sassan.estimate.demand import Demands, Memory
 from sassan.estimate.figures import Usual
-from sassan.estimate.observed import Observed, Touched
+from sassan.estimate.observed import Observed
 from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, Program, Run, Sm, Stall

@@ -19,7 +19,7 @@ from itertools import zip_longest
 from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import LANES, LINE, SECTOR
-from sassan.estimate.observed import Touched
+from sassan.estimate.accesses.touched import Touched
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.memory_pipeline import MemoryPipeline

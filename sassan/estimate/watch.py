@@ -42,6 +42,18 @@ class Executions:
     active: Truth
 
 
+def joined(parts: Sequence[Executions]) -> Executions:
+    """Return executions of one access as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Executions(
+        np.concatenate([each.warps for each in parts]),
+        np.concatenate([each.steps for each in parts]),
+        np.concatenate([each.addresses for each in parts]),
+        np.concatenate([each.active for each in parts]),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """Accesses in groups by the address of the first, where those of all are known; `registers` (bit numbers) say them."""

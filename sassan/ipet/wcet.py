@@ -20,7 +20,7 @@ from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build, columns_of
 from sassan.ipet.walk import matches, walk
 from sassan.strings.fold import Sequence, total
-from sassan.timing import CostModel, Unit
+from sassan.timing import CostModel, Quantity
 from sassan.warpcfg.graph import WarpCfg
 
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
@@ -67,7 +67,7 @@ class Problem:
     cfg: WarpCfg
     costs: tuple[int, ...]
     model: Model | None
-    cost_name: str
+    cost_model: CostModel
     assumptions: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
     setup: Setup = field(default_factory=Setup)
@@ -99,7 +99,7 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     steps = None if cfg.gaps or setup.paper else steps_of(cfg)
     unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
-    moved = traffic.assumptions if costs.name != Unit().name else ()
+    moved = traffic.assumptions if costs.quantity is Quantity.CYCLES else ()
     assumptions = (
         *blocks.assumptions,
         *moved,
@@ -109,14 +109,14 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         *_experiment_assumptions(setup),
     )
     if gaps:
-        return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic, known_costs=shown)
+        return Problem(cfg, per_node, None, costs, assumptions, gaps, setup, traffic=traffic, known_costs=shown)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
     if steps is None:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
         model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known, traffic, shown)
+    return Problem(cfg, per_node, model, costs, assumptions, (), setup, blocks.pieces, known, traffic, shown)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:
@@ -179,7 +179,7 @@ def greatest(problem: Problem, costs: Many[int]) -> int | None:
 
 
 def _none(problem: Problem, status: str, gaps: tuple[Gap, ...]) -> Wcet:
-    return Wcet(None, status, problem.cost_name, problem.assumptions, gaps, bound=not problem.setup.paper)
+    return Wcet(None, status, problem.cost_model.name, problem.assumptions, gaps, bound=not problem.setup.paper)
 
 
 def _bounded(problem: Problem, solution: Solution) -> Wcet:
@@ -193,7 +193,7 @@ def _bounded(problem: Problem, solution: Solution) -> Wcet:
     return Wcet(
         recosted,
         Status.OPTIMAL.value,
-        problem.cost_name,
+        problem.cost_model.name,
         problem.assumptions,
         counts=counts,
         path=path,

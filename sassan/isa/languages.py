@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sassan.ir import Function, Instruction
+from sassan.ir import Function, Instruction, Language
 from sassan.isa import ptx, registers, tables
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Effect, Facts, Flow
@@ -55,12 +55,12 @@ def ended(isa: Isa) -> frozenset[int]:
 
 def isa_of(function: Function, letters: str = "timing") -> Isa:
     """Return the facts of a function's instructions with one mapping to letters; raises InputError (`tables.load`, `ptx.load`)."""
-    return ptx.load(function, letters) if function.frames else tables.load(function.arch, letters)
+    return ptx.load(function, letters) if function.language is Language.PTX else tables.load(function.arch, letters)
 
 
 def namer(function: Function) -> Callable[[int], tuple[str, ...]]:
     """Return what spells out a set of the function's registers, in the fixed order of the bits."""
-    if not function.frames:
+    if function.language is Language.SASS:
         return lambda members: tuple(registers.names(members))
     known = sorted(ptx.variable_names(function).items())
     return lambda members: tuple(name for number, name in known if members >> number & 1)

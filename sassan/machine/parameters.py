@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sassan.arch import cached, named, rows
 from sassan.errors import UsageError
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine.widths import WORD, widths
 
 _PARAMETER_BYTES = 32764
@@ -224,7 +224,7 @@ def _space(function: Function, offset: int) -> int:
 def _area(function: Function) -> tuple[int, int]:
     """Return where the parameters of a kernel begin and end."""
     facts, known = function.compiler, layout(function.arch)
-    if function.frames:
+    if function.language is Language.PTX:
         return 0, 0
     if facts is not None and facts.parameter_base is not None and facts.parameter_size is not None:
         return facts.parameter_base, facts.parameter_base + facts.parameter_size

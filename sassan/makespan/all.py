@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import comb
 
 from sassan.errors import UsageError
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.engine import Budget, Engine, EngineResult, Reporter
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem

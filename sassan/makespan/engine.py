@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
 

@@ -20,7 +20,7 @@ from typing import Literal
 
 from sassan.alphabet import UNITS
 from sassan.errors import UsageError
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.engine import Budget
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule

@@ -8,7 +8,7 @@ from enum import StrEnum
 from sassan.access import Access
 from sassan.alphabet import Letter
 from sassan.errors import Gap
-from sassan.ir import Instruction, SourceLine
+from sassan.ir import Instruction, Language, SourceLine
 from sassan.isa.control import Control, decode
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.languages import namer
@@ -93,7 +93,7 @@ def _rows(cfg: WarpCfg, facts_of: FactsOf, accesses: Mapping[int, tuple[Access, 
         yield ListingRow(
             instruction,
             None if instruction.control is None else decode(instruction.control),
-            None if facts is None or cfg.function.frames else unit(arch, instruction.opcode),
+            None if facts is None or cfg.function.language is Language.PTX else unit(arch, instruction.opcode),
             None if facts is None else facts.letter,
             None if facts is None else _branch(instruction, facts, ends, gaps=bool(cfg.gaps)),
             None if agreed is None or cfg.gaps else spell(agreed & used),

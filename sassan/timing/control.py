@@ -24,7 +24,7 @@ from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, decode
 from sassan.timing.control_ops import Op, Ops
 from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
-from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
+from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, barriers_of
 from sassan.timing.products import lateness
 from sassan.timing.rates import Rates, Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
@@ -43,6 +43,11 @@ class Control:
     def name(self) -> str:
         """Return `control`."""
         return "control"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles."""
+        return Quantity.CYCLES
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the longest time of each block.

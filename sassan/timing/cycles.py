@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.timing.control import Control
-from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel
+from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel, Quantity
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 from sassan.timing.unit import Unit
@@ -23,9 +23,14 @@ class Cycles:
         """Return `cycles`: that of no model, until the function is known."""
         return "cycles"
 
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles, as the models of machine code do."""
+        return Quantity.CYCLES
+
     def of(self, function: Function) -> CostModel:
         """Return the model of a function."""
-        if function.frames:
+        if function.language is Language.PTX:
             return Unit()
         coded = bool(function.instructions) and all(instruction.control is not None for instruction in function.instructions)
         return Control(self.tables) if coded else Table(self.tables)

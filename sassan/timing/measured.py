@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sassan.errors import Gap, InputError
 from sassan.isa.loading import TABLES
-from sassan.timing.model import NO_ACCESSES, BlockCosts
+from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity
 from sassan.warpcfg.graph import WarpCfg
 
 MAXIMA = "measured maxima are no bounds, unless every input and every state of the hardware was measured"
@@ -45,6 +45,15 @@ class Measured:
     def name(self) -> str:
         """Return `measured`."""
         return "measured"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles."""
+        return Quantity.CYCLES
+
+    @property
+    def tables(self) -> None:
+        """Return None: the cycles were measured with all that they wait for."""
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the largest measured time of each block; a block without one is a gap.

@@ -2,13 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.warpcfg.graph import WarpCfg
+
+if TYPE_CHECKING:
+    from sassan.timing.rates import Tables
+
+
+class Quantity(StrEnum):
+    """What the costs of a model count: the unit behind every bound that is made of them."""
+
+    INSTRUCTIONS = "instructions"
+    CYCLES = "cycles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,16 @@ class CostModel(Protocol):
     @property
     def name(self) -> str:
         """Return the name of the model on the command line and in reports."""
+        ...
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return what the costs count."""
+        ...
+
+    @property
+    def tables(self) -> "Tables | None":
+        """Return the latencies and units that the costs are made of, None where they are a count or a measurement."""
         ...
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sassan.errors import Gap
-from sassan.ir import Function, Instruction
+from sassan.ir import Function, Instruction, Language
 from sassan.isa.control import BARRIERS, decode
 from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
@@ -134,6 +134,6 @@ def code_of(cfg: WarpCfg) -> tuple[Instruction, ...]:
 
 def not_machine_code(function: Function) -> tuple[Gap, ...]:
     """Return the gap of a text that no GPU runs: PTX is scheduled when it is compiled."""
-    if not function.frames:
+    if function.language is Language.SASS:
         return ()
     return (Gap(function.entry, "no-machine-code", "PTX has no latencies of its own; compile it, or use --model unit"),)

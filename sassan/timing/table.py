@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.timing.model import NO_ACCESSES, BlockCosts, pieces_of
+from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, pieces_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -20,6 +20,11 @@ class Table:
     def name(self) -> str:
         """Return `table`."""
         return "table"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles."""
+        return Quantity.CYCLES
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the sum of latencies of each block.

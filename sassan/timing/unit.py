@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.timing.model import NO_ACCESSES, BlockCosts, pieces_of
+from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, pieces_of
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -15,6 +15,15 @@ class Unit:
     def name(self) -> str:
         """Return `unit`."""
         return "unit"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return instructions."""
+        return Quantity.INSTRUCTIONS
+
+    @property
+    def tables(self) -> None:
+        """Return None: an instruction is one, whatever its latency."""
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the number of instructions of each block, and the one assumption that makes this a count and not a time."""

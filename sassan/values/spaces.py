@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.domains.bits import bits
-from sassan.ir import Constant, Immediate, Instruction, Memory, Operand, Register, Special
+from sassan.ir import Constant, Immediate, Instruction, Language, Memory, Operand, Register, Special
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.machine.parameters import Layout, layout
@@ -31,7 +31,7 @@ def outside(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> fr
     function = cfg.function
     asked = any(map(_is_query, function.instructions))
     base = function.compiler.parameter_base if function.compiler is not None else None
-    where = layout(function.arch) if asked and not cfg.gaps and not function.frames else None
+    where = layout(function.arch) if asked and not cfg.gaps and function.language is Language.SASS else None
     if where is None or base not in {None, where.parameters}:
         return frozenset()
     facts = {each.address: facts_of(each) for each in function.instructions}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sassan.domains.lanes import LANES, LaneWord, const
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Language
 from sassan.isa.facts import Effect, Facts
 from sassan.isa.registers import bit
 from sassan.machine.launch import Launch
@@ -156,7 +156,7 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
     None where they are not followed: for PTX, and in a graph with gaps. Behind a call of a function that the input does not hold, nothing
     is known of any register. Raises SelfCheckError.
     """
-    if cfg.gaps or cfg.function.frames:
+    if cfg.gaps or cfg.function.language is Language.PTX:
         return None
     clobbered = clobbering(facts_of, cfg.externals)
     table = {instruction.address: clobbered(instruction) for node in cfg.nodes for instruction in node.instructions}

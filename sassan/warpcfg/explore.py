@@ -9,7 +9,7 @@ from sassan.analysis.fixpoint import Problem, Rank, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.arch import described
 from sassan.domains.warp import Warp
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, SAVED, VALUE_ASSUMPTIONS, agreement, generation_assumptions
 from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
@@ -34,7 +34,7 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
 
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
-    if not function.frames:
+    if function.language is Language.SASS:
         graph = _explore(with_known_prologues(function, facts_of), facts_of, options or Options())
         return replace(
             graph, function=function, assumptions=(*described(function.arch).assumptions("code", "parameters"), *graph.assumptions)
@@ -45,8 +45,8 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
 
 def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg:
     # PTX has tokens as Pascal has them, and which side of a branch the compiler will let fall through is not known.
-    volta = not function.frames and described(function.arch).convergence_barriers
-    options = options.of_generation(volta=volta or bool(function.frames))
+    volta = function.language is Language.SASS and described(function.arch).convergence_barriers
+    options = options.of_generation(volta=volta or function.language is Language.PTX)
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
     rank = _rank(blocks, weak_order(len(successors), successors, blocks.at[function.entry]))

@@ -30,7 +30,7 @@ from sassan.isa import tables
 from sassan.machine import load
 from sassan.machine.occupancy import Resources, demand_of, occupancy
 from sassan.machine.user import MachineFile
-from sassan.timing import CostModel, Unit
+from sassan.timing import CostModel, Quantity, Unit
 from sassan.timing.control import Control
 from sassan.timing.model import NO_ACCESSES
 from sassan.timing.rates import Tables
@@ -78,6 +78,11 @@ class Ordered:
     def name(self) -> str:
         """Return the name of the model."""
         return "control without turns"
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return cycles."""
+        return Quantity.CYCLES
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the costs of a graph on which no stack holds a pending side."""

@@ -15,7 +15,7 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES, Sassan
 from cli.test_evolve import CONFIG, config_file, need_nvrtc
-from sassan.makespan import jit
+from sassan.jit import decorators as jit
 
 CUBIN = SAMPLES / "sm_80" / "saxpy.cubin"
 OTHER = SAMPLES / "sm_80" / "mandelbrot.cubin"

@@ -9,7 +9,7 @@ import pytest
 from cli.shell import Sassan
 from sassan.cli.output.exhaustion import limited
 from sassan.errors import OutOfTimeError
-from sassan.makespan import clock
+from sassan.jit import clock
 
 PROGRAM = """
 from importlib import import_module

@@ -16,10 +16,11 @@ from makespan_reference import longest as reference
 from sassan.makespan.beam.engine import Beam
 from sassan.makespan.engine import Budget
 from sassan.makespan.exact.engine import Exact
-from sassan.makespan.exact.plain import longest
+from sassan.makespan.exact.proof import longest
 from sassan.makespan.exact.tasks import Dive, End, letters_path, packable, relaxed
 from sassan.makespan.schedule import check
-from sassan.makespan.states import Layout, count_states, layout, schedule_of, start
+from sassan.makespan.states import PLAIN, Layout, count_letter_states, count_states, layout, schedule_of, start, team_sizes
+from sassan.makespan.timed.engines import run_exact
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +39,13 @@ def test_the_engine_finds_the_longest_schedule() -> None:
     for one, slots in solved():
         found = Exact().run(one.problem, FOREVER, lambda _: None)
         assert (found.lower, found.upper) == (slots, slots), one
+
+
+def test_the_search_of_instances_with_intervals_finds_it_without_them_too() -> None:
+    for one, slots in solved():
+        if count_letter_states(team_sizes(one.problem)) <= PLAIN:
+            found = run_exact(one.problem, FOREVER, lambda _: None)
+            assert (found.lower, found.upper) == (slots, slots), one
 
 
 def test_the_table_of_letters_holds_the_longest_schedule() -> None:

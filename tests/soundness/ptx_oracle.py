@@ -13,7 +13,7 @@ from sassan.ir import Function, Immediate, Instruction, Operand, OperandGroup, P
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, Unity
 from sassan.simt.values import key
-from sassan.timing.model import NO_ACCESSES, BlockCosts
+from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity
 from sassan.warpcfg.graph import Node, WarpCfg
 
 LANEWISE = frozenset(
@@ -37,6 +37,8 @@ class EveryInstruction:
     """Counts virtual instructions too: the machine executes them."""
 
     name: str = "every"
+    quantity: Quantity = Quantity.INSTRUCTIONS
+    tables: None = None
 
     def block_costs(self, cfg: WarpCfg, _busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         return BlockCosts(tuple(len(node.instructions) for node in cfg.nodes), ())

@@ -12,7 +12,7 @@ from sassan.access.opcodes import Space, references
 from sassan.app.documents import Value, address
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
-from sassan.ir import Function, Special
+from sassan.ir import Function, Language, Special
 from sassan.machine.launch import Shape
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -30,7 +30,7 @@ def document(result: AnalysisResult) -> Mapping[str, Value]:
             "block": ",".join(map(str, block)),
             "assumed": result.settings.launch.block is None,
             "local": local(result.function),
-            "accesses": None if result.function.frames else list(_accesses(result, block)),
+            "accesses": None if result.function.language is Language.PTX else list(_accesses(result, block)),
             "divergent": [
                 {"address": address(at), "source": _source(result.function, at)}
                 for at in sorted({node.end for node in result.cfg.nodes if node.divergent})

@@ -7,6 +7,7 @@ from sassan.app.builds.gates import Demand, Failure, Gate, Rule
 from sassan.app.inputs import matches
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
+from sassan.timing import Quantity
 
 _NAMED = 3
 
@@ -80,7 +81,7 @@ def _why(result: AnalysisResult | None) -> str:
         return "no GPU is given"
     if result.settings.launch.grid is None:
         return "no launch is given"
-    return "the unit model has no cycles" if result.wcet.model == "unit" else "it has no bound"
+    return "the unit model has no cycles" if result.quantity is Quantity.INSTRUCTIONS else "it has no bound"
 
 
 def _blocks(result: AnalysisResult) -> str:

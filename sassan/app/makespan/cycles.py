@@ -16,7 +16,6 @@ from sassan.machine.pipes import SM
 from sassan.makespan.cycles.code import Code, Core, Step
 from sassan.strings.blocks import path_blocks
 from sassan.strings.fold import Loop, Sequence
-from sassan.timing.control import Control
 from sassan.timing.control_ops import op_of
 from sassan.timing.rates import Rates
 from sassan.timing.table import Table
@@ -48,7 +47,7 @@ def code_of(result: AnalysisResult, most: int = MOST) -> tuple[Code | None, str]
     costs, bounds, path = result.settings.costs, result.makespan, result.wcet.path
     if bounds is None or bounds.bound.value is None or path is None:
         return None, "there is no bound of the warps, or no worst path"
-    if not isinstance(costs, Control | Table):
+    if costs.tables is None:
         return None, "schedules in cycles need --model table or control"
     barriers = any(waits_for_block(instruction, result.isa.facts) for node in result.cfg.nodes for instruction in node.code)
     blocks, sizes = path_blocks(result.cfg, path), [len(node.code) for node in result.cfg.nodes]

@@ -23,7 +23,7 @@ from sassan.makespan.problem import Problem
 from sassan.makespan.timed.beam import beam
 from sassan.makespan.timed.states import States
 from sassan.render.html.chart import MOST_CELLS, SearchRecord, chart_record, trace
-from sassan.timing import Unit
+from sassan.timing import Quantity
 
 _SIMPLE = "as soon as possible"
 """The name of no engine: simple rules say which warp goes first."""
@@ -86,7 +86,7 @@ def _with_cycles(record: SearchRecord, result: AnalysisResult) -> SearchRecord:
 def _every_path(answer: Answer, result: AnalysisResult) -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
     bound = result.makespan
-    if bound is not None and bound.bound.value is not None and result.wcet.model == Unit().name:
+    if bound is not None and bound.bound.value is not None and result.quantity is Quantity.INSTRUCTIONS:
         answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 

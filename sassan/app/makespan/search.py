@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sassan.app.makespan.instances import Instance
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.compiling import NOTE
 from sassan.makespan.engine import Budget, Engine
 from sassan.makespan.merge import Merged

@@ -20,10 +20,6 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import explain as explain_report
 from sassan.cli.reports import launches as launches_report
 from sassan.errors import UsageError
-from sassan.timing.models import CYCLES, WITH_LATENCIES
-
-_IN_CYCLES = (CYCLES, *WITH_LATENCIES)
-"""The models of which a schedule of many warps can be made."""
 
 
 @analysis
@@ -58,7 +54,7 @@ def analyze(
     sheet.exclude(csv=csv, json=json)
     if csv and explain:
         raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain")
-    if schedule and request.settings.costs.name not in _IN_CYCLES:
+    if schedule and request.settings.costs.tables is None:
         message = f"--schedule counts cycles, and the model is {request.settings.costs.name}"
         raise UsageError("usage", message, hint="--model control, or table")
     if request.recording is not None:

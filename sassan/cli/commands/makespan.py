@@ -1,6 +1,6 @@
 """`sassan makespan`: how long W warps may take on one SM, and the schedule that shows it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,49 +150,41 @@ def makespan(
     wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key), chosen) as workers:
-        how = _How(rows, workers)
+        search = _Search(chosen, rows, workers, quiet)
         if not listing:
             paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
             _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
-            _strings(chosen, wanted, how, proof)
+            _strings(search, wanted, proof)
             return
         if proof is not None:
             raise UsageError("usage", "--proof is for kernel strings, and the input is a listing", hint="omit it, or pass the string")
         if len(texts) > 1:
             raise UsageError("usage", f"{len(texts)} listings, and at most one is possible", hint="'sassan analyze FILE… -W N' bounds many")
-        options = AnalysisOptions(
-            facts=values["bounds"],
-            loop_bound=values["loop-bound"],
-            block=values["block-dim"],
-            grid=values["grid"],
-            parameters=tuple(values["param"] or ()),
-            letters=letters,
-        )
         request = AnalysisRequest(
             (*texts,),
-            options.settings(),
+            _options(values, letters).settings(),
             tuple(function or ()),
             architecture(chosen.sm),
             not no_cache,
             partial=bounds is None and values["bounds"] is not None,
         )
-        observer = CommandObserver(quiet=quiet)
-        selection = request.inputs(observer)
-        check(output, selection.names)
-        check(lp, selection.names)
-        asked, selection = kernels.ask(selection, request.settings, chosen, path or Paths.WORST, limit or _PATHS, observer)
-        answers, selection = _answers(asked, lambda problem: _answer(problem, chosen, how, quiet=quiet), selection, observer)
-        makespan_report.listing(asked, answers, selection.refused, wanted)
-        _end([answer for some in answers for answer in some])
-        finish(selection, [kernel.result for kernel in asked] if function else [])
+        _listing(request, search, wanted, path or Paths.WORST, limit or _PATHS)
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
-    """The form of an integer program, and where the chains of annealing run; None: as the engine chooses."""
+class _Search:
+    """How instances are searched: the form of an integer program, and where the chains of annealing run; None: as the engine chooses."""
 
+    chosen: Configuration
     rows: Rows | None
     executor: Executor | None
+    quiet: bool
+
+    def answer(self, problem: Instance) -> Answer:
+        """Search one instance."""
+        seconds = self.chosen.time_limit if self.chosen.time_limit is not None else _TIME_LIMIT
+        engine = load(self.chosen.engine or "all", self.rows, self.executor)
+        return watched_search(problem, engine, seconds=seconds, seed=self.chosen.seed or 0, quiet=self.quiet)
 
 
 def _chains(
@@ -221,16 +213,43 @@ def _refuse(given: dict[str, object]) -> None:
         raise UsageError("usage", f"{spoken[0]} applies to a listing, and the input is a kernel string", hint="omit it, or pass a file")
 
 
-def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How, proof: str | None) -> None:
+def _strings(search: _Search, wanted: makespan_report.Wanted, proof: str | None) -> None:
+    """Answer for kernel strings."""
+    chosen = search.chosen
     if not chosen.strings:
         raise UsageError("usage", "the input is missing", hint="pass a kernel string, a listing or --config: sassan makespan LCL -W 4")
     problem = instance(_name(chosen), chosen.strings, chosen, None)
     missing = _prove(problem, proof, quiet=wanted.quiet) if proof is not None else None
-    answer = _answer(problem, chosen, how, quiet=wanted.quiet)
+    answer = search.answer(problem)
     makespan_report.single(answer, wanted)
     if missing is not None:
         raise missing
     _end([answer])
+
+
+def _options(values: Mapping[str, Any], letters: Letters) -> AnalysisOptions:
+    """Return the options of the analysis of a listing, by their names on the command line."""
+    return AnalysisOptions(
+        facts=values["bounds"],
+        loop_bound=values["loop-bound"],
+        block=values["block-dim"],
+        grid=values["grid"],
+        parameters=tuple(values["param"] or ()),
+        letters=letters,
+    )
+
+
+def _listing(request: AnalysisRequest, search: _Search, wanted: makespan_report.Wanted, paths: Paths, limit: int) -> None:
+    """Answer for paths of the functions of a listing, up to `limit` of each."""
+    observer = CommandObserver(quiet=wanted.quiet)
+    selection = request.inputs(observer)
+    check(wanted.output, selection.names)
+    check(wanted.program, selection.names)
+    asked, selection = kernels.ask(selection, request.settings, search.chosen, paths, limit, observer)
+    answers, selection = _answers(asked, search.answer, selection, observer)
+    makespan_report.listing(asked, answers, selection.refused, wanted)
+    _end([answer for some in answers for answer in some])
+    finish(selection, [kernel.result for kernel in asked] if request.patterns else [])
 
 
 def _prove(problem: Instance, path: str, *, quiet: bool) -> UsageError | None:
@@ -246,14 +265,6 @@ def _prove(problem: Instance, path: str, *, quiet: bool) -> UsageError | None:
 
 def _name(chosen: Configuration) -> str:
     return " ".join(str(string) for string in chosen.strings)
-
-
-def _answer(problem: Instance, chosen: Configuration, how: _How, *, quiet: bool) -> Answer:
-
-    seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
-    return watched_search(
-        problem, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet
-    )
 
 
 def _answers(

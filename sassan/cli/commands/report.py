@@ -24,7 +24,7 @@ from sassan.cli.output.terminal import label, note, out, safe
 from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
 from sassan.render.html.page import Page, html
-from sassan.timing import Unit, models
+from sassan.timing import Quantity, models
 from sassan.timing.rates import Tables
 from sassan.validation.document import launch
 from sassan.validation.launches import Hardware, validate
@@ -127,7 +127,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     for text in () if asked.observer.quiet else recording.notes:
         note(f"note: {path}: {safe(text)}\n")
     settings = asked.request.settings
-    if settings.costs.name == Unit().name:
+    if settings.costs.quantity is Quantity.INSTRUCTIONS:
         settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
     functions = [result.function for result in results]
     measured: dict[str, list[object]] = {}

@@ -11,7 +11,7 @@ from types import FrameType
 
 from sassan.cli.output import failure
 from sassan.errors import InputError, OutOfTimeError
-from sassan.makespan import clock
+from sassan.jit import clock
 
 _GRACE = 10.0
 """Seconds after the end of the time: compiled code that has not returned to Python by then is ended with the process."""

@@ -13,7 +13,7 @@ from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.ir import Function
 from sassan.machine.launch import Launch, Shape
-from sassan.timing import Unit
+from sassan.timing import Quantity
 
 NAME = Column("function", widest=24, names=True)
 NONE = "-"
@@ -62,7 +62,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     if any(result.grid_us is not None for result in results):
         columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
-    if grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results):
+    if grids and all(result.settings.gpu is None and result.quantity is Quantity.CYCLES for result in results):
         # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
         columns.append(Column("the grid has", widest=len(UNLIMITED)))
         rows = [(*row, UNLIMITED) for row in rows]

@@ -11,7 +11,8 @@ from sassan.evolve import report
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
 from sassan.evolve.space.config import Config, Objective
-from sassan.timing import Unit
+from sassan.timing import models
+from sassan.timing.rates import Tables
 
 _NONE = "-"
 _ROWS = 12
@@ -26,7 +27,7 @@ def unit(config: Config, number: str) -> str:
     """Return the unit of a number of an individual; '' where its name says what is counted."""
     if number in _TIMES:
         return "us"
-    return ("instructions" if config.model == Unit().name else "cycles") if number in _BOUNDS else ""
+    return models.model(config.model, Tables()).quantity if number in _BOUNDS else ""
 
 
 def spelled(number: str, value: float | None) -> str:

@@ -12,7 +12,6 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out
 from sassan.cli.reports.analysis import NONE, which
 from sassan.ir import SourceLine
-from sassan.timing import Unit
 
 _ROWS = 8
 """Blocks, instructions and accesses that a table shows: the largest; --json has all."""
@@ -25,7 +24,7 @@ def show(results: Sequence[AnalysisResult]) -> None:
         known, wcet = explain(result), result.wcet.value
         if known is None or wcet is None:
             continue
-        unit = "instructions" if result.wcet.model == Unit().name else "cycles"
+        unit = result.quantity
         out(f"\nwhere the bounds of {label(result.function.name)}{which(result.settings.launch)} come from:\n\n")
         _table(unit, (Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
         _table(

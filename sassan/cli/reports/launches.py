@@ -12,7 +12,7 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
-from sassan.timing import Unit
+from sassan.timing import Quantity
 
 _GRID_HAS = "the grid has"
 _ESTIMATE = "estimate us"
@@ -62,7 +62,7 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     """Print every launch with its estimate, where there is one; `cut` says why the recording ends early; `every`: all assumptions."""
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
-    limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
+    limited = any(each.gpu is not None or each.costs.quantity is Quantity.INSTRUCTIONS for each in settings)
     omitted = {*(() if timed else ("us",)), *(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
     kept = [place for place, column in enumerate(_COLUMNS) if column.title not in omitted]
     rows = [_row(*each) for each in zip(launches, estimates, strict=True)]

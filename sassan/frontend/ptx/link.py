@@ -10,7 +10,7 @@ from sassan.frontend.ptx.declarations import block_limit, cluster
 from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
 from sassan.frontend.ptx.syntax import Directive, Function, Group, Header, Module, Name, Variable
-from sassan.ir import Declared
+from sassan.ir import Declared, Language
 from sassan.ir import Function as IrFunction
 
 ALIGN = 0x1000
@@ -108,6 +108,7 @@ class Linker:
             span=first.span,
             kernel=first.kernel,
             callees=callees if callees and len(callees) == len(self._devices) else None,
+            language=Language.PTX,
             frames=tuple(part.frame for part in parts),
             lines=tuple(line for part in parts for line in part.lines),
             declared=Declared(cluster=cluster(first), block=block_limit(first)),

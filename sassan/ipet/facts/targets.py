@@ -6,7 +6,7 @@ from dataclasses import replace
 from sassan.errors import InputError
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import check_functions
-from sassan.ir import Function, Instruction
+from sassan.ir import Function, Instruction, Language
 from sassan.isa.facts import Facts, Flow
 
 _BY_REGISTER = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL})
@@ -41,7 +41,7 @@ def _problem(
     known = facts_of(code[address]) if address in code else None
     if known is None or known.flow not in _BY_REGISTER:
         return f"no branch or call by register stands at 0x{address:04x}"
-    if function.frames:
+    if function.language is Language.PTX:
         return f"PTX names the targets of {code[address].opcode} at 0x{address:04x} itself"
     if code[address].targets:
         listed = ", ".join(f"0x{target:04x}" for target in code[address].targets)

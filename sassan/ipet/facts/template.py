@@ -7,7 +7,7 @@ from sassan.checked import quoted
 from sassan.errors import Gap
 from sassan.ipet.facts.places import lines_of
 from sassan.ipet.flow_facts import EXTERNAL, REFUTED, UNBOUNDED, LoopBounds
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine.parameters import places
 from sassan.warpcfg.graph import WarpCfg
 
@@ -35,7 +35,7 @@ def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
     for cfg, bounds in graphs:
         name = quoted(cfg.function.name)
         loops = [gap for gap in bounds.gaps if gap.code in {UNBOUNDED, REFUTED}]
-        branches = [] if cfg.function.frames else sorted({gap.address for gap in cfg.gaps if gap.code in _BY_REGISTER})
+        branches = [] if cfg.function.language is Language.PTX else sorted({gap.address for gap in cfg.gaps if gap.code in _BY_REGISTER})
         if not loops and not branches:
             continue
         lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"', *_parameters(cfg.function)]

@@ -18,7 +18,7 @@ from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movem
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
-from sassan.ir import Function, Instruction
+from sassan.ir import Function, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
@@ -328,7 +328,7 @@ def _moved(movement: Movement, bound: int) -> Range:
 
 
 def _namer(function: Function) -> Callable[[int], str]:
-    if not function.frames:
+    if function.language is Language.SASS:
         return lambda number: next(names(1 << number))
     known = variable_names(function)
     # The high word of a long has no name of its own.

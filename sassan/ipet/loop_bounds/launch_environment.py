@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
 from sassan.machine.parameters import Layout, layout, name_at, places
 
@@ -53,7 +53,7 @@ class LaunchEnvironment:
             self._special |= {f"SR_NTID.{upper}": block[axis], f"SR_NCTAID.{upper}": grid[axis]}
         lane = unknown(ranges.span(0, _WARP - 1), shared=True)
         self._special |= {"SRZ": constant(0), "SR_LANEID": lane, "%laneid": lane}
-        if self.function.frames:
+        if self.function.language is Language.PTX:
             kernels = (frame for frame in self.function.frames if frame.name == self.function.name)
             self._starts = {parameter.name: (index + 1) * _BANK for frame in kernels for index, parameter in enumerate(frame.parameters)}
         starts = {parameter.name: (index + 1) * _BANK for index, parameter in enumerate(places(self.function))}
@@ -101,7 +101,7 @@ class LaunchEnvironment:
         return self._special.get(name) or unknown(ranges.EVERY, frozenset({f"special register {name}"}))
 
     def _named(self, offset: int) -> Origins:
-        if self.function.frames:
+        if self.function.language is Language.PTX:
             return frozenset({f"{PARAMETER}{places(self.function)[offset // _BANK - 1].called}"})
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:

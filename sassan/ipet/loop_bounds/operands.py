@@ -8,7 +8,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
-from sassan.ir import Constant, Function, Immediate, Instruction, Operand, Register, Special, Variable
+from sassan.ir import Constant, Function, Immediate, Instruction, Language, Operand, Register, Special, Variable
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.ptx import register_widths
 from sassan.isa.registers import bit
@@ -30,7 +30,7 @@ _LONG = 64
 
 def conditions(function: Function) -> frozenset[int]:
     """Return the bit numbers of the registers of a function that hold conditions, the flags among them."""
-    if not function.frames:
+    if function.language is Language.SASS:
         return CONDITION_REGISTERS
     return frozenset(number for number, bits in register_widths(function).items() if bits == 1)
 

@@ -19,7 +19,7 @@ from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred, Refutation
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
@@ -126,7 +126,7 @@ def check(
 ) -> Checked:
     """Return the bounds, each held to runs; one that a thread goes beyond is none."""
     results = tuple(results)
-    if cfg.function.frames or all(result.bound is None for result in results):
+    if cfg.function.language is Language.PTX or all(result.bound is None for result in results):
         return Checked(results, ran=False)
     effort = replace(effort, unbounded=False)
     done = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])

@@ -18,7 +18,7 @@ from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.machine import Multiprocessor
-from sassan.timing import Unit
+from sassan.timing import Quantity
 from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
@@ -35,8 +35,6 @@ _SERVED = (
     "one access, none that is only stored, "
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
-_WITHOUT_FETCHES = (Unit().name, "measured")
-"""Cost models that count instructions, or whose times were measured with all fetches."""
 _HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
@@ -102,7 +100,8 @@ def _evenly(residents: Residents) -> tuple[str, ...]:
 def _fetched(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fetched:
     """What code takes that `warps` warps on an SM fetch again."""
     cfg = kernel.problem.cfg
-    if kernel.problem.cost_name in _WITHOUT_FETCHES:
+    # Without latencies, instructions are counted, or were measured with all fetches.
+    if kernel.problem.cost_model.tables is None:
         return nothing_fetched(cfg)
     return fetched(cfg, machine.arch, alone=warps == 1)
 
@@ -113,7 +112,7 @@ def _with(code: Fetched, whole: PathOptima) -> PathOptima:
 
 def _shares(kernel: Kernel, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Share, ...]:
     """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
-    if kernel.problem.cost_name == Unit().name:
+    if kernel.problem.cost_model.quantity is Quantity.INSTRUCTIONS:
         return tuple(of_letters(machine, counts, partition=partition) for counts in kernel.letters)
     busy = kernel.problem.traffic.cycles
     nodes = zip(kernel.problem.cfg.nodes, code.shares, strict=True)

@@ -30,7 +30,7 @@ from sassan.ipet.steps import steps_of
 from sassan.ipet.system import objective
 from sassan.ipet.wcet import Problem
 from sassan.machine import Multiprocessor
-from sassan.timing import Unit
+from sassan.timing import Quantity
 from sassan.warpcfg.graph import WarpCfg
 
 _ONCE = "an access keeps its unit as long as the tables say, however many addresses or bank conflicts it has (--machine may say more)"
@@ -71,7 +71,7 @@ def path_optima(
 ) -> PathOptima:
     """The optima over all paths; `shares` per node of the graph; with `partition` in the partition model."""
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
-    once = () if problem.cost_name == Unit().name or problem.traffic.moved else (_ONCE,)
+    once = () if problem.cost_model.quantity is Quantity.INSTRUCTIONS or problem.traffic.moved else (_ONCE,)
     assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers else ()))
     if problem.model is None or barriers.clusters:
         return PathOptima(None, assumptions, (*problem.gaps, *barriers.gaps))

@@ -11,7 +11,7 @@ from platform import node
 
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, advance, chain
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter

@@ -7,21 +7,17 @@ from one of 16 checkpoints along the string and the warp cycle string from the c
 All compiled functions are in this one file: numba's disk cache recompiles a function only when its own file changes.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from sassan.jit.bits import trailing_zeros
+from sassan.jit.decorators import inner, unchecked
 from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule
-from sassan.makespan.jit import inner, unchecked
 from sassan.makespan.start import Instance
 
-F = TypeVar("F", bound=Callable[..., Any])
 Array = NDArray[Any]
 Word = Any
 """A machine word in compiled code: 64 bits, unsigned where it holds bits."""
@@ -115,20 +111,6 @@ def arrays_of(case: Instance) -> ChainArrays:
     for rows, column in zip(checkpoints, placement, strict=False):
         rows[0] = column
     return ChainArrays(instance, placement, checkpoints)
-
-
-def _trailing_zeros(typing: object, word: object) -> object:
-    del typing, word
-
-    def code(context: object, builder: Any, signature: object, arguments: Any) -> Any:  # noqa: ANN401  # the compiler has no types
-        del context, signature
-        return builder.cttz(arguments[0], cgutils.true_bit)
-
-    return types.uint64(types.uint64), code
-
-
-trailing_zeros = cast("Callable[[Word], Word]", intrinsic(_trailing_zeros))
-"""The number of zero bits below the lowest set bit of a word that is not 0."""
 
 
 @inner

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.beam.plain import Kept, Rules, advance, first, rules
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter
@@ -120,7 +120,7 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
 
     rule = rules(cut, budget.seed)
     start = first(rule, cut)
-    heap, picks = kernel.scratch(rule, limits.states, max(limits.most, limits.sample))
+    kept, choices, sums = kernel.scratch(rule, limits.states, max(limits.most, limits.sample))
     places = np.zeros((limits.states, cut.warps), np.int64)
     places[0] = start.places
     words, bases = np.zeros(limits.states, np.uint64), np.zeros(limits.states, np.int64)
@@ -134,8 +134,8 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
         if over(budget):
             return None
         parents = np.zeros((slots, limits.states), np.int32)
-        masks = np.zeros((slots, limits.states, heap.mask.shape[1]), np.uint64)
-        gone = kernel.advance(states, setting, heap, picks, parents, masks)
+        masks = np.zeros((slots, limits.states, kept.mask.shape[1]), np.uint64)
+        gone = kernel.advance(states, setting, kept, choices, sums, parents, masks)
         portions.append((gone, parents, masks))
     at = 0
     rows: list[Array] = []

@@ -1,20 +1,24 @@
 """Beam search over slots, compiled: the same as `plain`, except that states with very many successors have some drawn at random."""
 # ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
-from typing import NamedTuple
+from heapq import heappush, heapreplace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.beam.plain import TIE, Rules
-from sassan.makespan.jit import compiled
-from sassan.makespan.states_kernel import Array, copy, splits, zero
+from sassan.makespan.states_kernel import Array, Picks, copy, first_pick, next_pick, no_picks, zero
 
-UNITS = 5
 _SHIFT = np.uint64(64 - TIE)
+Word = Any
+"""64 bits without a sign."""
+Heap = list[tuple[int, Word, int]]
+"""Key, hash and row of each state that is kept, the worst first."""
 
 
 class RuleArrays(NamedTuple):
-    """The rules as arrays; `weight` and `capacity` always of five units."""
+    """The rules as arrays."""
 
     unit: Array
     reach: Array
@@ -37,21 +41,13 @@ class States(NamedTuple):
     used: Array
 
 
-class Heap(NamedTuple):
-    """The best states of the next slot so far; `order` is a heap over the other rows, the worst first."""
+class Kept(NamedTuple):
+    """The best states of the next slot so far, in any order: hash, score of all letters left, the state before it, the warps that ran."""
 
-    order: Array
-    key: Array
     hash: Array
     base: Array
     parent: Array
     mask: Array
-    table: Array
-    """The hashes of this slot."""
-    stamp: Array
-    """Which entries of `table` are of this slot: those that equal `at[1]`."""
-    at: Array
-    """How many states there are, the stamp, how many hashes are entered."""
 
 
 class ChoiceArrays(NamedTuple):
@@ -64,35 +60,31 @@ class ChoiceArrays(NamedTuple):
     limit: Array
 
 
+class PickSums(NamedTuple):
+    """Per unit, what the picks of the units behind it come to: the largest `far`, the hash, the score of all letters left."""
+
+    far: Array
+    hash: Array
+    base: Array
+    picks: Picks
+
+
 def rows(rule: Rules, most: int, sample: int, salt: int) -> RuleArrays:
     """Return the rules as arrays."""
-    weight, capacity = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
-    weight[: len(rule.weight)], capacity[: len(rule.capacity)] = rule.weight, rule.capacity
-    unit, reach = np.array(rule.unit, np.int64), np.array(rule.reach, np.int64)
+    unit, reach, weight, capacity = (np.array(row, np.int64) for row in (rule.unit, rule.reach, rule.weight, rule.capacity))
     return RuleArrays(unit, reach, np.array(rule.zobrist, np.uint64), weight, capacity, rule.issue, most, sample, np.uint64(salt))
 
 
-def scratch(rule: Rules, width: int, most: int) -> tuple[Heap, ChoiceArrays]:
+def scratch(rule: Rules, width: int, most: int) -> tuple[Kept, ChoiceArrays, PickSums]:
     """Return empty arrays for a beam of this width."""
-    warps = len(rule.start)
+    warps, units = len(rule.start), len(rule.capacity)
     words = (warps + 63) // 64
-    deepest = min(max(rule.capacity, default=0), warps) + 1
-    length = 1 << (4 * width).bit_length()
-    columns = [np.zeros(width, np.int64) for _ in range(4)]
-    heap = Heap(
-        columns[0],
-        columns[1],
-        np.zeros(width, np.uint64),
-        columns[2],
-        columns[3],
-        np.zeros((width, words), np.uint64),
-        np.zeros(length, np.uint64),
-        np.zeros(length, np.int64),
-        np.zeros(3, np.int64),
-    )
-    shape = (UNITS, deepest, most)
-    size, limit = np.zeros(shape[:2], np.int64), np.zeros(UNITS, np.int64)
-    return heap, ChoiceArrays(np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64), size, limit)
+    base, parent = np.zeros((2, width), np.int64)
+    kept = Kept(np.zeros(width, np.uint64), base, parent, np.zeros((width, words), np.uint64))
+    shape = (units, min(max(rule.capacity, default=0), warps) + 1, most)
+    far, add, mask = np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64)
+    choices = ChoiceArrays(far, add, mask, np.zeros(shape[:2], np.int64), np.zeros(units, np.int64))
+    return kept, choices, PickSums(np.zeros(units, np.int64), np.zeros(units, np.uint64), np.zeros(units, np.int64), no_picks(units))
 
 
 @compiled
@@ -253,157 +245,105 @@ def _choose(row: Array, first: int, of: int, rule: RuleArrays, choices: ChoiceAr
 
 
 @compiled
-def _worse(heap: Heap, first: int, second: int) -> bool:
-    key, word = heap.key, heap.hash
-    worse: bool = key[first] < key[second] or (key[first] == key[second] and word[first] < word[second])
-    return worse
+def _offer(
+    parent: int,
+    total: int,
+    states: States,
+    rule: RuleArrays,
+    choices: ChoiceArrays,
+    sums: PickSums,
+    kept: Kept,
+    worst: Heap,
+    known: set[Word],
+) -> None:
+    """Keep of all that can follow a state, a slot of `total` instructions later, what is better than the worst that is kept, each once."""
+    far, add, _, size, limit = choices
+    width, last = len(kept.hash), len(limit) - 1
+    first_pick(total, limit, sums.picks)
+    sums.far[last], sums.hash[last], sums.base[last] = 0, states.hash[parent], states.base[parent]
+    changed = last
+    while changed <= last:
+        for of in range(changed, 0, -1):
+            run, index = sums.picks.run[of], sums.picks.choice[of]
+            sums.far[of - 1] = max(sums.far[of], far[of, run, index])
+            sums.hash[of - 1] = sums.hash[of] + add[of, run, index]
+            sums.base[of - 1] = sums.base[of] - run * rule.weight[of]
+        run = sums.picks.run[0]
+        base = sums.base[0] - run * rule.weight[0]
+        for index in range(size[0, run]):
+            word = sums.hash[0] + add[0, run, index]
+            key = ((base + max(sums.far[0], far[0, run, index])) << TIE) | np.int64(mixed(word ^ rule.salt) >> _SHIFT)
+            full = len(worst) == width
+            # What is worse than all that is kept is not looked up: it may have been kept, and cannot come back.
+            if (full and (key, word) <= worst[0][:2]) or word in known:
+                continue
+            known.add(word)
+            row = worst[0][2] if full else len(worst)
+            if full:
+                heapreplace(worst, (key, word, row))
+            else:
+                heappush(worst, (key, word, row))
+            kept.hash[row], kept.base[row], kept.parent[row] = word, base, parent
+            sums.picks.choice[0] = index
+            _write_mask(kept.mask, row, choices, sums.picks)
+        changed = next_pick(size, limit, sums.picks)
 
 
 @compiled
-def _sift(heap: Heap, at: int) -> None:
-    """Put the entry at a place of the heap where it belongs."""
-    order, size = heap.order, heap.at[0]
-    while at and _worse(heap, order[at], order[(at - 1) >> 1]):
-        up = (at - 1) >> 1
-        order[at], order[up] = order[up], order[at]
-        at = up
-    while True:
-        low = at
-        for child in (2 * at + 1, 2 * at + 2):
-            if child < size and _worse(heap, order[child], order[low]):
-                low = child
-        if low == at:
-            return
-        order[at], order[low] = order[low], order[at]
-        at = low
+def _write_mask(masks: Array, row: int, choices: ChoiceArrays, picks: Picks) -> None:
+    for column in range(masks.shape[1]):
+        ran = np.uint64(0)
+        for of in range(len(picks.run)):
+            ran |= choices.mask[of, picks.run[of], picks.choice[of], column]
+        masks[row, column] = ran
 
 
 @compiled
-def _enter_hash(heap: Heap, word: np.uint64) -> bool:
-    """Enter a hash; return whether it was there already."""
-    mask = np.uint64(len(heap.table) - 1)
-    at = mixed(word) & mask
-    while heap.stamp[at] == heap.at[1]:
-        if heap.table[at] == word:
-            return True
-        at = (at + np.uint64(1)) & mask
-    heap.stamp[at] = heap.at[1]
-    heap.table[at] = word
-    heap.at[2] += 1
-    return False
-
-
-@compiled
-def _clear(heap: Heap) -> None:
-    """Forget all hashes but those of the heap: what has left it is worse than all in it, and cannot come back."""
-    heap.at[1] += 1
-    heap.at[2] = 0
-    for slot in range(heap.at[0]):
-        _enter_hash(heap, heap.hash[slot])
-
-
-@compiled
-def _push(heap: Heap, key: int, word: np.uint64, base: int, parent: int) -> int:
-    """Keep a state that is better than the worst; return its row, -1 if it is there already."""
-    if 2 * heap.at[2] >= len(heap.table):
-        _clear(heap)
-    if _enter_hash(heap, word):
-        return -1
-    size = heap.at[0]
-    full = size == len(heap.order)
-    slot: int = heap.order[0] if full else size
-    heap.key[slot], heap.hash[slot], heap.base[slot], heap.parent[slot] = key, word, base, parent
-    if full:
-        _sift(heap, 0)
-    else:
-        heap.order[size] = slot
-        heap.at[0] = size + 1
-        _sift(heap, size)
-    return slot
-
-
-@compiled
-def _cutoff(heap: Heap) -> int:
-    """Return a key that a state needs at least to be kept."""
-    return int(heap.key[heap.order[0]]) if heap.at[0] == len(heap.order) else -1
-
-
-@compiled
-def _offer(parent: int, total: int, states: States, rule: RuleArrays, choices: ChoiceArrays, heap: Heap) -> None:
-    """Offer all that can follow a state to the heap, a slot of `total` instructions later."""
-    far, add, mask, size, limit = choices
-    cutoff = _cutoff(heap)
-    for k0, k1, k2, k3, k4 in splits(limit, total):
-        base = states.base[parent] - k0 * rule.weight[0] - k1 * rule.weight[1] - k2 * rule.weight[2] - k3 * rule.weight[3]
-        base -= k4 * rule.weight[4]
-        for i4 in range(size[4, k4]):
-            for i3 in range(size[3, k3]):
-                for i2 in range(size[2, k2]):
-                    for i1 in range(size[1, k1]):
-                        reach = max(far[1, k1, i1], far[2, k2, i2], far[3, k3, i3], far[4, k4, i4])
-                        start = states.hash[parent] + add[1, k1, i1] + add[2, k2, i2] + add[3, k3, i3] + add[4, k4, i4]
-                        for i0 in range(size[0, k0]):
-                            word = start + add[0, k0, i0]
-                            key = ((base + max(reach, far[0, k0, i0])) << TIE) | np.int64(mixed(word ^ rule.salt) >> _SHIFT)
-                            if key < cutoff or (key == cutoff and word <= heap.hash[heap.order[0]]):
-                                continue
-                            slot = _push(heap, key, word, base, parent)
-                            if slot >= 0:
-                                for column in range(heap.mask.shape[1]):
-                                    outer = (
-                                        mask[1, k1, i1, column]
-                                        | mask[2, k2, i2, column]
-                                        | mask[3, k3, i3, column]
-                                        | mask[4, k4, i4, column]
-                                    )
-                                    heap.mask[slot, column] = mask[0, k0, i0, column] | outer
-                                cutoff = _cutoff(heap)
-
-
-@compiled
-def _replace(states: States, heap: Heap, spare: Array) -> None:
-    """Make the states of the heap those of the slot."""
-    used = heap.at[0]
-    for slot in range(used):
-        before, mask = states.places[heap.parent[slot]], heap.mask[slot]
+def _replace(states: States, kept: Kept, used: int, spare: Array) -> None:
+    """Make the first states that are kept those of the slot."""
+    for row in range(used):
+        before, mask = states.places[kept.parent[row]], kept.mask[row]
         for warp in range(len(before)):
-            spare[slot, warp] = before[warp] - np.int64((mask[warp >> 6] >> np.uint64(warp & 63)) & np.uint64(1))
-    for slot in range(used):
-        copy(states.places[slot], spare[slot])
-        states.hash[slot], states.base[slot] = heap.hash[slot], heap.base[slot]
+            spare[row, warp] = before[warp] - np.int64((mask[warp >> 6] >> np.uint64(warp & 63)) & np.uint64(1))
+    for row in range(used):
+        copy(states.places[row], spare[row])
+        states.hash[row], states.base[row] = kept.hash[row], kept.base[row]
     states.used[0] = used
 
 
 @compiled
-def advance(states: States, rule: RuleArrays, heap: Heap, choices: ChoiceArrays, parents: Array, masks: Array) -> int:
+def advance(states: States, rule: RuleArrays, kept: Kept, choices: ChoiceArrays, sums: PickSums, parents: Array, masks: Array) -> int:
     """Advance by as many slots as `parents[slot, kept]` and `masks[slot, kept]` hold; return the number of slots that had states.
 
     If these are fewer, all warps of all states are done.
     """
     spare = np.empty_like(states.places)
-    ready, first = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
+    ready, first = np.zeros_like(rule.capacity), np.zeros_like(rule.capacity)
+    # Key, hash and row of the states that are kept, as a heap with the worst first, and the hashes of all that were: lists and sets are
+    # empty of a type.
+    worst, known = [(0, np.uint64(0), 0)], {np.uint64(0)}
     for slot in range(len(parents)):
-        heap.at[0] = 0
-        heap.at[1] += 1
-        heap.at[2] = 0
+        worst.clear()
+        known.clear()
         for parent in range(states.used[0]):
             row = states.places[parent]
             total = min(rule.issue, _ready(row, rule.unit, rule.capacity, ready, first, choices.limit))
             if total == 0:
                 continue
-            for of in range(UNITS):
+            for of in range(len(ready)):
                 zero(choices.size[of])
                 if _many(row, ready[of], of, rule, choices):
                     _draw(row, of, states.hash[parent] ^ rule.salt, rule, choices)
                 else:
                     _choose(row, first[of], of, rule, choices)
-            _offer(parent, total, states, rule, choices, heap)
-        if heap.at[0] == 0:
+            _offer(parent, total, states, rule, choices, sums, kept, worst, known)
+        used = len(worst)
+        if used == 0:
             return slot
-        for kept in range(heap.at[0]):
-            parents[slot, kept] = heap.parent[kept]
-            copy(masks[slot, kept], heap.mask[kept])
-        _replace(states, heap, spare)
+        for row_kept in range(used):
+            parents[slot, row_kept] = kept.parent[row_kept]
+            copy(masks[slot, row_kept], kept.mask[row_kept])
+        _replace(states, kept, used, spare)
     return len(parents)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from math import inf
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.bounds.overlap import overlap
 from sassan.makespan.bounds.parts import followed_parts
 from sassan.makespan.bounds.pool import MOST_STATES, SMALL, Cut, Pooled, cuts, finest, pooled

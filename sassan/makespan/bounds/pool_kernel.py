@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sassan.makespan.jit import compiled
+from sassan.jit.decorators import compiled
 
 Ints = NDArray[np.int64]
 WasteTable = NDArray[np.int32]

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.bounds.pool_kernel import CutArrays, Ints, Scratch, WasteTable, count_in, fits, next_runs, reset_departures
-from sassan.makespan.jit import compiled
 
 REFUTED, FOUND, FULL, PAUSED = 0, 1, 2, 3
 STATES, NODES, LEVEL = 0, 1, 2

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sassan.makespan.jit import compiled
+from sassan.jit.decorators import compiled
 
 Ints = npt.NDArray[np.int64]
 BARRIERS = 6

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.exact.kernel import counts_of, unit_limits
 from sassan.makespan.exact.sums import reference
 from sassan.makespan.exact.tables import StateTables
-from sassan.makespan.jit import compiled
-from sassan.makespan.states_kernel import Array, copy, splits, zero
+from sassan.makespan.states_kernel import Array, Picks, copy, first_pick, next_pick, zero
 
 REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)
 """How a call ends: `FULL` and `DEEP` need larger arrays of remembered bounds and of open states; all but the first two can continue."""
@@ -65,6 +65,9 @@ class Moves(NamedTuple):
     add: Array
     size: Array
     limit: Array
+    words: Array
+    """Per unit, the words that the picks of the units behind it lead to."""
+    picks: Picks
 
 
 @compiled
@@ -94,7 +97,7 @@ def slot_of(keys: Array, number: int) -> int:
 
 @compiled
 def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -> None:
-    add, size, limit = moves
+    add, size, limit = moves.add, moves.size, moves.limit
     for of in range(len(size)):
         zero(size[of])
         size[of, 0] = 1
@@ -121,26 +124,25 @@ def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -
 
 
 @compiled
-def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:  # noqa: C901 - one loop per unit
+def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:
     """Push all successors of a state on the open states; return whether they fit."""
-    add, size, limit = moves
+    add, size, limit, words, picks = moves
     top = trail.at[1]
-    outer, word = np.empty(WORDS, np.int64), np.empty(WORDS, np.int64)
-    for k0, k1, k2, k3, k4 in splits(limit, total):
-        if top + size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3] * size[4, k4] > len(trail.open):
+    first_pick(total, limit, picks)
+    changed = len(limit) - 1
+    copy(words[changed], state)
+    while changed < len(limit):
+        for of in range(changed, 0, -1):
+            for column in range(WORDS):
+                words[of - 1, column] = words[of, column] + add[of, picks.run[of], picks.choice[of], column]
+        run = picks.run[0]
+        if top + size[0, run] > len(trail.open):
             return False
-        for i4 in range(size[4, k4]):
-            for i3 in range(size[3, k3]):
-                for column in range(WORDS):
-                    outer[column] = state[column] + add[4, k4, i4, column] + add[3, k3, i3, column]
-                for i2 in range(size[2, k2]):
-                    for i1 in range(size[1, k1]):
-                        for column in range(WORDS):
-                            word[column] = outer[column] + add[2, k2, i2, column] + add[1, k1, i1, column]
-                        for i0 in range(size[0, k0]):
-                            for column in range(WORDS):
-                                trail.open[top, column] = word[column] + add[0, k0, i0, column]
-                            top += 1
+        for index in range(size[0, run]):
+            for column in range(WORDS):
+                trail.open[top, column] = words[0, column] + add[0, run, index, column]
+            top += 1
+        changed = next_pick(size, limit, picks)
     trail.at[1] = top
     return True
 

@@ -1,8 +1,9 @@
 """Engine `exact`: the longest makespan itself, by longest paths over states (`states`).
 
-Small instances: one table over all states of the processor. Others: the beam finds a schedule, the longest path over the sums of the runs
-bounds from above, and where these differ, a depth-first search repeatedly finds a schedule of as many slots as the bound, or refutes it and
-lowers the bound by one. If that takes too long and the table of all states fits the memory, the table decides.
+Small instances: the search of `timed`, in plain Python, or one table over all states of the processor. Others: the beam finds a schedule,
+the longest path over the sums of the runs bounds from above, and where these differ, a depth-first search repeatedly finds a schedule of as
+many slots as the bound, or refutes it and lowers the bound by one. If that takes too long and the table of all states fits the memory, the
+table decides.
 """
 
 from dataclasses import dataclass, replace
@@ -10,11 +11,10 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.beam.engine import Beam
 from sassan.makespan.compiling import NOTE, may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter
-from sassan.makespan.exact.plain import longest, path
 from sassan.makespan.exact.tables import MOST, most_choices
 from sassan.makespan.problem import Problem, runs_of
 from sassan.makespan.schedule import Schedule, check
@@ -55,14 +55,11 @@ class Exact:
 
         Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
         """
-        if not problem.one_slot:
+        if not problem.one_slot or count_letter_states(team_sizes(problem)) <= PLAIN:
             return run_exact(problem, budget, report)
         search = _Search(problem, budget, report, clock.now())
         size = _size(problem, budget)
-        if size.letters <= PLAIN:
-            letters = layout(problem, "letters")
-            search.show(schedule_of(problem, letters, path(letters, longest(letters))), exhaustive=True)
-        elif size.letters <= _QUICK and size.table:
+        if size.letters <= _QUICK and size.table:
             search.table(budget)
         else:
             search.start(budget.known_result)
@@ -83,8 +80,6 @@ class _Size:
 
 def _size(problem: Problem, budget: Budget) -> _Size:
     letters = count_letter_states(team_sizes(problem))
-    if letters <= PLAIN:
-        return _Size(letters, letters, table=False, relax=False, dive=False)
     if sum(length for _, length in team_sizes(problem)) > _LONGEST:
         raise _too_large(letters, None)
     blocks = _blocks(problem, budget.memory)

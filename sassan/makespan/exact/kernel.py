@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.exact.tables import UNITS, StateTables
-from sassan.makespan.jit import compiled
-from sassan.makespan.states_kernel import Array, zero
+from sassan.jit.decorators import compiled, uncounted
+from sassan.makespan.exact.tables import StateTables
+from sassan.makespan.states_kernel import Array, Picks, first_pick, next_pick, no_picks, zero
 
 
 class UnitChoices(NamedTuple):
@@ -19,12 +19,17 @@ class UnitChoices(NamedTuple):
     fall: Array
     size: Array
     limit: Array
+    rest: Array
+    """Per unit, the number that the picks of the units behind it lead to."""
+    picks: Picks
 
 
 def unit_choices(capacity: Array, warps: int, most: int) -> UnitChoices:
     """Return empty arrays for the choices of states with so many warps."""
     deepest = int(min(max(capacity), warps)) + 1
-    return UnitChoices(np.zeros((UNITS, deepest, most), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64))
+    units = len(capacity)
+    fall, size = np.zeros((units, deepest, most), np.int64), np.zeros((units, deepest), np.int64)
+    return UnitChoices(fall, size, np.zeros(units, np.int64), np.zeros(units, np.int64), no_picks(units))
 
 
 @compiled
@@ -77,7 +82,7 @@ def unit_limits(unit: Array, capacity: Array, counts: Array, limit: Array) -> in
 @compiled
 def choose(base: Array, unit: Array, drop: Array, counts: Array, out: UnitChoices) -> None:
     """Write the choices of each unit, of up to `out.limit` warps."""
-    fall, size, limit = out
+    fall, size, limit = out.fall, out.size, out.limit
     for of in range(len(size)):
         zero(size[of])
         size[of, 0] = 1
@@ -100,27 +105,21 @@ def choose(base: Array, unit: Array, drop: Array, counts: Array, out: UnitChoice
             below += inside
 
 
-@compiled
-def longest_next(value: Array, number: int, total: int, out: UnitChoices) -> int:  # noqa: C901 - one loop per unit
+@uncounted
+def longest_next(value: Array, number: int, total: int, out: UnitChoices) -> int:
     """Return the largest value of the states that can follow the one with this number, in a slot of `total` instructions."""
-    fall, size, limit = out
+    fall, size, limit, rest, picks = out
     best = 0
-    for k4 in range(min(limit[4], total) + 1):
-        for i4 in range(size[4, k4]):
-            start = number - fall[4, k4, i4]
-            left = total - k4
-            for k0 in range(min(limit[0], left) + 1):
-                for k1 in range(min(limit[1], left - k0) + 1):
-                    for k2 in range(min(limit[2], left - k0 - k1) + 1):
-                        k3 = left - k0 - k1 - k2
-                        if k3 > limit[3]:
-                            continue
-                        for i3 in range(size[3, k3]):
-                            for i2 in range(size[2, k2]):
-                                for i1 in range(size[1, k1]):
-                                    rest = start - fall[3, k3, i3] - fall[2, k2, i2] - fall[1, k1, i1]
-                                    for i0 in range(size[0, k0]):
-                                        best = max(best, int(value[rest - fall[0, k0, i0]]))
+    first_pick(total, limit, picks)
+    changed = len(limit) - 1
+    rest[changed] = number
+    while changed < len(limit):
+        for of in range(changed, 0, -1):
+            rest[of - 1] = rest[of] - fall[of, picks.run[of], picks.choice[of]]
+        run = picks.run[0]
+        for index in range(size[0, run]):
+            best = max(best, int(value[rest[0] - fall[0, run, index]]))
+        changed = next_pick(size, limit, picks)
     return best
 
 

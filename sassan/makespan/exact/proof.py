@@ -14,9 +14,8 @@ import json
 from collections.abc import Iterator
 
 from sassan.errors import UsageError
-from sassan.makespan.exact.plain import longest
 from sassan.makespan.problem import Problem
-from sassan.makespan.states import count_letter_states, layout, start, team_sizes
+from sassan.makespan.states import Layout, State, count_letter_states, layout, start, successors, team_sizes, work_left
 
 MOST = 200_000
 """States of a proof: some 10 MB of text, and a minute."""
@@ -52,3 +51,21 @@ def proof(problem: Problem) -> Iterator[str]:
             at = counts[sum(sizes[:team]) : sum(sizes[: team + 1])]
             rows.append(" ".join(map(str, (*at, len(cut.teams[team].warps) - sum(at)))))
         yield f"{slots}: {', '.join(rows)}"
+
+
+def longest(cut: Layout) -> dict[State, int]:
+    """Return the number of slots of the longest path from every reachable state to the end.
+
+    Each slot runs at least one instruction, so the work that is left falls along every path, and states of less work come first.
+    """
+    nexts: dict[State, set[State]] = {}
+    todo = [start(cut)]
+    while todo:
+        state = todo.pop()
+        if state not in nexts:
+            nexts[state] = set(successors(cut, state))
+            todo += nexts[state]
+    value: dict[State, int] = {}
+    for state in sorted(nexts, key=lambda state: work_left(cut, state)):
+        value[state] = max((value[after] + 1 for after in nexts[state]), default=0)
+    return value

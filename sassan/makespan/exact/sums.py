@@ -13,12 +13,11 @@ missing. `fill` says how far beyond its reference any path was.
 
 import numpy as np
 
+from sassan.jit.decorators import compiled
 from sassan.makespan.exact.kernel import next_counts, unit_limits
-from sassan.makespan.exact.tables import UNITS, StateTables
-from sassan.makespan.jit import compiled
+from sassan.makespan.exact.tables import StateTables
 from sassan.makespan.states_kernel import Array, copy, grown, zero
 
-_HEAD = UNITS + 1  # columns of a partial move: the limit that is left per unit, and in all
 _MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it leads to another row)
 _NONE = -(1 << 62)
 
@@ -39,11 +38,10 @@ def offsets(tables: StateTables, counts: Array, offset: Array) -> None:
 
 @compiled
 def partial_moves(tables: StateTables, counts: Array, axis: Array) -> Array:
-    """Return a row per move: the head, then per axis how many warps run and how many of these leave the segment."""
-    rows = np.zeros((1, _HEAD + 2 * len(axis)), np.int64)
-    limit = np.zeros(UNITS, np.int64)
-    rows[0, UNITS] = min(tables.issue, unit_limits(tables.unit, tables.capacity, counts, limit))
-    copy(rows[0, :UNITS], limit)
+    """Return a row per move: the limits that are left, per unit and in all; per axis how many warps run, and how many of these leave it."""
+    units = len(tables.capacity)
+    rows = np.zeros((1, units + 1 + 2 * len(axis)), np.int64)
+    rows[0, units] = min(tables.issue, unit_limits(tables.unit, tables.capacity, counts, rows[0, :units]))
     kept = 1
     for index in range(len(axis)):
         inside, unit = counts[axis[index]], tables.unit[axis[index]]
@@ -52,15 +50,15 @@ def partial_moves(tables: StateTables, counts: Array, axis: Array) -> Array:
         used = 0
         for before in range(kept):
             row = rows[before]
-            for run in range(min(inside, row[unit], row[UNITS]) + 1):
+            for run in range(min(inside, row[unit], row[units]) + 1):
                 for leave in range(run if single else 0, run + 1):
                     if used == len(more):
                         more = grown(more, 2 * used)
                     copy(more[used], row)
                     more[used, unit] -= run
-                    more[used, UNITS] -= run
-                    more[used, _HEAD + 2 * index] = run
-                    more[used, _HEAD + 2 * index + 1] = leave
+                    more[used, units] -= run
+                    more[used, units + 1 + 2 * index] = run
+                    more[used, units + 2 + 2 * index] = leave
                     used += 1
         rows, kept = more, used
     return rows[:kept]
@@ -79,15 +77,15 @@ def _below(base: Array, counts: Array) -> Array:
 def moves_of(number: int, tables: StateTables, counts: Array, axis: Array, offset: Array) -> Array:
     """Return a row per move of a spread: where its target begins, its shift of its own row, and per axis lowest, highest, slope there."""
     rows = partial_moves(tables, counts, axis)
-    length = tables.length
+    units, length = len(tables.capacity), tables.length
     below = _below(tables.base, counts)
     moves = np.zeros((len(rows), _MOVE + 3 * len(axis)), np.int64)
     slope, after, arrived = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
     used = 0
     for row in range(len(rows)):
-        if rows[row, UNITS]:
+        if rows[row, units]:
             continue  # it runs too few
-        runs, leaves = rows[row, _HEAD::2], rows[row, _HEAD + 1 :: 2]
+        runs, leaves = rows[row, units + 1 :: 2], rows[row, units + 2 :: 2]
         copy(after, counts)
         zero(arrived)
         outer = 0

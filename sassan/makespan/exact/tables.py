@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-UNITS = 5
 MOST = 1 << 62
 """Numbers of states are smaller."""
 
@@ -41,7 +40,7 @@ class StateTables(NamedTuple):
     order: "Array"
     """The places with work, those with the longest segments first."""
     capacity: "Array"
-    """Per unit, always five of them."""
+    """Per unit."""
     issue: int
     """The issue limit."""
     states: int
@@ -69,8 +68,7 @@ def tables(cut: Layout) -> StateTables:
             drop[first + q, 1 : len(team.warps) + 1] = strides[-1] * table[q + 1, : len(team.warps)]
         strides.append(strides[-1] * _spreads(team))
     order = np.array(sorted(np.flatnonzero(length).tolist(), key=lambda place: -int(length[place])), np.int64)
-    capacity = np.zeros(UNITS, np.int64)
-    capacity[: len(cut.capacity)] = cut.capacity
+    capacity = np.array(cut.capacity, np.int64)
     warps = np.array([len(team.warps) for team in cut.teams], np.int64)
     stride = np.array(strides[:-1], np.int64)
     return StateTables(base, warps, stride, unit, length, drop, table, order, capacity, cut.issue, strides[-1])

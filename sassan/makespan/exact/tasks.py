@@ -9,9 +9,9 @@ import numpy as np
 from sassan.makespan.engine import Budget
 from sassan.makespan.exact import dive, kernel, sums
 from sassan.makespan.exact.dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
-from sassan.makespan.exact.tables import UNITS, StateTables, most_choices, number, tables
+from sassan.makespan.exact.tables import StateTables, most_choices, number, tables
 from sassan.makespan.states import Layout, State, over, start, successors
-from sassan.makespan.states_kernel import Array
+from sassan.makespan.states_kernel import Array, no_picks
 
 _PORTION = 200_000
 """States of letters between two checks of the clock."""
@@ -110,7 +110,7 @@ def _weights(cut: Layout) -> tuple[Array, int]:
         for segment in team.segments:
             work[segment.unit] += len(team.warps) * segment.length / fits[segment.unit]
     busiest = int(np.argmax(work))
-    weight = np.zeros(UNITS, np.int64)
+    weight = np.zeros(len(fits), np.int64)
     weight[busiest] = 1
     return weight, fits[busiest]
 
@@ -126,8 +126,13 @@ class Dive:
         self._sums, self._root = _sums(self._tables, bound)
         most = most_choices(cut)
         deepest = min(max(cut.capacity), cut.warps) + 1
+        units = len(cut.capacity)
         self._moves = Moves(
-            np.zeros((UNITS, deepest, most, WORDS), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64)
+            np.zeros((units, deepest, most, WORDS), np.int64),
+            np.zeros((units, deepest), np.int64),
+            np.zeros(units, np.int64),
+            np.zeros((units, WORDS), np.int64),
+            no_picks(units),
         )
         self._trail = Trail(
             np.zeros(3, np.int64),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.errors import SelfCheckError, UsageError
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Solution, Status, solve
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.bounds.engine import Bounds
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem

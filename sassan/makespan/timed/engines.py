@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check

@@ -141,7 +141,9 @@ class States:
 
     @property
     def _warps_of_blocks(self) -> list[range]:
-        sizes = self.problem.blocks or (1,) * self.problem.warps
+        # Without barriers any blocks will do: in one of all, equal warps have fewer choices; in one for each, draws vary more.
+        alone = (self.problem.warps,) if self.problem.one_slot else (1,) * self.problem.warps
+        sizes = self.problem.blocks or alone
         ends = [sum(sizes[: number + 1]) for number in range(len(sizes))]
         return [range(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 

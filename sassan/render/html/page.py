@@ -53,7 +53,7 @@ class Page:
 def html(page: Page) -> str:
     """Return the page as plain ASCII; the same data gives the same text."""
     sheet = _part("style.css") + style()
-    script = _script()
+    script = joined_script()
     head = {
         "title": page.title,
         "tool": page.tool,
@@ -79,7 +79,8 @@ def _part(name: str) -> str:
     return files("sassan.render.html").joinpath(name).read_text("utf-8")
 
 
-def _script() -> str:
+def joined_script() -> str:
+    """Return the script of a page."""
     parts = "\n".join(_part(f"script/{name}.js") for name in _SCRIPTS)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 

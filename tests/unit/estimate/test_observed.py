@@ -12,6 +12,7 @@ from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import observed, warps, watch
+from sassan.estimate.accesses import contents, lanes
 from sassan.estimate.path import Source
 from sassan.estimate.watch import watched
 from sassan.frontend import load, read
@@ -46,14 +47,14 @@ def test_transactions_of_lanes_are_those_that_are_counted_one_by_one(seed: int):
     size = dice.choice((4, 8, 16))
     addresses = [size * dice.randrange(dice.choice((4, 64, 4096))) for _ in range(LANES)]
     row, everyone = np.array([addresses], np.uint32), np.ones((1, LANES), np.bool_)
-    assert observed.passes(row, everyone, size).tolist() == [transactions.passes(addresses, size)]
-    assert observed.distinct(row // transactions.SECTOR, everyone).tolist() == [transactions.sectors(addresses, size)]
+    assert lanes.passes(row, everyone, size).tolist() == [transactions.passes(addresses, size)]
+    assert lanes.distinct(row // transactions.SECTOR, everyone).tolist() == [transactions.sectors(addresses, size)]
 
 
 def test_who_does_not_access_touches_nothing():
     row, some = np.arange(LANES, dtype=np.uint32)[None] * 32, np.arange(LANES)[None] < 5
-    assert observed.distinct(row, some).tolist() == [5]
-    assert observed.passes(row, ~np.ones((1, LANES), np.bool_), 4).tolist() == [0]
+    assert lanes.distinct(row, some).tolist() == [5]
+    assert lanes.passes(row, ~np.ones((1, LANES), np.bool_), 4).tolist() == [0]
 
 
 @pytest.mark.parametrize("kernel", ["array_of_structures", "structure_of_arrays", "vector_copy"])
@@ -160,7 +161,7 @@ def test_addresses_of_warps_and_their_copies_are_compared_execution_by_execution
         shape = len(rows), LANES
         some = numbers.integers(0, 2 if seed % 2 else 1, shape).astype(np.uint32)
         parts.append(watch.Executions(rows, np.zeros(len(rows), np.uint32), some, numbers.random(shape) < 0.1))
-    joined = observed._joined(parts)
+    joined = watch.joined(parts)
     differ = False
     for warp, copy in chosen.pairs:
         pairs = zip(np.flatnonzero(joined.warps == warp), np.flatnonzero(joined.warps == copy), strict=False)
@@ -168,7 +169,7 @@ def test_addresses_of_warps_and_their_copies_are_compared_execution_by_execution
             for lane in range(LANES):
                 both = joined.active[one, lane] and joined.active[other, lane]
                 differ = differ or bool(both and joined.addresses[one, lane] != joined.addresses[other, lane])
-    assert observed._differ({(0, 0): parts}, {(0, 0): joined}, chosen) == {(0, 0): differ}
+    assert contents.differ({(0, 0): parts}, {(0, 0): joined}, chosen) == {(0, 0): differ}
 
 
 @pytest.mark.parametrize("kernel", ["l1", "fma", "latency"])

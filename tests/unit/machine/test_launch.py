@@ -6,7 +6,7 @@ import pytest
 
 from listing import assemble
 from sassan.errors import UsageError
-from sassan.ir import CompilerFacts, Frame, Function, Parameter, Variable
+from sassan.ir import CompilerFacts, Frame, Function, Language, Parameter, Variable
 from sassan.machine.launch import Launch, check, shape
 from sassan.machine.parameters import Layout, Named, Place, Setting, layout, name_at, place_of, places, setting
 
@@ -177,7 +177,13 @@ def test_a_parameter_that_no_kernel_has_is_refused(text):
 DEBUG = replace(
     CUBIN, compiler=replace(FACTS, parameters=(Parameter(0, 0, 8, "in"), Parameter(1, 8, 4, "n"), Parameter(2, 12, 1, "param_0")))
 )
-PTX = Function("k", "sm_61", (), frames=(Frame("k", True, 0, 8, 0, 2, (Variable("k_param_0", 0, size=8), Variable("n", 1, size=4))),))
+PTX = Function(
+    "k",
+    "sm_61",
+    (),
+    language=Language.PTX,
+    frames=(Frame("k", True, 0, 8, 0, 2, (Variable("k_param_0", 0, size=8), Variable("n", 1, size=4))),),
+)
 
 
 def test_a_debug_build_says_what_its_parameters_are_called():

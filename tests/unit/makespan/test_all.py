@@ -8,7 +8,7 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError, UsageError
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.all import All, SearchStep, easy, states
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.merge import Merged

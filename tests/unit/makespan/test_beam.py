@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from budget import some
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.beam.engine import Beam, Width, compiled_pass, plain_pass
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Problem

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from sassan.alphabet import Letter
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.bounds.engine import Bounds, candidates
 from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.engine import Budget, EngineResult

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numba
 import pytest
 
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.all import All
 from sassan.makespan.anneal.engine import Anneal
 from sassan.makespan.beam import kernel
@@ -63,7 +63,7 @@ def test_what_lies_in_the_cache_is_compiled_until_its_module_changes(monkeypatch
 
 def test_an_index_that_names_a_type_of_another_version_is_compiled_anew(tmp_path: Path) -> None:
     source = tmp_path / "searched.py"
-    source.write_text("from sassan.makespan.jit import compiled\n\n\n@compiled\ndef twice(value):\n    return 2 * value\n", "utf-8")
+    source.write_text("from sassan.jit.decorators import compiled\n\n\n@compiled\ndef twice(value):\n    return 2 * value\n", "utf-8")
     for _ in range(2):
         module = runpy.run_path(str(source))
         assert module["twice"](21) == 42

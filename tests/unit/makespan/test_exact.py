@@ -5,7 +5,7 @@ import pytest
 from sassan.errors import UsageError
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.exact.engine import Exact
-from sassan.makespan.exact.plain import longest, path
+from sassan.makespan.exact.tasks import letters_path
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
 from sassan.makespan.states import count_letter_states, count_states, layout, schedule_of, start, successors, work_left
@@ -180,6 +180,8 @@ def test_the_sums_of_a_run_forget_which_warp_holds_the_work() -> None:
 def test_a_path_of_states_becomes_a_schedule() -> None:
     problem = case("LCL", warps=4, L=1, C=1)
     cut = layout(problem, "letters")
-    schedule = schedule_of(problem, cut, path(cut, longest(cut)))
+    path = letters_path(cut, Budget())
+    assert path is not None
+    schedule = schedule_of(problem, cut, path)
     check(problem, schedule)
     assert schedule.makespan == 9

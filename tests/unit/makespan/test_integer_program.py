@@ -12,7 +12,7 @@ from sassan.errors import UsageError
 from sassan.ilp.model import check_names, violated
 from sassan.ilp.solve import Status, solve
 from sassan.ilp.write import lp, mps
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Processor, problem
 from sassan.makespan.program.build import Form, OutOfTime, Program

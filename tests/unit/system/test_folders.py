@@ -12,7 +12,7 @@ from numba.core import config
 from sassan.compilers.nvrtc import libraries
 from sassan.entries import CacheWarning, Entries
 from sassan.frontend.cubin.tools import tools
-from sassan.makespan import jit
+from sassan.jit import decorators as jit
 from sassan.record.library import library
 from sassan.system.folders import open_to_all, temporary_place, trusted, trusted_file
 from sassan.system.processes import environment

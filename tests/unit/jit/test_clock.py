@@ -5,7 +5,7 @@ from threading import Thread
 import numba
 import pytest
 
-from sassan.makespan import clock
+from sassan.jit import clock
 
 
 class Time:

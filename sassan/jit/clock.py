@@ -1,6 +1,6 @@
-"""The clock of the searches: it stops while one of them is compiled, so that time limits exclude compilation.
+"""The clock of time limits: it stops while anything is compiled, so that they exclude compilation.
 
-A search is compiled at its first use after an installation. Moments of this clock mean the same in all threads of a process; a moment
+A function is compiled at its first use after an installation. Moments of this clock mean the same in all threads of a process; a moment
 plus `lag` is one of `shared`, the clock of all processes of a machine.
 """
 

@@ -1,4 +1,4 @@
-"""How the searches are compiled. Importing this module imports the compiler, which takes most of a second."""
+"""How functions are compiled. Importing this module imports the compiler, which takes most of a second."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +9,7 @@ import numba
 from numba.core import config, event
 
 from sassan.entries import cache_folder, usable
-from sassan.makespan import clock
+from sassan.jit import clock
 from sassan.system.folders import make_private, trusted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,7 +113,7 @@ def _is_trusted(made: Any) -> bool:  # noqa: ANN401 - of numba, or the function 
 
 
 class _Watch(event.Listener):
-    """Stops the clock of the searches while numba compiles."""
+    """Stops the clock while numba compiles."""
 
     def on_start(self, event: object) -> None:
         del event

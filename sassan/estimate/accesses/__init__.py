@@ -1,0 +1,1 @@
+"""What the accesses of warps that were run say of memory."""

@@ -1,0 +1,83 @@
+"""How many bytes of global memory the blocks of a grid read and write, from the blocks that were run as a whole."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.access.opcodes import Space, references
+from sassan.access.transactions import SECTOR, WORD
+from sassan.estimate.warps import Sample
+from sassan.estimate.watch import Executions, Key, Watch, joined
+
+CACHED = (Space.GLOBAL, Space.GENERIC)
+_STORES = ("ST", "RED")
+
+
+def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
+    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
+    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
+    some = [key for key in watch.seen if kinds[key][1].space in CACHED and key not in drawn]
+    reads = [key for key in some if not kinds[key][0].startswith(_STORES)]
+    writes = [key for key in some if kinds[key][0].startswith((*_STORES, "ATOM"))]
+    return _grown(watch, chosen, blocks, block_warps, reads), _grown(watch, chosen, blocks, block_warps, writes)
+
+
+def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
+    """Return which part of the sectors that blocks write one of them neither writes as a whole nor reads; drawn addresses are omitted."""
+    per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    read: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
+    some = [key for key in watch.seen if kinds[key][1].space in CACHED and key not in drawn]
+    grain = min((kinds[key][1].bytes for key in some if kinds[key][0].startswith("ST")), default=WORD)
+    for key in some:
+        opcode, kind = kinds[key]
+        for number, addresses in _by_block(joined(watch.seen[key]), chosen):
+            if opcode.startswith("ST"):
+                first = addresses // grain
+                per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
+            elif not opcode.startswith("RED"):
+                read.setdefault(number, []).append(addresses // SECTOR)
+    whole = every = 0
+    for number, several in per_block.items():
+        sectors, counts = np.unique(np.unique(np.concatenate(several)) // (SECTOR // grain), return_counts=True)
+        every += len(counts)
+        kept = np.isin(sectors, np.concatenate([sectors[:0], *read.get(number, ())]))
+        whole += int((kept | (counts == SECTOR // grain)).sum())
+    return 1 - whole / every if every else 0.0
+
+
+def _by_block(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+    """Yield the blocks that were run as a whole, by number, each with the addresses of its active lanes."""
+    numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
+    for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
+        yield number, some.addresses[numbers == number][some.active[numbers == number]]
+
+
+def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Sequence[Key]) -> float:
+    """Return how many bytes accesses of all blocks touch: what each adds to others, no more than lies between addresses."""
+    per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    spans: list[tuple[int, int]] = []
+    for some in (joined(watch.seen[key]) for key in keys):
+        if some.active.any():
+            used = some.addresses[some.active] // SECTOR
+            spans.append((int(used.min()), int(used.max()) + 1))
+            for number, addresses in _by_block(some, chosen):
+                per_block.setdefault(number, []).append(np.unique(addresses // SECTOR))
+    each = [np.unique(np.concatenate(several)) for several in per_block.values()]
+    total = sum(map(len, each))
+    if not total:
+        return 0.0  # only the first and the last block touch anything
+    every = len(np.unique(np.concatenate(each)))
+    # Of what a block touches, the part that no other one that was run touches is new with every block.
+    new = max(0.0, (every - total / len(each)) / (total - total / len(each))) if len(each) > 1 else 0.0
+    grown = total / len(each) * block_warps / chosen.warps * (1 + new * (blocks - 1))
+    return SECTOR * min(float(_covered(spans)), max(grown, float(every)))
+
+
+def _covered(spans: Sequence[tuple[int, int]]) -> int:
+    total, end = 0, -1
+    for low, high in sorted(spans):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total
