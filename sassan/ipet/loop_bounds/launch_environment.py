@@ -87,15 +87,6 @@ class LaunchEnvironment:
         start = self._starts.get(name)
         return None if start is None else self.constant(start + offset, size, is_signed=is_signed)
 
-    def byte(self, offset: int) -> int | None:
-        """Return the byte of constant bank 0 that a given parameter has at an offset, None where none is given."""
-        return self._bytes.get(offset)
-
-    def is_free(self, offset: int) -> bool:
-        """Say whether the launch leaves a word of constant bank 0 open, each byte of it and its range."""
-        symbol = self.constant(offset).symbol
-        return symbol is not None and symbol.range == ranges.EVERY and all(self.byte(offset + place) is None for place in range(4))
-
     def special(self, name: str) -> Value:
         """Return a special register; one that nothing is known of may differ at each read."""
         return self._special.get(name) or unknown(ranges.EVERY, frozenset({f"special register {name}"}))

@@ -19,13 +19,13 @@ import numpy as np
 
 from sassan.arch import described
 from sassan.errors import SassanError
-from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.recheck import Effort, warps_of
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import Place
 from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
