@@ -10,7 +10,7 @@ from sassan.ir import Guard, Instruction
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit, span
 from sassan.values.divisions import Divisions, Kept, Result
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.patterns import Evaluate, Locals, Pattern, Patterns, names
 from sassan.values.words import Held, divide, modulo
 
@@ -91,7 +91,7 @@ class Evaluator:
     Only those instructions are followed whose addresses are `wanted`: what others write is unknown.
     """
 
-    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int], divisions: Divisions) -> None:
+    def __init__(self, environment: LaunchEnvironment, facts: Mapping[int, Facts], wanted: Container[int], divisions: Divisions) -> None:
         """Take the launch, the facts, which instructions matter, and the divisions."""
         self._wanted = wanted
         self._divisions = divisions

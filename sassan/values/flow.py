@@ -13,7 +13,7 @@ from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
 from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
@@ -108,7 +108,7 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     entry = index[cfg.nodes[cfg.entry].start]
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
-    environment = Environment(cfg.function, launch)
+    environment = LaunchEnvironment(cfg.function, launch)
     followed = mattering(blocks, facts, before, following, order)
     evaluator = Evaluator(environment, facts, followed, divisions(blocks.values(), facts, environment))
     lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}

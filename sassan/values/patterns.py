@@ -9,7 +9,7 @@ from sassan.domains.lanes import UNKNOWN
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Special
 from sassan.isa.computations import CARRY, Apply, Certain, Computation, Fixed, Local, Number, Read, Select, Step, Term, Write
 from sassan.isa.registers import bit
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.words import FUNCTIONS, Held, add, bit_and, choose, decided, inverted, negated, negation, number, shift_right, subtract
 
 _NO_MEANING = frozenset({"reuse", "64"})
@@ -45,7 +45,7 @@ class Pattern:
 class Patterns:
     """The patterns of the instructions of one function, for a launch."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: LaunchEnvironment) -> None:
         """Take what special registers and constants hold."""
         self._environment = environment
         self._known: dict[object, Pattern] = {}
@@ -105,7 +105,7 @@ def _numbered(instruction: Instruction) -> tuple[Instruction, Mapping[int, Place
 class _Compiler:
     """Translates the steps of effects into functions; what is not followed has none. `places` are those of registers by bit number."""
 
-    def __init__(self, environment: Environment, places: Mapping[int, Place]) -> None:
+    def __init__(self, environment: LaunchEnvironment, places: Mapping[int, Place]) -> None:
         self._environment = environment
         self._places = places
         self.reads: dict[Place, int] = {}
@@ -181,11 +181,12 @@ class _Compiler:
         """Return a function that reads an operand as it stands."""
         match function, operand:
             case "special", Special(name):
-                held = self._environment.special(name)
-                return None if held is None else _fixed(held)
+                read = self._environment.special(name)
+                return None if read is None or not read.shared else _fixed(Held(read.value, 0))
             case "constant", Constant(bank=0, base=base, offset=offset) if all(register.index is None for register in base):
                 behind, size, signed = (cast("Fixed", argument).value for argument in arguments[1:])
-                return _fixed(self._environment.constant(offset + cast("int", behind), cast("int", size), signed=bool(signed)))
+                word = self._environment.constant(offset + cast("int", behind), cast("int", size), signed=bool(signed))
+                return _fixed(Held(word.value, 0))
             case "half", _:
                 return self.half(operand)
             case "whole", _:
@@ -223,8 +224,8 @@ class _Compiler:
                 return _fixed(number(value >> 32 * place))
             case Constant(bank=int() as bank, modifiers=(), absolute=False) if all(register.index is None for register in operand.base):
                 # Every bank reads the same in all lanes.
-                held = Held(UNKNOWN, 0) if bank else self._environment.constant(operand.offset + 4 * place)
-                return _fixed(_signs(_fixed(held), operand)((), {}))
+                word = UNKNOWN if bank else self._environment.constant(operand.offset + 4 * place).value
+                return _fixed(_signs(_fixed(Held(word, 0)), operand)((), {}))
             case _:
                 return None
 

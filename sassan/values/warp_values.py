@@ -8,10 +8,10 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts
 from sassan.isa.registers import bit
 from sassan.machine.launch import Launch
-from sassan.values.environment import threads_of_warps
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.values.present import present
+from sassan.values.threads import threads_of_warps
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg

@@ -9,7 +9,7 @@ from sassan.domains import ranges
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS, Step, number_of, reason
 from sassan.ipet.loop_bounds.patterns import Effect, Patterns
 from sassan.ipet.loop_bounds.states import join, with_registers
@@ -66,7 +66,7 @@ class Machine:
     `wanted` are the registers that matter behind each instruction; `capacity` is how many states stay apart.
     """
 
-    environment: LaunchEnvironment
+    environment: LaunchSymbols
     wanted: Mapping[int, int]
     capacity: int
     conditions: frozenset[int] = CONDITION_REGISTERS

@@ -11,7 +11,7 @@ from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
-from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.operands import conditions, reason
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
@@ -23,6 +23,7 @@ from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
 from sassan.machine.launch import Launch
+from sassan.values.environment import BLOCK, GRID, PARAMETER
 from sassan.warpcfg.graph import Loop, WarpCfg
 
 _MOST_STATES = 12
@@ -371,7 +372,7 @@ def inference(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], lau
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
-    machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
+    machine = Machine(LaunchSymbols(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [touched(node.instructions, known) for node in cfg.nodes]

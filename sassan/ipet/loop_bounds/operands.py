@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
 from sassan.ir import Constant, Function, Immediate, Instruction, Operand, Register, Special, Variable
 from sassan.isa.computations import CARRY, ZERO
@@ -53,7 +53,7 @@ class Step:
 
     instruction: Instruction
     state: State
-    environment: LaunchEnvironment
+    environment: LaunchSymbols
     names: Mapping[int, int]
     """The bit numbers of the registers that the effect names (`patterns.py`)."""
     values: dict[str, Known]

@@ -15,7 +15,8 @@ from soundness.values.mutants import WrongLine
 ARITHMETIC, LOGIC, FLOATS = (f"sassan.ipet.loop_bounds.{name}" for name in ("arithmetic", "logic", "floats"))
 MOVES, CONDITIONS, STATES = (f"sassan.ipet.loop_bounds.{name}" for name in ("moves", "conditions", "states"))
 VALUES, OPERANDS, EVALUATE = (f"sassan.ipet.loop_bounds.{name}" for name in ("values", "operands", "evaluate"))
-EXECUTE, ENVIRONMENT = (f"sassan.ipet.loop_bounds.{name}" for name in ("execute", "launch_environment"))
+EXECUTE, SYMBOLS = (f"sassan.ipet.loop_bounds.{name}" for name in ("execute", "launch_symbols"))
+ENVIRONMENT = "sassan.values.environment"
 RANGES, COMPUTATIONS, WORDS = "sassan.domains.ranges", "sassan.isa.computations", "sassan.domains.floats"
 TUPLES = 400_000
 """Tuples of operands within which a wrong line is noticed."""
@@ -443,12 +444,10 @@ FAULTS = (
         "a byte of a constant without its sign",
         "language constant",
         ENVIRONMENT,
-        "constant(word - (1 << 8 * size) if is_signed and word >> 8 * size - 1 else word)",
-        "constant(word)",
+        "const(value - (1 << 8 * size) if signed and value >> 8 * size - 1 else value)",
+        "const(value)",
     ),
-    WrongLine(
-        "a narrow constant one bit short", "language constant", ENVIRONMENT, "ranges.span(0, 2 * half - 1)", "ranges.span(0, half - 1)"
-    ),
+    WrongLine("a narrow constant one bit short", "language constant", SYMBOLS, "ranges.span(0, 2 * half - 1)", "ranges.span(0, half - 1)"),
     WrongLine(
         "the base of a constant ignored",
         "language constant",
@@ -458,7 +457,11 @@ FAULTS = (
     ),
     WrongLine("one lane for all", "language lane", MOVES, "    del word\n    return step.unknown()", "    return word"),
     WrongLine(
-        "a special register one short", "language special", ENVIRONMENT, "ranges.span(0, extent - 1)", "ranges.span(0, max(extent - 2, 0))"
+        "a special register one short",
+        "language special",
+        ENVIRONMENT,
+        "place = LaneWord(low=1, high=limits[axis]), LaneWord(high=limits[axis] - 1)",
+        "place = LaneWord(low=1, high=limits[axis]), LaneWord(high=limits[axis] - 2)",
     ),
     WrongLine("a minus ignored", "language operand", OPERANDS, "return self.state.times(value, -1)", "return value"),
     WrongLine(

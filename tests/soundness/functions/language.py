@@ -20,7 +20,7 @@ from effects import selector
 from listing import assemble
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.evaluate import FUNCTIONS
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.operands import Step
 from sassan.ipet.loop_bounds.patterns import _SAME
 from sassan.ipet.loop_bounds.values import Known, Symbol, Value, constant
@@ -254,7 +254,7 @@ class Draw:
         self.random = random
         self.worlds = Worlds(random, WORLDS)
         self.registers: dict[int, Known] = {}
-        self.around = LaunchEnvironment(_function(), Launch(parameters=(Setting("", *_GIVEN),)))
+        self.around = LaunchSymbols(_function(), Launch(parameters=(Setting("", *_GIVEN),)))
         self.arguments: list[object] = []
         self.numbers: list[Sequence[Any]] = []
         for kind in CASES[name].kinds:

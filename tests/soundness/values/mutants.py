@@ -11,10 +11,11 @@ from importlib import import_module
 from inspect import getsource
 from types import ModuleType
 
-LANES, WORDS, ENVIRONMENT = "sassan.domains.lanes", "sassan.values.words", "sassan.values.environment"
+LANES, WORDS, THREADS = "sassan.domains.lanes", "sassan.values.words", "sassan.values.threads"
+ENVIRONMENT = "sassan.values.environment"
 PATTERNS, EVALUATE = "sassan.values.patterns", "sassan.values.evaluate"
 ARRIVALS, FLOW, PRESENT, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.present", "sassan.values.warp_values"
-MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, PRESENT, VALUES)
+MODULES = (LANES, WORDS, THREADS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, PRESENT, VALUES)
 """In the order in which they use each other."""
 
 
@@ -96,12 +97,12 @@ MUTANTS = (
         "a._replace(base='') if a.base",
     ),
     WrongLine("rows keep less than they add", "bit_xor", LANES, "lane & -modulus)", "lane)"),
-    WrongLine("a wrong stride", "thread_index", ENVIRONMENT, "block[0] * block[1])[axis]", "block[0])[axis]"),
-    WrongLine("every warp as the first", "thread_index", ENVIRONMENT, "for lane in range(live))", "for lane in range(1))"),
+    WrongLine("a wrong stride", "thread_index", THREADS, "block[0] * block[1])[axis]", "block[0])[axis]"),
+    WrongLine("every warp as the first", "thread_index", THREADS, "for lane in range(live))", "for lane in range(1))"),
     WrongLine(
         "a block of one warp",
         "thread_index",
-        ENVIRONMENT,
+        THREADS,
         "modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])",
         "modulus = 0",
     ),

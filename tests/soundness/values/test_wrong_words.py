@@ -9,7 +9,7 @@ from hypothesis.errors import NoSuchExample
 
 from budget import some
 from listing import assemble
-from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
+from soundness.values.mutants import LANES, MUTANTS, THREADS, VALUES, WORDS, WrongLine, loaded
 from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
 from soundness.values.runs import WordPlan, inspect_words
 from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, mask_of_the_modulus, tail_complaints, wrapping_shift
@@ -23,7 +23,7 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
     """Say whether a check has anything to say about what is in these modules."""
     match by:
         case "thread_index":
-            return any(index_complaint(block, axis, modules[ENVIRONMENT].thread_index) for block in BLOCKS for axis in range(3))
+            return any(index_complaint(block, axis, modules[THREADS].thread_index) for block in BLOCKS for axis in range(3))
         case "programs":
             return any(found_in_programs(seed, modules[VALUES]) for seed in range(SEEDS))
         case "divided" | "rewritten" | "met":

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from listing import assemble
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ir import CompilerFacts
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, layout
@@ -51,7 +51,7 @@ def test_it_reads_the_words_that_loop_inference_reads(arch: str):
             for offset, size in zip(offsets, sizes, strict=True)
         ]
         launch = Launch(random.choice((None, (48, 3, 1))), random.choice((None, (7, 1, 2))), tuple(settings))
-        bank, inferred = constant_bank(function, launch), LaunchEnvironment(function, launch)
+        bank, inferred = constant_bank(function, launch), LaunchSymbols(function, launch)
         for offset in (
             *range(where.block, where.block + 12, 4),
             *range(where.grid, where.grid + 12, 4),

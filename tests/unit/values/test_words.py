@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from budget import part
 from sassan.domains.lanes import LANES, flat, join, leq, loose, word
 from sassan.values import words
-from sassan.values.environment import thread_index
+from sassan.values.threads import thread_index
 from sassan.values.words import FUNCTIONS, Held, number
 from unit.values.lane_cases import (
     REFERENCES,
@@ -103,20 +103,3 @@ BLOCKS = st.one_of(
 @settings(max_examples=part(400))
 def test_a_thread_index_holds_that_of_every_thread(block: tuple[int, int, int], axis: int):
     assert index_complaint(block, axis, thread_index) == ""
-
-
-@pytest.mark.parametrize(
-    ("block", "agreed"),
-    [
-        ((32, 8, 1), "xyz"),
-        ((256, 1, 1), "xyz"),
-        ((64, 4, 2), "xyz"),
-        ((16, 16, 1), "xyz"),
-        ((8, 8, 4), "xyz"),
-        ((48, 2, 1), "xyz"),
-        ((24, 1, 1), "xyz"),
-        ((33, 2, 1), "xyz"),
-    ],
-)
-def test_threads_of_a_warp_agree_on_their_index_up_to_lanes(block, agreed):
-    assert "".join(axis for index, axis in enumerate("xyz") if thread_index(block, index).needs == 0) == agreed
