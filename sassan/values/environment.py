@@ -10,7 +10,7 @@ from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_wor
 from sassan.ir import Function
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
 from sassan.machine.parameters import bank_layout, layout, name_at, places
-from sassan.values.threads import AXES, period, thread_index
+from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_warps
 
 BLOCK, GRID = "--block-dim", "--grid"
 PARAMETER = "parameter "
@@ -41,15 +41,21 @@ class LaunchWord(NamedTuple):
 
 
 class LaunchEnvironment:
-    """Special registers and constant bank 0 of a function for a launch, as far as it is given."""
+    """Special registers and constant bank 0 of a function for a launch, as far as it is given, in any warp of a block or in one.
 
-    def __init__(self, function: Function, launch: Launch) -> None:
-        """Lay out what is given; raises UsageError (`Launch.placed`)."""
+    Tables are for `lanes`; `threads` are how many each warp of a table has, `present` the lanes that have a thread, as a set of bits.
+    """
+
+    def __init__(self, function: Function, launch: Launch, warp: WarpContext | None = None) -> None:
+        """Lay out what is given; raises UsageError (`Launch.placed`), and ValueError for a warp of a block of another shape."""
+        if warp is not None and warp.block != launch.block:
+            raise ValueError(f"a warp of a block of {warp.block}, and a launch of {launch.block}")
         self.function = function
+        self.threads = (warp.threads,) if warp else threads_of_warps(launch.block) if launch.block is not None else (LANES,)
+        self.lanes = LANES * len(self.threads)
+        self.present = (1 << (warp.threads if warp else self.lanes)) - 1
         self._named = launch.named
-        self.lanes = LANES * (1 if launch.block is None else period(launch.block))
-        """For how many lanes tables are."""
-        self._special = _registers(launch, self.lanes // LANES)
+        self._special = _registers(launch, warp, len(self.threads))
         self._extents: dict[int, LaunchWord] = {}
         self._bytes: dict[int, int] = {}
         self._pointers: dict[int, str] = {place.offset: place.called for place in places(function) if place.size == _POINTER}
@@ -109,7 +115,7 @@ class LaunchEnvironment:
         return f"{PARAMETER}{name_at(self.function, offset, self._named)}"
 
 
-def _registers(launch: Launch, warps: int) -> dict[str, LaunchWord]:
+def _registers(launch: Launch, warp: WarpContext | None, warps: int) -> dict[str, LaunchWord]:
     """Return the special registers of which something is known, by their names in machine code and in PTX."""
     lane = LaunchWord("SR_LANEID", from_words(tuple(range(LANES)) * warps))
     cluster = LaunchWord("SR_CGACTAID", LaneWord(high=_CLUSTER - 1), "special register SR_CGACTAID")
@@ -117,22 +123,32 @@ def _registers(launch: Launch, warps: int) -> dict[str, LaunchWord]:
     for name, mask in _MASKS.items():
         register = f"SR_{name}MASK"
         out[register] = LaunchWord(register, from_words(mask * warps), f"special register {register}")
-    levels = (("TID", launch.block, BLOCK_LIMITS, BLOCK), ("CTAID", launch.grid, GRID_LIMITS, GRID))
-    for each in (each for level in levels for each in _level(*level)):
+    for each in (*_of_threads(launch.block, warp), *_of_blocks(launch.grid)):
         out[f"SR_{each.name}"] = out[f"%{each.name.lower()}"] = each
     return out
 
 
-def _level(index: str, shape: Shape | None, limits: Shape, option: str) -> Iterator[LaunchWord]:
-    """Yield the indices of threads in their block, or of blocks in their grid, and the extents."""
-    threads, origin = index == "TID", option if shape is None else ""
+def _of_threads(block: Shape | None, warp: WarpContext | None) -> Iterator[LaunchWord]:
+    """Yield the indices of threads and the extents of their block."""
     for axis, name in enumerate(AXES):
-        if shape is None:
-            extent, place = LaneWord(low=1, high=limits[axis]), LaneWord(high=limits[axis] - 1)
+        if block is None:
+            yield LaunchWord(f"TID.{name}", _below(BLOCK_LIMITS[axis]), BLOCK, shared=False)
         else:
-            extent, place = const(shape[axis]), thread_index(shape, axis) if threads else _below(shape[axis])
-        yield LaunchWord(f"{index}.{name}", place, origin, shared=not threads or shape is not None)
-        yield LaunchWord(f"N{index}.{name}", extent, origin)
+            yield LaunchWord(f"TID.{name}", thread_index(block, axis) if warp is None else warp.thread_index(axis))
+        yield _extent(f"NTID.{name}", block, BLOCK_LIMITS, axis, BLOCK)
+
+
+def _of_blocks(grid: Shape | None) -> Iterator[LaunchWord]:
+    """Yield the indices of blocks and the extents of their grid."""
+    for axis, name in enumerate(AXES):
+        yield LaunchWord(f"CTAID.{name}", _below((grid or GRID_LIMITS)[axis]), "" if grid is not None else GRID)
+        yield _extent(f"NCTAID.{name}", grid, GRID_LIMITS, axis, GRID)
+
+
+def _extent(name: str, shape: Shape | None, limits: Shape, axis: int, option: str) -> LaunchWord:
+    if shape is not None:
+        return LaunchWord(name, const(shape[axis]))
+    return LaunchWord(name, LaneWord(low=1, high=limits[axis]), option)
 
 
 def _below(extent: int) -> LaneWord:

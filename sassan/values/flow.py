@@ -10,7 +10,6 @@ from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follo
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
-from sassan.machine.launch import Launch
 from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
 from sassan.values.environment import LaunchEnvironment
@@ -89,7 +88,7 @@ def deciding(facts: Facts) -> int:
     return (facts.condition | (facts.reads if facts.flow in _CHOOSE_BY_WORD else 0)) & ~PREDICATES
 
 
-def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordFlow:
+def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], environment: LaunchEnvironment) -> WordFlow:
     """Return the words of the registers of a graph without gaps and external calls, for a launch.
 
     Raises SelfCheckError when the fixpoint fails its re-check.
@@ -108,7 +107,6 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     entry = index[cfg.nodes[cfg.entry].start]
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
-    environment = LaunchEnvironment(cfg.function, launch)
     followed = mattering(blocks, facts, before, following, order)
     evaluator = Evaluator(environment, facts, followed, divisions(blocks.values(), facts, environment))
     lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}
@@ -131,13 +129,13 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     for _ in range(_ROUNDS):
         solution = _fixpoint(following, starts[entry], transfer)
         states = {start: _with(solution.get(start, LaneDomain.bottom), met.get(start)) for start in starts}
-        more = arrivals(blocks, facts, following, states, ends, starts[entry], environment.lanes)
+        more = arrivals(blocks, facts, following, states, ends, starts[entry], environment)
         if not more:
             break
         met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}
     states = {start: _with(state, wide.get(start)) for start, state in states.items()}
     taken = steps(blocks, facts, following, ends)
-    coming = lanes_of_blocks(taken, following, starts[entry], environment.lanes)
+    coming = lanes_of_blocks(taken, following, starts[entry], environment.present)
     return WordFlow(states, before, blocks, evaluator, seen, laned, coming, taken)
 
 

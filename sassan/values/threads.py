@@ -1,17 +1,48 @@
-"""The thread indices of the warps of a block: the threads fill warps in the order x, y, z.
+"""The warps of a block and the indices of their threads, which fill warps in the order x, y, z.
 
 A table is of one warp, or of several: those after which the indices repeat, up to what all lanes of a warp share.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, prod
 
-from sassan.domains.lanes import LANES, LAST, LaneWord, word
+from sassan.domains.lanes import LANES, LAST, LaneWord, from_words, word
 from sassan.machine.launch import Shape
 
 AXES = "XYZ"
 _WARPS = 8
 """Blocks of so many warps get a table of all of them, where rows of threads begin within warps."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarpContext:
+    """One warp of a block, for which values are asked: its thread indices are numbers.
+
+    Raises ValueError where the block has no such warp.
+    """
+
+    block: Shape
+    index: int
+
+    def __post_init__(self) -> None:
+        """Refuse a warp that the block does not have."""
+        if not 0 <= self.index * LANES < prod(self.block):
+            raise ValueError(f"warp {self.index} of a block of {prod(self.block)} threads")
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads it has: the first lanes."""
+        return min(LANES, prod(self.block) - LANES * self.index)
+
+    def thread_index(self, axis: int) -> LaneWord:
+        """Return the index of each of its threads along an axis of the block; lanes without a thread have that of the last one."""
+        return from_words(tuple(_indices(self.block, axis)[self.index]))
+
+
+def warp_contexts(block: Shape) -> tuple[WarpContext, ...]:
+    """Return the warps of a block, in order."""
+    return tuple(WarpContext(block, index) for index in range(-(-prod(block) // LANES)))
 
 
 def thread_index(block: Shape, axis: int) -> LaneWord:

@@ -8,21 +8,23 @@ from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
 from sassan.machine.launch import Launch
 from sassan.values.environment import WORD_BYTES, LaunchEnvironment, LaunchWord
+from sassan.values.threads import WarpContext
 
 
 @dataclass(slots=True)
 class LaunchSymbols:
-    """What one thread reads of a launch, whichever thread it is."""
+    """What one thread reads of a launch, whichever thread it is: of all warps, or of one."""
 
     function: Function
     launch: Launch
+    warp: WarpContext | None = None
     _environment: LaunchEnvironment = field(init=False)
     _words: dict[str, Value] = field(default_factory=dict[str, Value])
     _bank: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def __post_init__(self) -> None:
         """Lay out what is given."""
-        self._environment = LaunchEnvironment(self.function, self.launch)
+        self._environment = LaunchEnvironment(self.function, self.launch, self.warp)
 
     def special(self, name: str) -> Value:
         """Return a special register; one that nothing is known of may differ at each read."""
