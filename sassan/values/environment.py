@@ -3,7 +3,8 @@
 A word is described once, for every analysis: by its lanes, its bounds and what would have to be given so that it is known.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_words
@@ -55,7 +56,7 @@ class LaunchEnvironment:
         self.lanes = LANES * len(self.threads)
         self.present = (1 << (warp.threads if warp else self.lanes)) - 1
         self._named = launch.named
-        self._special = _registers(launch, warp, len(self.threads))
+        self._special = _registers(launch.block, launch.grid, warp, len(self.threads))
         self._extents: dict[int, LaunchWord] = {}
         self._bytes: dict[int, int] = {}
         self._pointers: dict[int, str] = {place.offset: place.called for place in places(function) if place.size == _POINTER}
@@ -115,7 +116,8 @@ class LaunchEnvironment:
         return f"{PARAMETER}{name_at(self.function, offset, self._named)}"
 
 
-def _registers(launch: Launch, warp: WarpContext | None, warps: int) -> dict[str, LaunchWord]:
+@lru_cache(maxsize=64)
+def _registers(block: Shape | None, grid: Shape | None, warp: WarpContext | None, warps: int) -> Mapping[str, LaunchWord]:
     """Return the special registers of which something is known, by their names in machine code and in PTX."""
     lane = LaunchWord("SR_LANEID", from_words(tuple(range(LANES)) * warps))
     cluster = LaunchWord("SR_CGACTAID", LaneWord(high=_CLUSTER - 1), "special register SR_CGACTAID")
@@ -123,7 +125,7 @@ def _registers(launch: Launch, warp: WarpContext | None, warps: int) -> dict[str
     for name, mask in _MASKS.items():
         register = f"SR_{name}MASK"
         out[register] = LaunchWord(register, from_words(mask * warps), f"special register {register}")
-    for each in (*_of_threads(launch.block, warp), *_of_blocks(launch.grid)):
+    for each in (*_of_threads(block, warp), *_of_blocks(grid)):
         out[f"SR_{each.name}"] = out[f"%{each.name.lower()}"] = each
     return out
 

@@ -14,7 +14,7 @@ from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
-from sassan.values.slicing import mattering
+from sassan.values.slicing import backward_slice
 from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -107,7 +107,7 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], environment: LaunchEnvir
     entry = index[cfg.nodes[cfg.entry].start]
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
-    followed = mattering(blocks, facts, before, following, order)
+    followed = backward_slice(blocks, facts, before, order)
     evaluator = Evaluator(environment, facts, followed, divisions(blocks.values(), facts, environment))
     lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}
     wide = _warp_wide(cfg, blocks, evaluator, facts)
