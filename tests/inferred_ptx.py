@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.operands import conditions
+from sassan.ipet.loop_bounds.step import conditions
 from sassan.ipet.loop_bounds.values import Known, State, Value
 from sassan.ir import Immediate, Variable
 from sassan.isa.ptx_table import table

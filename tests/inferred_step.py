@@ -10,7 +10,7 @@ from integer_step import all_outputs, number
 from sassan.arch import described
 from sassan.ipet.loop_bounds.execute import Machine, numbers, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS
+from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS
 from sassan.ipet.loop_bounds.values import Known, State, Value
 from sassan.ir import Constant, Guard, Instruction, Special
 from sassan.isa.computations import CARRY, ZERO

@@ -9,7 +9,7 @@ from inferred_ptx import FILE, OPCODES, REGISTERS, as_number, hold, types
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.operands import conditions
+from sassan.ipet.loop_bounds.step import conditions
 from sassan.ipet.loop_bounds.values import State, constant
 from sassan.ir import PtxAddress, Variable
 from sassan.machine.launch import Launch

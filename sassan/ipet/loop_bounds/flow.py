@@ -10,11 +10,12 @@ from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import weak_order
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.execute import Writer, truth_of, writers
-from sassan.ipet.loop_bounds.operands import CONDITIONS, number
+from sassan.ipet.loop_bounds.step import CONDITIONS
 from sassan.ipet.loop_bounds.values import ANY, YES, State, Truth, conjunction
 from sassan.ir import Instruction, Register
 from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
+from sassan.values.patterns import number_of
 from sassan.warpcfg.graph import Node, WarpCfg
 
 _LEAVING = frozenset({Flow.BRANCH, Flow.POP, Flow.EXIT, Flow.CALL, Flow.RETURN, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.TRAP})
@@ -75,8 +76,7 @@ def _flag(condition: str, state: State) -> Truth:
 
 
 def _operand(condition: Register, state: State) -> Truth:
-    name = number(condition)
-    held = YES if name is None else state.registers.get(name)
+    held = YES if condition.index is None else state.registers.get(number_of(condition.file, condition.index))
     truth = held if isinstance(held, Truth) else ANY
     return truth.negate() if condition.negated else truth
 

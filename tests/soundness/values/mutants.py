@@ -13,9 +13,10 @@ from types import ModuleType
 
 LANES, WORDS, THREADS = "sassan.domains.lanes", "sassan.values.words", "sassan.values.threads"
 ENVIRONMENT = "sassan.values.environment"
-PATTERNS, EVALUATE = "sassan.values.patterns", "sassan.values.evaluate"
+PATTERNS, COMPILER = "sassan.values.patterns", "sassan.values.compiler"
+LANE_ALGEBRA, EVALUATE = "sassan.values.lane_algebra", "sassan.values.evaluate"
 ARRIVALS, FLOW, PRESENT, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.present", "sassan.values.warp_values"
-MODULES = (LANES, WORDS, THREADS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, PRESENT, VALUES)
+MODULES = (LANES, WORDS, THREADS, ENVIRONMENT, PATTERNS, COMPILER, LANE_ALGEBRA, EVALUATE, ARRIVALS, FLOW, PRESENT, VALUES)
 """In the order in which they use each other."""
 
 
@@ -132,13 +133,19 @@ MUTANTS = (
     WrongLine(
         "agreed up to lanes taken for agreed", PROGRAMS, VALUES, "node.agreement & ~((laned & ~PREDICATES) |", "node.agreement & ~(0 |"
     ),
-    WrongLine("instructions of one pattern read other places", PROGRAMS, PATTERNS, "(position, behind + place)", "(position, behind)"),
+    WrongLine(
+        "instructions of one pattern read other places",
+        PROGRAMS,
+        COMPILER,
+        "number_of(file, operand.index) + place)",
+        "number_of(file, operand.index))",
+    ),
     WrongLine("an outcome for other words kept", PROGRAMS, EVALUATE, "if given != plan.given:", "if plan.given is None:"),
     WrongLine(
         "a guard taken for its opposite", PROGRAMS, VALUES, "bit_length() - 1, not guard.negated)", "bit_length() - 1, guard.negated)"
     ),
     WrongLine("threads of a guard that was written since", "rewritten", VALUES, "if facts.writes >> guard[0] & 1:", "if False:"),
-    WrongLine("a sum that forgets a sign", PROGRAMS, PATTERNS, "_binary(subtract, total,", "_binary(add, total,"),
+    WrongLine("a sum that forgets a sign", PROGRAMS, LANE_ALGEBRA, 'Apply("subtract", (total', 'Apply("add", (total'),
     WrongLine("registers of the warp by one thread", "divided", FLOW, "wide = _warp_wide(cfg, blocks, evaluator, facts)", "wide = {}"),
     WrongLine("sides of a negated guard exchanged", PROGRAMS, ARRIVALS, "if guard.negated else", "if False else"),
     WrongLine("the last way to a place alone", "met", ARRIVALS, "out.get(dst, 0) | out[src]", "out[src]"),
