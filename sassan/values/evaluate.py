@@ -11,10 +11,11 @@ from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit, span
 from sassan.values.divisions import Divisions, Kept, Result
 from sassan.values.environment import LaunchEnvironment
-from sassan.values.lane_algebra import Evaluate, Frame, Pattern, lane_patterns
+from sassan.values.lanes.algebra import Evaluate, Frame, Pattern, lane_patterns
+from sassan.values.lanes.arithmetic import divide, modulo
+from sassan.values.lanes.held import Held
 from sassan.values.patterns import SAME
 from sassan.values.patterns import Effect as Translated
-from sassan.values.words import Held, divide, modulo
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""

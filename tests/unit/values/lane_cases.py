@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, follows, word
-from sassan.values.words import Held
-from sassan.values.words import number as known
+from sassan.values.lanes.held import Held
+from sassan.values.lanes.held import number as known
 
 SIGN = 1 << 31
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -75,8 +75,6 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "divide": ("wd", lambda a, divisor: a // divisor),
     "modulo": ("wd", lambda a, divisor: a % divisor),
     "choose": ("tww", lambda chosen, a, b: a if chosen else b),
-    "negated": ("w", lambda a: -a),
-    "inverted": ("w", lambda a: ~a),
 }
 """Kinds of the arguments of each function, and what it computes of numbers.
 

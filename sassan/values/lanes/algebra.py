@@ -1,4 +1,4 @@
-"""Effects over words of lanes (`words.py`): what an instruction computes, as functions of the words that it reads."""
+"""Effects over words of lanes: what an instruction computes, as functions of the words that it reads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,42 @@ from sassan.isa.computations import ZERO, Apply, Number, Read, Select, Step, Ter
 from sassan.values import compiler
 from sassan.values.compiler import Argument, Compiler
 from sassan.values.environment import LaunchEnvironment
+from sassan.values.lanes import arithmetic, bitwise, conditions
+from sassan.values.lanes.conditions import choose, decided
+from sassan.values.lanes.held import Held, number
 from sassan.values.patterns import Patterns
-from sassan.values.words import FUNCTIONS, Held, choose, decided, number
+
+
+def _same_word(a: Held) -> Held:
+    return a
+
+
+FUNCTIONS: Mapping[str, Callable[..., Held]] = {
+    "add": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "shift_left": arithmetic.shift_left,
+    "shift_right": arithmetic.shift_right,
+    "funnel_left": arithmetic.funnel_left,
+    "extract": arithmetic.extract,
+    "high": arithmetic.high,
+    "abs": arithmetic.magnitude,
+    "popc": arithmetic.count_ones,
+    "bit_and": bitwise.bit_and,
+    "bit_or": bitwise.bit_or,
+    "bit_xor": bitwise.bit_xor,
+    "lop3": bitwise.lop3,
+    "equal": conditions.equal,
+    "compare": conditions.compare,
+    "conjunction": conditions.conjunction,
+    "disjunction": conditions.disjunction,
+    "difference": conditions.difference,
+    "negation": conditions.negation,
+    "same": conditions.same,
+    "plop3": conditions.plop3,
+    "bit": _same_word,
+}
+"""The functions that are followed; what is not there leaves its result unknown."""
 
 
 class Frame(NamedTuple):
