@@ -6,10 +6,10 @@ Registers are the bits of sets; nodes are followed by the fixpoint engine, the l
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from sassan.analysis.fixpoint import Problem, solve
+from sassan.analysis.fixpoint import Problem, solve, verify
 
 N = TypeVar("N", bound=Hashable)
 NodeT_contra = TypeVar("NodeT_contra", contravariant=True)
@@ -57,26 +57,39 @@ class _Sets:
 
 
 def demand(uses: ByNode[N, Sequence[Use]], predecessors: ByNode[N, Sequence[N]], order: Sequence[N], ends: Mapping[N, int]) -> Demand[N]:
-    """Return the demand in some nodes, in the order from the entry on, where `ends` are demanded behind nodes; others are not followed."""
+    """Return the demand in some nodes, in the order from the entry on, where `ends` are demanded behind nodes; others are not followed.
+
+    Raises SelfCheckError when the fixpoint fails its re-check.
+    """
     places = {node: place for place, node in enumerate(order)}
+    before: dict[N, int] = {}
 
     def transfer(node: N, live: int) -> Iterator[tuple[N, int]]:
-        for writes, kept, reads, roots in reversed(uses[node]):
-            if writes & live:
-                live = live & kept | reads
-            live |= roots
+        return leading(node, _behind(uses[node], live)[-1])
+
+    def leading(node: N, live: int) -> Iterator[tuple[N, int]]:
         return ((src, live) for src in predecessors[node] if live and src in places)
 
+    def last(node: N, _: int) -> Iterator[tuple[N, int]]:
+        return leading(node, before[node])
+
     start = {node: ends.get(node, 0) for node in order if ends.get(node) or any(use.roots for use in uses[node])}
-    states = solve(Problem(_Sets(), transfer, start, lambda node: (-places[node],))).states
-    before: dict[N, int] = {}
+    problem = Problem(_Sets(), transfer, start, lambda node: (-places[node],))
+    states = solve(problem).states
     behind: dict[N, tuple[int, ...]] = {}
     for node, state in states.items():
-        live, each = state, list[int]()
-        for writes, kept, reads, roots in reversed(uses[node]):
-            each.append(live)
-            if writes & live:
-                live = live & kept | reads
-            live |= roots
-        before[node], behind[node] = live, tuple(reversed(each))
+        *each, before[node] = _behind(uses[node], state)
+        behind[node] = tuple(reversed(each))
+    verify(replace(problem, transfer=last), states, name=lambda node: f"demand behind {node}")
     return Demand(before, behind)
+
+
+def _behind(uses: Sequence[Use], live: int) -> list[int]:
+    """Return what is demanded behind each instruction, the last one first, and before the first one."""
+    out = [live]
+    for writes, kept, reads, roots in reversed(uses):
+        if writes & live:
+            live = live & kept | reads
+        live |= roots
+        out.append(live)
+    return out
