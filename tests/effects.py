@@ -7,7 +7,7 @@ from random import Random
 from assembly import instruction
 from inferred_step import REGISTERS, is_computed
 from listing import assemble
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ir import Instruction
 from sassan.isa.effects import Effect
 from sassan.isa.forms import Slot
@@ -52,7 +52,7 @@ def drawn(random: Random, case: Case) -> Instruction:
 def computed(arch: str, case: Case, draws: int) -> int:
     """Check instructions that have an effect; return of how many the machine computes a result."""
     random = Random(f"effects {arch} {case}")
-    around = LaunchEnvironment(assemble("EXIT", arch).function, Launch())
+    around = LaunchSymbols(assemble("EXIT", arch).function, Launch())
     count = 0
     for _ in range(draws):
         one = drawn(random, case)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import conditions
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.step import conditions
 from sassan.ipet.loop_bounds.values import Known, State, Value
 from sassan.ir import Immediate, Variable
 from sassan.isa.ptx_table import table
@@ -177,7 +177,7 @@ def hold(random: Random, opcode: str, count: int = 16) -> None:
             held |= {operand.number + place: part for place, part in enumerate(known)}
     given_words = [as_number(kind, bits, numbers) for (kind, bits), (_, numbers) in zip(sources, words, strict=True)]
     values = _expected(opcode, [*given_words, lut] if name == "lop3" else given_words)
-    machine = Machine(LaunchEnvironment(function, Launch()), {0: facts.writes}, 12, conditions(function))
+    machine = Machine(LaunchSymbols(function, Launch()), {0: facts.writes}, 12, conditions(function))
     states = machine.run([worlds.state(held)], machine.plans(writers([one], {0: facts}), -1))
     to = one.operands[0]
     assert isinstance(to, Variable)

@@ -9,8 +9,8 @@ import numpy as np
 from integer_step import all_outputs, number
 from sassan.arch import described
 from sassan.ipet.loop_bounds.execute import Machine, numbers, writers
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS
 from sassan.ipet.loop_bounds.values import Known, State, Value
 from sassan.ir import Constant, Guard, Instruction, Special
 from sassan.isa.computations import CARRY, ZERO
@@ -27,7 +27,7 @@ _UNKNOWN = 0.12
 _GUARDED = 0.1
 
 
-def is_computed(random: Random, one: Instruction, around: LaunchEnvironment, warps: int = 2) -> bool:
+def is_computed(random: Random, one: Instruction, around: LaunchSymbols, warps: int = 2) -> bool:
     """Check an instruction in a world for each lane of some warps; return whether the machine computes a result, and does not draw all."""
     arch = around.function.arch
     if random.random() < _GUARDED:
@@ -69,7 +69,7 @@ def _contents(worlds: Worlds, registers: int) -> tuple[dict[int, Numbers], dict[
     return contents, held
 
 
-def _surroundings(worlds: Worlds, one: Instruction, around: LaunchEnvironment, warps: int) -> Place:
+def _surroundings(worlds: Worlds, one: Instruction, around: LaunchSymbols, warps: int) -> Place:
     """Return what the warps read beside registers: a word of the constant bank is one for each of them."""
     bank: dict[int, Numbers] = {}
     for operand in one.operands:

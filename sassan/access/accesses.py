@@ -33,8 +33,9 @@ from sassan.domains.lanes import SIZE, LaneWord, const
 from sassan.ir import Constant, Instruction, Memory, Register
 from sassan.isa.registers import bit
 from sassan.values import WarpValues
+from sassan.values.lanes.arithmetic import add, multiply
+from sassan.values.lanes.held import Held, number
 from sassan.values.warp_values import Point
-from sassan.values.words import Held, add, multiply, number
 
 NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})
 """The alignments of single pointers where none is given."""

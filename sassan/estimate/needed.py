@@ -5,12 +5,12 @@ from collections.abc import Callable
 from sassan.errors import SassanError
 from sassan.estimate.arguments import numbers_missing
 from sassan.estimate.watch import watched
-from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ir import Constant, Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Place
 from sassan.simt.code import lower
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.warpcfg.graph import WarpCfg
 

@@ -15,14 +15,14 @@ from sassan.estimate.arguments import POINTER
 from sassan.estimate.deciding import Deciding
 from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
-from sassan.ipet.loop_bounds.decoder import TableDecoder
-from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
 from sassan.ir import INTERNAL, Function, Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
 from sassan.simt.code import ALWAYS, Block, Code, Condition, lower
+from sassan.simt.decoder import TableDecoder
+from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus

@@ -111,6 +111,13 @@ def layout(arch: str) -> Layout | None:
     return Layout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"))
 
 
+def bank_layout(function: Function) -> Layout | None:
+    """Return where the launch of a function stands in constant bank 0, None where its parameters begin elsewhere than this layout says."""
+    default, facts = layout(function.arch), function.compiler
+    known = default is None or facts is None or facts.parameter_base in {None, default.parameters}
+    return default if known else None
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a kernel parameter stands: `size` bytes at `offset` of constant bank 0, which PTX does not tell (-1).

@@ -1,13 +1,19 @@
-"""The part of a program that can influence where control goes: less to execute, the same paths."""
+"""The part of a program that can influence where control goes: less to execute, the same paths.
 
-from collections.abc import Iterable, Mapping, Sequence
+The demand of registers (`analysis/demand.py`) is followed as in the analyses that the machine checks: it decides what is computed, never
+what is computed of it, and a slice that lacks an operation takes other paths than the whole program, which the tests compare.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
+from sassan.analysis.demand import Use, demand
+from sassan.domains.bits import bits
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Block, Code, Control, Local, Operation
 
-_MEMORY = -1
-"""All of local memory, as if it were one register."""
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL})
 _SIMPLE = frozenset({Flow.NONE, Flow.BRANCH, Flow.EXIT, Flow.TRAP, Flow.BLOCK_BARRIER})
 """Each thread goes on at one of the blocks that are named."""
@@ -18,51 +24,28 @@ _LEAVES = frozenset({Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE, Flow.WARP_BARRIER}
 def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
     """Return the code without the operations whose results no condition and no selector can depend on; `also` are registers to keep.
 
-    The closure ignores the order of instructions, so it keeps too much rather than too little.
+    The order of instructions is ignored, as if all stood in one block that leads to itself: so too much is kept rather than too little.
     """
+    memory = 1 << max((*code.registers, *also), default=0) + 1  # all of local memory, as if it were one register
+    uses = {operation.instruction.address: _use_in_any_order(operation, memory) for block in code.blocks for operation in block.operations}
     # Backwards, for most registers are written before they are read.
-    operations = [operation for block in reversed(code.blocks) for operation in reversed(block.operations)]
-    wanted = _closure(operations, _sinks(code) | also)
+    wanted = demand({0: list(uses.values())}, {0: [0]}, [0], {0: _sinks(code) | _mask(also)}).before.get(0, 0)
     blocks = tuple(
-        replace(block, operations=tuple(operation for operation in block.operations if not wanted.isdisjoint(_writes(operation))))
+        replace(block, operations=tuple(operation for operation in block.operations if uses[operation.instruction.address].writes & wanted))
         for block in code.blocks
     )
-    return replace(code, blocks=blocks, registers=tuple(sorted(wanted - {_MEMORY})))
+    return replace(code, blocks=blocks, registers=tuple(bits(wanted & ~memory)))
 
 
-def _sinks(code: Code) -> set[int]:
-    out: set[int] = set()
-    for block in code.blocks:
-        if block.control is not None:
-            out |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
-            if block.control.moves is not None and block.control.moves.register is not None:
-                out.add(block.control.moves.register)
-    return out
+def _sinks(code: Code) -> int:
+    return reduce(or_, [_read_by(block.control) for block in code.blocks], 0)
 
 
-def _closure(operations: list[Operation], wanted: set[int]) -> set[int]:
-    grown = True
-    while grown:
-        grown = False
-        for operation in operations:
-            if wanted.isdisjoint(_writes(operation)):
-                continue
-            # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
-            more = {
-                *operation.reads,
-                *operation.gathered,
-                *_writes(operation),
-                *(test.register for test in operation.condition.tests),
-            } - wanted
-            if isinstance(operation.exact, Local):
-                more |= {_MEMORY} - wanted
-            wanted = wanted | more
-            grown = grown or bool(more)
-    return wanted
-
-
-def _writes(operation: Operation) -> tuple[int, ...]:
-    return (*operation.writes, _MEMORY) if isinstance(operation.exact, Local) and operation.exact.store else operation.writes
+def _use_in_any_order(operation: Operation, memory: int) -> Use:
+    local = operation.exact if isinstance(operation.exact, Local) else None
+    writes = _mask(operation.writes) | (memory if local is not None and local.store else 0)
+    # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
+    return Use(writes, -1, _reads(operation) | writes | (memory if local is not None else 0))
 
 
 def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
@@ -78,37 +61,45 @@ def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
         register for block in code.blocks for operation in block.operations if operation.broadcast for register in operation.writes
     )
     resumed = {target for block in code.blocks for _, target in block.pushes if target >= 0}
-    after = [_after(block, resumed) for block in code.blocks]
-    ends = [_read_by(block.control) | shared for block in code.blocks]
-    heads = [_mask(read.get(block.address, ())) for block in code.blocks]
-    live = [0] * len(code.blocks)
-    kept: list[tuple[Operation, ...]] = [()] * len(code.blocks)
-    grown = True
-    while grown:
-        grown = False
-        for number in reversed(range(len(code.blocks))):
-            goes, out = after[number], ends[number]
-            for other in goes if goes is not None else ():
-                out |= live[other]
-            entered, kept[number] = _live_operations(code.blocks[number].operations, out if goes is not None else out | whole, shared)
-            entered |= heads[number]
-            grown = grown or entered != live[number]
-            live[number] = entered
-    return replace(code, blocks=tuple(replace(block, operations=some) for block, some in zip(code.blocks, kept, strict=True)))
+    before: dict[int, list[int]] = {number: [] for number in range(len(code.blocks))}
+    ends: dict[int, int] = {}
+    for number, block in enumerate(code.blocks):
+        after = _after(block, resumed)
+        ends[number] = _read_by(block.control) | shared | (whole if after is None else 0)
+        for other in after or ():
+            before[other].append(number)
+    # What is looked at when a block is entered is demanded before its first operation, whatever follows.
+    uses = {
+        number: [Use(0, -1, 0, _mask(read.get(block.address, ()))), *[_use(operation, shared) for operation in block.operations]]
+        for number, block in enumerate(code.blocks)
+    }
+    behind = demand(uses, before, range(len(code.blocks)), ends).behind
+    blocks = tuple(
+        replace(
+            block,
+            operations=tuple(
+                operation
+                for operation, live in zip(block.operations, behind.get(number, (0, *[0] * len(block.operations)))[1:], strict=True)
+                if _is_needed(operation, live | shared)
+            ),
+        )
+        for number, block in enumerate(code.blocks)
+    )
+    return replace(code, blocks=blocks)
 
 
-def _live_operations(operations: Sequence[Operation], live: int, shared: int) -> tuple[int, tuple[Operation, ...]]:
-    """Return the registers that are read from the start of a block on, and the operations that write what is; `live`: after the block."""
-    kept: list[Operation] = []
-    for operation in reversed(operations):
-        writes = _mask(operation.writes)
-        if not (isinstance(operation.exact, Local) or writes & (live | shared)):
-            continue
-        if operation.condition == ALWAYS and not operation.broadcast:
-            live &= ~writes
-        live |= _mask((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
-        kept.append(operation)
-    return live, tuple(reversed(kept))
+def _is_needed(operation: Operation, live: int) -> bool:
+    return isinstance(operation.exact, Local) or bool(_mask(operation.writes) & live)
+
+
+def _use(operation: Operation, shared: int) -> Use:
+    writes, reads = _mask(operation.writes), _reads(operation)
+    kept = ~writes if operation.condition == ALWAYS and not operation.broadcast else -1
+    return Use(writes, kept, reads, reads if _is_needed(operation, shared) else 0)
+
+
+def _reads(operation: Operation) -> int:
+    return _mask((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
 
 
 def _after(block: Block, resumed: set[int]) -> set[int] | None:

@@ -10,6 +10,7 @@ from sassan.domains.lanes import UNKNOWN, LaneState, LaneWord, from_words
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit
+from sassan.values.environment import LaunchEnvironment
 
 _ALL = -1
 """All lanes; sets of lanes are sets of bits, of which those behind the last lane do not matter."""
@@ -27,22 +28,22 @@ def arrivals(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
     starts: Mapping[int, LaneState],
     ends: Mapping[int, LaneState],
     entry: int,
-    count: int,
+    environment: LaunchEnvironment,
 ) -> Mapping[int, LaneState]:
     """Return the words that are known at the start of blocks in each lane that comes there, where those in `starts` are not.
 
-    `starts` and `ends` are the words around each block that is reached, `following` the blocks behind it; `count` is for how many lanes
-    tables are. In lanes that never come, a word is what it is in one that does.
+    `starts` and `ends` are the words around each block that is reached, `following` the blocks behind it. In lanes that never come, a
+    word is what it is in one that does.
     """
     taken = steps(blocks, facts, following, ends)
     if all(lanes == _ALL for lanes in taken.values()):
         return {}
-    coming = lanes_of_blocks(taken, following, entry, count)
+    coming = lanes_of_blocks(taken, following, entry, environment.present)
     sides: dict[int, list[Side]] = {}
     for (src, dst), lanes in taken.items():
         if lanes & coming.get(src, 0):
             sides.setdefault(dst, []).append((lanes & coming[src], ends[src]))
-    joined = {start: _met(starts[start], each, count) for start, each in sides.items() if len(each) > 1}
+    joined = {start: _met(starts[start], each, environment.lanes) for start, each in sides.items() if len(each) > 1}
     return {start: LaneState(words) for start, words in joined.items() if words}
 
 
@@ -70,9 +71,9 @@ def _taken(last: Instruction, facts: Mapping[int, Facts], following: Iterable[in
         yield dst, fails if dst == last.following else holds if dst == known.target else _ALL
 
 
-def lanes_of_blocks(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], entry: int, count: int) -> Mapping[int, int]:
-    """Return which lanes may come to each block, of `count` that begin at the entry: the least solution over the steps."""
-    out, todo = {entry: (1 << count) - 1}, [entry]
+def lanes_of_blocks(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], entry: int, present: int) -> Mapping[int, int]:
+    """Return which lanes may come to each block, of those that begin at the entry: the least solution over the steps."""
+    out, todo = {entry: present}, [entry]
     while todo:
         src = todo.pop()
         for dst in following[src]:

@@ -19,7 +19,7 @@ from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.computations import Apply, Certain, Fixed, Local, Number, Read, Term, Write
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 
 DIVIDENDS = 1024
 """The first bit number of names that hold a dividend until its division is done: no register has it."""
@@ -51,7 +51,7 @@ class Divisions(NamedTuple):
     results: Mapping[int, Result]
 
 
-def divisions(blocks: Iterable[Sequence[Instruction]], facts: Mapping[int, Facts], environment: Environment) -> Divisions:
+def divisions(blocks: Iterable[Sequence[Instruction]], facts: Mapping[int, Facts], environment: LaunchEnvironment) -> Divisions:
     """Return the divisions of blocks by divisors that are known for the launch."""
     dividends: dict[int, Kept] = {}
     results: dict[int, Result] = {}
@@ -83,7 +83,7 @@ class _Reader:
     """Names the words of one block by what computes them; equal computations have one name."""
 
     facts: Mapping[int, Facts]
-    environment: Environment
+    environment: LaunchEnvironment
     dividends: dict[int, Kept]
     results: dict[int, Result]
     nodes: list[_Node] = field(default_factory=list[_Node])

@@ -1,20 +1,26 @@
-"""What a warp reads of its launch: special registers and constant bank 0."""
+"""What a thread reads beside registers and memory, as far as the launch gives it: special registers and constant bank 0.
 
+A word is described once, for every analysis: by its lanes, its bounds and what would have to be given so that it is known.
+"""
+
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import gcd, prod
+from typing import NamedTuple
 
-from sassan.domains.lanes import LANES, LAST, SIZE, UNKNOWN, LaneWord, const, from_words, word
+from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_words
 from sassan.ir import Function
-from sassan.machine.launch import GRID_LIMITS, Launch, Shape
-from sassan.machine.parameters import layout, places
-from sassan.values.words import Held
+from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
+from sassan.machine.parameters import bank_layout, layout, name_at, places
+from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_warps
 
-_AXES = "XYZ"
-_WARPS = 8
-"""Blocks of so many warps get a table of all of them, where rows of threads begin within warps."""
+BLOCK, GRID = "--block-dim", "--grid"
+PARAMETER = "parameter "
+WORD_BYTES = 4
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""
+_BANK = 1 << 16
+"""Bytes of a constant bank: more than all parameters of a kernel."""
 _MASKS = {
     "EQ": tuple(1 << lane for lane in range(LANES)),
     "LT": tuple((1 << lane) - 1 for lane in range(LANES)),
@@ -22,101 +28,130 @@ _MASKS = {
 }
 
 
-class Environment:
-    """Special registers and constant words of a function for a launch, as far as it is given."""
+class LaunchWord(NamedTuple):
+    """A word of the launch: what is known of it in each lane of a warp. Words of one `name` are one word, wherever they are read.
 
-    def __init__(self, function: Function, launch: Launch) -> None:
-        """Lay out what is given."""
-        warps = 1 if launch.block is None else period(launch.block)
-        self.lanes = LANES * warps
-        """For how many lanes tables are."""
-        self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES)) * warps), 0)}
-        self._special["SR_CGACTAID"] = Held(LaneWord(high=_CLUSTER - 1), 0)
-        for name, mask in _MASKS.items():
-            self._special[f"SR_{name}MASK"] = Held(from_words(mask * warps), 0)
-        for axis, name in enumerate(_AXES):
-            if launch.block is not None:
-                self._special[f"SR_TID.{name}"] = thread_index(launch.block, axis)
-                self._special[f"SR_NTID.{name}"] = Held(const(launch.block[axis]), 0)
-            extent = GRID_LIMITS[axis] if launch.grid is None else launch.grid[axis]
-            self._special[f"SR_CTAID.{name}"] = Held(const(0) if extent == 1 else LaneWord(high=extent - 1), 0)
-            if launch.grid is not None:
-                self._special[f"SR_NCTAID.{name}"] = Held(const(extent), 0)
+    `origin` is what would have to be given so that it is known, '' where nothing can be. Not `shared`: threads of a warp may read
+    different words, and which ones is not known.
+    """
+
+    name: str
+    value: LaneWord
+    origin: str = ""
+    shared: bool = True
+
+
+class LaunchEnvironment:
+    """Special registers and constant bank 0 of a function for a launch, as far as it is given, in any warp of a block or in one.
+
+    Tables are for `lanes`; `threads` are how many each warp of a table has, `present` the lanes that have a thread, as a set of bits.
+    """
+
+    def __init__(self, function: Function, launch: Launch, warp: WarpContext | None = None) -> None:
+        """Lay out what is given; raises UsageError (`Launch.placed`), and ValueError for a warp of a block of another shape."""
+        if warp is not None and warp.block != launch.block:
+            raise ValueError(f"a warp of a block of {warp.block}, and a launch of {launch.block}")
+        self.function = function
+        self.threads = (warp.threads,) if warp else threads_of_warps(launch.block) if launch.block is not None else (LANES,)
+        self.lanes = LANES * len(self.threads)
+        self.present = (1 << (warp.threads if warp else self.lanes)) - 1
+        self._named = launch.named
+        self._special = _registers(launch.block, launch.grid, warp, len(self.threads))
+        self._extents: dict[int, LaunchWord] = {}
         self._bytes: dict[int, int] = {}
         self._pointers: dict[int, str] = {place.offset: place.called for place in places(function) if place.size == _POINTER}
-        self._lay_out(function, launch)
+        frame = next((frame for frame in function.frames if frame.name == function.name), None)
+        self._starts = {each.name: (index + 1) * _BANK for index, each in enumerate(frame.parameters if frame is not None else ())}
+        """Of PTX, which has no constant bank: the place of each parameter, numbered as in a bank of its own, by name."""
+        self._lay_out(launch)
 
-    def _lay_out(self, function: Function, launch: Launch) -> None:
-        where, facts = layout(function.arch), function.compiler
-        if where is not None and (facts is None or facts.parameter_base in {None, where.parameters}):
-            for start, extents in ((where.block, launch.block), (where.grid, launch.grid)):
-                for axis, extent in enumerate(extents or ()):
-                    self._put(start + 4 * axis, extent, 4)
-        for setting, place in launch.placed(function):
-            if place.offset >= 0:
-                self._put(place.offset, setting.value, place.size)
+    def _lay_out(self, launch: Launch) -> None:
+        where = bank_layout(self.function)
+        if where is not None:
+            for start, shape, name in ((where.block, launch.block, "NTID"), (where.grid, launch.grid, "NCTAID")):
+                for axis, axis_name in enumerate(AXES):
+                    self._extents[start + WORD_BYTES * axis] = self._special[f"SR_{name}.{axis_name}"]
+                    if shape is not None:
+                        self._put(start + WORD_BYTES * axis, shape[axis], WORD_BYTES)
+        starts = {place.name: (index + 1) * _BANK for index, place in enumerate(places(self.function))}
+        for setting, place in launch.placed(self.function):
+            offset = place.offset if place.offset >= 0 else starts.get(place.name)
+            if offset is not None:
+                self._put(offset, setting.value, place.size)
 
     def _put(self, offset: int, value: int, size: int) -> None:
         for index in range(size):
             self._bytes[offset + index] = value >> 8 * index & 255
 
-    def special(self, name: str) -> Held | None:
-        """Return a special register, None where the launch does not say what it holds."""
+    def special(self, name: str) -> LaunchWord | None:
+        """Return a special register by its name in machine code or PTX; None: nothing is known, and each read may give another word."""
         return self._special.get(name)
 
-    def constant(self, offset: int, size: int = 4, *, signed: bool = False) -> Held:
-        """Return the word that a read of `size` bytes at an offset of constant bank 0 gives: the same for all lanes."""
+    def constant(self, offset: int, size: int = WORD_BYTES, *, signed: bool = False) -> LaunchWord:
+        """Return the word that a read of `size` bytes at an offset of constant bank 0 gives: the same for all threads."""
+        name = f"c[0x0][{offset:#x}]"
         given = [self._bytes.get(offset + index) for index in range(size)]
         known = [byte for byte in given if byte is not None]
         if len(known) == size:
             value = sum(byte << 8 * index for index, byte in enumerate(known))
-            return Held(const(value - (1 << 8 * size) if signed and value >> 8 * size - 1 else value), 0)
-        if size == 4 and offset in self._pointers:  # noqa: PLR2004  # bytes of a word
-            return Held(LaneWord(0, SIZE, None, base=self._pointers[offset]), 0)
-        narrow = size < 4 and not signed  # noqa: PLR2004  # the same
-        return Held(LaneWord(high=(1 << 8 * size) - 1) if narrow else UNKNOWN, 0)
+            return LaunchWord(name, const(value - (1 << 8 * size) if signed and value >> 8 * size - 1 else value))
+        if size < WORD_BYTES:
+            return LaunchWord(name, UNKNOWN if signed else LaneWord(high=(1 << 8 * size) - 1))
+        if offset in self._pointers:
+            return LaunchWord(name, LaneWord(0, SIZE, None, base=self._pointers[offset]))
+        return self._extents.get(offset) or LaunchWord(name, UNKNOWN)
 
+    def parameter(self, name: str, offset: int) -> int | None:
+        """Return where `constant` reads an offset of a parameter of PTX; None where the kernel has no such parameter."""
+        start = self._starts.get(name)
+        return None if start is None else start + offset
 
-def thread_index(block: Shape, axis: int) -> Held:
-    """Return the thread's index along an axis of its block, whose threads fill warps in the order x, y, z."""
-    rows, length = _indices(block, axis), period(block) * LANES
-    table = [number for row in rows for number in row]
-    modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])
-    return Held(word(0, modulus, tuple([number & LAST for number in table[:length]]), (0, block[axis] - 1)), 0)
+    def origin(self, offset: int) -> str:
+        """Return what would have to be given so that the bytes at an offset of constant bank 0 are known."""
+        if self.function.frames:
+            return f"{PARAMETER}{places(self.function)[offset // _BANK - 1].called}"
+        where = layout(self.function.arch)
+        if where is None or offset < where.parameters:
+            return f"constant c[0x0][0x{offset:x}]"
+        return f"{PARAMETER}{name_at(self.function, offset, self._named)}"
 
 
 @lru_cache(maxsize=64)
-def period(block: Shape) -> int:
-    """Return after how many warps thread indices repeat, up to what all lanes of a warp share.
-
-    Those of small blocks whose rows begin within warps do not: what each warp does there, a table of all says best.
-    """
-    indices = [_indices(block, axis) for axis in range(len(_AXES))]
-    warps, threads = len(indices[0]), block[0] * block[1] * block[2]
-
-    if warps <= _WARPS and block[0] % LANES and LANES % block[0]:
-        return warps
-
-    def repeats(count: int) -> bool:
-        for rows in indices:
-            for warp in range(count, warps):
-                first, row = rows[warp % count], rows[warp]
-                live = min(LANES, threads - LANES * warp)
-                if any(row[lane] - row[0] != first[lane] - first[0] for lane in range(live)):
-                    return False
-        return True
-
-    return next(count for count in range(1, warps + 1) if repeats(count))
+def _registers(block: Shape | None, grid: Shape | None, warp: WarpContext | None, warps: int) -> Mapping[str, LaunchWord]:
+    """Return the special registers of which something is known, by their names in machine code and in PTX."""
+    lane = LaunchWord("SR_LANEID", from_words(tuple(range(LANES)) * warps))
+    cluster = LaunchWord("SR_CGACTAID", LaneWord(high=_CLUSTER - 1), "special register SR_CGACTAID")
+    out = {"SRZ": LaunchWord("SRZ", const(0)), "SR_LANEID": lane, "%laneid": lane, "SR_CGACTAID": cluster}
+    for name, mask in _MASKS.items():
+        register = f"SR_{name}MASK"
+        out[register] = LaunchWord(register, from_words(mask * warps), f"special register {register}")
+    for each in (*_of_threads(block, warp), *_of_blocks(grid)):
+        out[f"SR_{each.name}"] = out[f"%{each.name.lower()}"] = each
+    return out
 
 
-def _indices(block: Shape, axis: int) -> list[list[int]]:
-    """Return the index along an axis for each lane of each warp; lanes behind the last thread have its index."""
-    stride = (1, block[0], block[0] * block[1])[axis]
-    warps, last = -(-prod(block) // LANES), prod(block) - 1
-    return [[min(LANES * warp + lane, last) // stride % block[axis] for lane in range(LANES)] for warp in range(warps)]
+def _of_threads(block: Shape | None, warp: WarpContext | None) -> Iterator[LaunchWord]:
+    """Yield the indices of threads and the extents of their block."""
+    for axis, name in enumerate(AXES):
+        if block is None:
+            yield LaunchWord(f"TID.{name}", _below(BLOCK_LIMITS[axis]), BLOCK, shared=False)
+        else:
+            yield LaunchWord(f"TID.{name}", thread_index(block, axis) if warp is None else warp.thread_index(axis))
+        yield _extent(f"NTID.{name}", block, BLOCK_LIMITS, axis, BLOCK)
 
 
-def threads_of_warps(block: Shape) -> tuple[int, ...]:
-    """Return how many threads each warp of a table has."""
-    warps, threads = -(-prod(block) // LANES), prod(block)
-    return tuple(min(LANES, threads - LANES * warp) if period(block) == warps else LANES for warp in range(period(block)))
+def _of_blocks(grid: Shape | None) -> Iterator[LaunchWord]:
+    """Yield the indices of blocks and the extents of their grid."""
+    for axis, name in enumerate(AXES):
+        yield LaunchWord(f"CTAID.{name}", _below((grid or GRID_LIMITS)[axis]), "" if grid is not None else GRID)
+        yield _extent(f"NCTAID.{name}", grid, GRID_LIMITS, axis, GRID)
+
+
+def _extent(name: str, shape: Shape | None, limits: Shape, axis: int, option: str) -> LaunchWord:
+    if shape is not None:
+        return LaunchWord(name, const(shape[axis]))
+    return LaunchWord(name, LaneWord(low=1, high=limits[axis]), option)
+
+
+def _below(extent: int) -> LaneWord:
+    return const(0) if extent == 1 else LaneWord(high=extent - 1)

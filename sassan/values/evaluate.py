@@ -10,9 +10,12 @@ from sassan.ir import Guard, Instruction
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit, span
 from sassan.values.divisions import Divisions, Kept, Result
-from sassan.values.environment import Environment
-from sassan.values.patterns import Evaluate, Locals, Pattern, Patterns, names
-from sassan.values.words import Held, divide, modulo
+from sassan.values.environment import LaunchEnvironment
+from sassan.values.lanes.algebra import Evaluate, Frame, Pattern, lane_patterns
+from sassan.values.lanes.arithmetic import divide, modulo
+from sassan.values.lanes.held import Held
+from sassan.values.patterns import SAME
+from sassan.values.patterns import Effect as Translated
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
@@ -91,11 +94,11 @@ class Evaluator:
     Only those instructions are followed whose addresses are `wanted`: what others write is unknown.
     """
 
-    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int], divisions: Divisions) -> None:
+    def __init__(self, environment: LaunchEnvironment, facts: Mapping[int, Facts], wanted: Container[int], divisions: Divisions) -> None:
         """Take the launch, the facts, which instructions matter, and the divisions."""
         self._wanted = wanted
         self._divisions = divisions
-        self._patterns = Patterns(environment)
+        self._patterns = lane_patterns(environment)
         self._facts = facts
         self._plans: dict[int, _Plan] = {}
 
@@ -119,21 +122,19 @@ class Evaluator:
         facts = self._facts[instruction.address]
         guard = instruction.guard
         wanted = instruction.address in self._wanted
-        pattern = self._patterns.of(instruction, facts.computes) if facts.computes is not None and wanted else Pattern()
-        first = names(instruction) if pattern.reads or pattern.results else []
+        pattern, names = self._patterns.effect(facts.computes, instruction) if facts.computes is not None and wanted else _NOT_FOLLOWED
         results: list[tuple[tuple[int, ...], str, Evaluate, bool]] = []
         followed = 0
         always = _union([effect.writes for effect in facts.effects if effect.needs == 0])
         writes = facts.writes
-        for places, name, evaluate in pattern.results:
-            targets = [first[position] + behind for position, behind in places]
-            kept = tuple([target for target in targets if writes >> target & 1])
+        for targets, name, evaluate in pattern.results:
+            kept = tuple([names[target] for target in targets if writes >> names[target] & 1])
             registers = _union([1 << target for target in kept])
             results.append((kept, name, evaluate, always & registers != 0))
             followed |= registers
         rest = tuple([Effect(effect.writes & ~followed, effect.needs) for effect in facts.effects if effect.writes & ~followed])
         unfollowed = _union([effect.writes for effect in rest])
-        reads = [first[position] + behind for position, behind in pattern.reads]
+        reads = [names[number] for number in pattern.reads]
         dividend = self._divisions.dividends.get(instruction.address) if wanted else None
         result = self._divisions.results.get(instruction.address) if wanted else None
         decides = guard is not None and guard.index is not None and facts.flow is Flow.NONE
@@ -156,6 +157,7 @@ class Evaluator:
 
 
 _NOTHING = Outcome({}, ())
+_NOT_FOLLOWED = Translated(Pattern(), SAME)
 
 
 def _outcome(plan: _Plan, words: Words) -> Outcome:
@@ -169,9 +171,9 @@ def _outcome(plan: _Plan, words: Words) -> Outcome:
     inputs = [_read(held[name], unknown.needs) if name in held else unknown for name, unknown in plan.reads]
     effects: list[Effect] = []
     new: dict[int, LaneWord] = {}
-    local: Locals = {}
+    frame = Frame(inputs, {})
     for targets, name, evaluate, shared in plan.results:
-        value, needs = local[name] = evaluate(inputs, local)
+        value, needs = frame.local[name] = evaluate(frame)
         for target in targets:
             if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value

@@ -1,7 +1,8 @@
 """The words of registers at the start of every block: a fixpoint over the steps that one thread may take."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sassan.analysis.fixpoint import Problem, solve, verify
 from sassan.analysis.graph import nest, weak_order
@@ -10,12 +11,11 @@ from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follo
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
-from sassan.machine.launch import Launch
 from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
-from sassan.values.slicing import mattering
+from sassan.values.slicing import backward_slice
 from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -28,6 +28,16 @@ LaneEffects = dict[int, tuple[int, Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
+class BlockRun:
+    """A block that is run from the words at its start: the words behind it, and what each instruction does to agreement."""
+
+    end: LaneState
+    laned: Mapping[int, LaneWord]
+    """The words that have lanes behind it."""
+    effects: LaneEffects
+
+
+@dataclass(frozen=True, slots=True)
 class WordFlow:
     """What registers hold at the start of each block of a function, in whatever call context, by the address of the block."""
 
@@ -37,10 +47,8 @@ class WordFlow:
     blocks: Mapping[int, tuple[Instruction, ...]]
     evaluator: Evaluator
 
-    seen: LaneEffects
-    """What each instruction does to agreement, from these words on."""
-    ends: Mapping[int, Mapping[int, LaneWord]]
-    """The words that have lanes at the end of each block."""
+    runs: Mapping[int, BlockRun]
+    """Each block that is reached, run from these words."""
     lanes: Mapping[int, int]
     """The lanes whose threads may come to each block, as a set of bits, of those of a table; where none is, no thread comes."""
     taken: Mapping[Step, int]
@@ -48,10 +56,10 @@ class WordFlow:
 
     def effects(self) -> LaneEffects:
         """Return what each instruction does to agreement; at the start of a block, what threads bring with different lanes is lost."""
-        out = dict(self.seen)
+        out: LaneEffects = {address: effect for run in self.runs.values() for address, effect in run.effects.items()}
         for start, instructions in self.blocks.items():
             here = self.starts[start].words
-            brought = [self.ends[src] for src in self.before[start] if src in self.ends]
+            brought = [self.runs[src].laned for src in self.before[start] if src in self.runs]
             mixed = {name for laned in brought for name, value in laned.items() if _mixes(value, here.get(name, UNKNOWN))}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
@@ -65,19 +73,17 @@ def _mixes(brought: LaneWord, word: LaneWord) -> bool:
     return not word.known and not follows(brought, word)
 
 
-def _run(
-    instructions: tuple[Instruction, ...], state: LaneState, evaluator: Evaluator, lost: Mapping[int, int], seen: LaneEffects | None = None
-) -> Words:
-    """Return the words behind instructions that begin in a state; what each does to agreement is noted in `seen`."""
+def _run(instructions: tuple[Instruction, ...], state: LaneState, evaluator: Evaluator, lost: Mapping[int, int]) -> BlockRun:
+    """Return what instructions do that begin in a state."""
     words = Words(state.words)
+    effects: LaneEffects = {}
     for instruction in instructions:
         given_up = lost.get(instruction.address, 0) & words.laned
         if given_up:
             words.forget_lanes(given_up)
-        outcome = evaluator.run(words, instruction)
-        if seen is not None:
-            seen[instruction.address] = given_up, outcome
-    return words
+        effects[instruction.address] = given_up, evaluator.run(words, instruction)
+    laned = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
+    return BlockRun(LaneState(words.held), laned, effects)
 
 
 def deciding(facts: Facts) -> int:
@@ -89,56 +95,74 @@ def deciding(facts: Facts) -> int:
     return (facts.condition | (facts.reads if facts.flow in _CHOOSE_BY_WORD else 0)) & ~PREDICATES
 
 
-def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordFlow:
+class _Graph(NamedTuple):
+    """The blocks of a function by their addresses, with the steps of threads, or of warps, between them."""
+
+    entry: int
+    following: Mapping[int, Sequence[int]]
+    order: Sequence[int]
+    """The blocks that are reached, loops as a whole before what follows them."""
+    heads: frozenset[int]
+
+
+def _graph(cfg: WarpCfg, steps: Iterable[tuple[int, int]]) -> _Graph:
+    """Return the graph of blocks with these steps between nodes."""
+    starts = sorted({node.start for node in cfg.nodes})
+    index = {start: place for place, start in enumerate(starts)}
+    after: list[set[int]] = [set() for _ in starts]
+    for src, dst in steps:
+        after[index[cfg.nodes[src].start]].add(index[cfg.nodes[dst].start])
+    successors, entry = [sorted(each) for each in after], index[cfg.nodes[cfg.entry].start]
+    return _Graph(
+        starts[entry],
+        {start: [starts[dst] for dst in successors[place]] for place, start in enumerate(starts)},
+        [starts[node] for node in weak_order(len(starts), successors, entry)],
+        frozenset(starts[loop.head] for loop in nest(len(starts), successors, entry)),
+    )
+
+
+def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], environment: LaunchEnvironment) -> WordFlow:
     """Return the words of the registers of a graph without gaps and external calls, for a launch.
 
     Raises SelfCheckError when the fixpoint fails its re-check.
     """
     blocks = {node.start: node.instructions for node in cfg.nodes}
-    starts = sorted(blocks)
-    index = {start: place for place, start in enumerate(starts)}
-    after: list[set[int]] = [set() for _ in starts]
-    for edge in cfg.thread_edges:
-        after[index[cfg.nodes[edge.src].start]].add(index[cfg.nodes[edge.dst].start])
-    successors = [sorted(each) for each in after]
-    before: dict[int, tuple[int, ...]] = dict.fromkeys(starts, ())
-    for src, reached in enumerate(successors):
+    graph = _graph(cfg, ((edge.src, edge.dst) for edge in cfg.thread_edges))
+    before: dict[int, tuple[int, ...]] = dict.fromkeys(sorted(blocks), ())
+    for src, reached in graph.following.items():
         for dst in reached:
-            before[starts[dst]] += (starts[src],)
-    entry = index[cfg.nodes[cfg.entry].start]
-    order = [starts[node] for node in weak_order(len(starts), successors, entry)]
-    following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
-    environment = Environment(cfg.function, launch)
-    followed = mattering(blocks, facts, before, following, order)
+            before[dst] += (src,)
+    followed = backward_slice(blocks, facts, before, graph.order)
     evaluator = Evaluator(environment, facts, followed, divisions(blocks.values(), facts, environment))
     lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}
     wide = _warp_wide(cfg, blocks, evaluator, facts)
+    met: dict[int, LaneState] = {}
 
-    seen: LaneEffects = {}
-    laned: dict[int, Mapping[int, LaneWord]] = {}
-    ends: dict[int, LaneState] = {}
-    states: Mapping[int, LaneState] = {}
-    met: Mapping[int, LaneState] = {}
+    def run(start: int, state: LaneState) -> BlockRun:
+        made = _run(blocks[start], _with(_with(state, wide.get(start)), met.get(start)), evaluator, lost)
+        kept = {name: word for name, word in made.end.words.items() if not 1 << name & ONE_PER_WARP} if wide else made.end.words
+        return replace(made, end=LaneState(kept))
 
-    def transfer(start: int, state: LaneState) -> LaneState:
-        # The re-check runs every block once more, last, from its final words: what is noted then stays.
-        words = _run(blocks[start], _with(_with(state, wide.get(start)), met.get(start)), evaluator, lost, seen)
-        laned[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
-        held = {name: value for name, value in words.held.items() if not 1 << name & ONE_PER_WARP} if wide else words.held
-        ends[start] = LaneState(held)
-        return ends[start]
+    def solved() -> tuple[Mapping[int, LaneState], Mapping[int, BlockRun]]:
+        states, runs = _fixpoint(graph, run)
+        return {start: _with(states.get(start, LaneDomain.bottom), met.get(start)) for start in before}, runs
 
-    for _ in range(_ROUNDS):
-        solution = _fixpoint(following, starts[entry], transfer)
-        states = {start: _with(solution.get(start, LaneDomain.bottom), met.get(start)) for start in starts}
-        more = arrivals(blocks, facts, following, states, ends, starts[entry], environment.lanes)
+    starts, runs = solved()
+    for _ in range(_ROUNDS - 1):
+        more = arrivals(blocks, facts, graph.following, starts, _ends(runs), graph.entry, environment)
         if not more:
             break
         met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}
-    states = {start: _with(state, wide.get(start)) for start, state in states.items()}
-    taken = steps(blocks, facts, following, ends)
-    coming = lanes_of_blocks(taken, following, starts[entry], environment.lanes)
-    return WordFlow(states, before, blocks, evaluator, seen, laned, coming, taken)
+        starts, runs = solved()
+    taken = steps(blocks, facts, graph.following, _ends(runs))
+    coming = lanes_of_blocks(taken, graph.following, graph.entry, environment.present)
+    return WordFlow(
+        {start: _with(state, wide.get(start)) for start, state in starts.items()}, before, blocks, evaluator, runs, coming, taken
+    )
+
+
+def _ends(runs: Mapping[int, BlockRun]) -> Mapping[int, LaneState]:
+    return {start: each.end for start, each in runs.items()}
 
 
 def _warp_wide(
@@ -151,38 +175,35 @@ def _warp_wide(
     writing = {start: tuple([each for each in block if facts[each.address].writes & ONE_PER_WARP]) for start, block in blocks.items()}
     if not any(writing.values()):
         return {}
-    following: dict[int, list[int]] = {start: [] for start in blocks}
-    for edge in cfg.edges:
-        if edge.dst is not None and (start := cfg.nodes[edge.dst].start) not in following[cfg.nodes[edge.src].start]:
-            following[cfg.nodes[edge.src].start].append(start)
 
-    def transfer(start: int, state: LaneState) -> LaneState:
-        words = _run(writing[start], state, evaluator, {})
-        return LaneState({name: value for name, value in words.held.items() if 1 << name & ONE_PER_WARP})
+    def run(start: int, state: LaneState) -> BlockRun:
+        made = _run(writing[start], state, evaluator, {})
+        return replace(made, end=LaneState({name: word for name, word in made.end.words.items() if 1 << name & ONE_PER_WARP}))
 
-    return _fixpoint(following, cfg.nodes[cfg.entry].start, transfer)
+    return _fixpoint(_graph(cfg, ((edge.src, edge.dst) for edge in cfg.edges if edge.dst is not None)), run)[0]
 
 
 def _with(state: LaneState, more: LaneState | None) -> LaneState:
     return LaneState({**state.words, **more.words}) if state.reached and more is not None and more.words else state
 
 
-def _fixpoint(following: Mapping[int, list[int]], entry: int, transfer: Callable[[int, LaneState], LaneState]) -> Mapping[int, LaneState]:
-    """Return the words at the start of each block that is reached; `transfer` gives those at its end.
+def _fixpoint(graph: _Graph, run: Callable[[int, LaneState], BlockRun]) -> tuple[Mapping[int, LaneState], Mapping[int, BlockRun]]:
+    """Return the words at the start of each block that is reached, and each of these blocks run from them.
 
-    Raises SelfCheckError when the re-check fails.
+    Raises SelfCheckError when one of these runs leads to words that are not covered.
     """
-    starts = sorted(following)
-    index = {start: place for place, start in enumerate(starts)}
-    successors = [sorted(index[dst] for dst in following[start]) for start in starts]
-    heads = {starts[loop.head] for loop in nest(len(starts), successors, index[entry])}
-    places = {starts[node]: place for place, node in enumerate(weak_order(len(starts), successors, index[entry]))}
+    places = {start: place for place, start in enumerate(graph.order)}
+    runs: dict[int, BlockRun] = {}
 
     def leading(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
-        ends = transfer(start, state)
-        return ((dst, ends) for dst in following[start])
+        end = run(start, state).end
+        return ((dst, end) for dst in graph.following[start])
 
-    problem = Problem(LaneDomain(), leading, {entry: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
-    solution = solve(problem)
-    verify(problem, solution.states, name=lambda start: f"words at 0x{start:04x}")
-    return solution.states
+    def last(start: int, _: LaneState) -> Iterator[tuple[int, LaneState]]:
+        return ((dst, runs[start].end) for dst in graph.following[start])
+
+    problem = Problem(LaneDomain(), leading, {graph.entry: LaneState()}, lambda start: (places[start],), widens=graph.heads.__contains__)
+    states = solve(problem).states
+    runs |= {start: run(start, state) for start, state in states.items()}
+    verify(replace(problem, transfer=last), states, name=lambda start: f"words at 0x{start:04x}")
+    return states, runs

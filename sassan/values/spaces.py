@@ -14,7 +14,7 @@ from sassan.domains.bits import bits
 from sassan.ir import Constant, Immediate, Instruction, Language, Memory, Operand, Register, Special
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
-from sassan.machine.parameters import Layout, layout
+from sassan.machine.parameters import Layout, bank_layout
 from sassan.warpcfg.graph import WarpCfg
 
 _QUERY = "QSPC"
@@ -30,9 +30,8 @@ def outside(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> fr
     """Return the addresses of the queries for shared or local memory that no thread answers with yes."""
     function = cfg.function
     asked = any(map(_is_query, function.instructions))
-    base = function.compiler.parameter_base if function.compiler is not None else None
-    where = layout(function.arch) if asked and not cfg.gaps and function.language is Language.SASS else None
-    if where is None or base not in {None, where.parameters}:
+    where = bank_layout(function) if asked and not cfg.gaps and function.language is Language.SASS else None
+    if where is None:
         return frozenset()
     facts = {each.address: facts_of(each) for each in function.instructions}
     before: defaultdict[int, list[int]] = defaultdict(list)

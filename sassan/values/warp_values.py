@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sassan.domains.lanes import LANES, LaneWord, const
+from sassan.domains.lanes import LaneWord, const
 from sassan.ir import Instruction, Language
 from sassan.isa.facts import Effect, Facts
 from sassan.isa.registers import bit
 from sassan.machine.launch import Launch
-from sassan.values.environment import threads_of_warps
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.values.present import present
+from sassan.values.threads import WarpContext
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -150,11 +151,13 @@ def _after(agreed: int, effects: Iterable[Effect], guard: int, *, guarded: bool)
     return agreed
 
 
-def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callable[[FactsOf], WarpCfg]) -> WarpValues | None:
-    """Return the words of a graph for a launch, with the graph explored again by facts that know them.
+def with_values(
+    cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callable[[FactsOf], WarpCfg], warp: WarpContext | None = None
+) -> WarpValues | None:
+    """Return the words of a graph for a launch, with the graph explored again by facts that know them: in any warp, or in a given one.
 
     None where they are not followed: for PTX, and in a graph with gaps. Behind a call of a function that the input does not hold, nothing
-    is known of any register. Raises SelfCheckError.
+    is known of any register. Raises SelfCheckError, UsageError (`Launch.placed`), and ValueError for a warp of another block.
     """
     if cfg.gaps or cfg.function.language is Language.PTX:
         return None
@@ -163,7 +166,8 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
     known = {address: facts for address, facts in table.items() if facts is not None}
     if len(known) != len(table):
         return None
-    flow = word_flow(cfg, known, launch)
+    environment = LaunchEnvironment(cfg.function, launch, warp)
+    flow = word_flow(cfg, known, environment)
     effects = flow.effects()
     laned = {address: _with_lanes(known[address], *lost) for address, lost in effects.items()}
     for node in cfg.nodes:
@@ -179,7 +183,7 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
         flow,
         effects,
         after,
-        threads_of_warps(launch.block) if launch.block is not None else (LANES,),
+        environment.threads,
         present(again, after, flow.lanes, flow.taken),
     )
 

@@ -8,8 +8,8 @@ from budget import part
 from inferred_ptx import FILE, OPCODES, REGISTERS, as_number, hold, types
 from ptx import only
 from sassan.ipet.loop_bounds.execute import Machine, writers
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import conditions
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.step import conditions
 from sassan.ipet.loop_bounds.values import State, constant
 from sassan.ir import PtxAddress, Variable
 from sassan.machine.launch import Launch
@@ -39,7 +39,7 @@ def test_a_load_of_a_parameter_is_what_the_launch_gives(opcode: str):
         facts = isa.facts(one)
         assert facts is not None
         assert isinstance(one.operands[1], PtxAddress)
-        around = LaunchEnvironment(function, Launch(parameters=(Setting(given[0], -1, word),)))
+        around = LaunchSymbols(function, Launch(parameters=(Setting(given[0], -1, word),)))
         machine = Machine(around, {0: facts.writes}, 12, conditions(function))
         states = [State()]
         states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))

@@ -6,13 +6,13 @@ from functools import reduce
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
-from sassan.ipet.loop_bounds.operands import Step
+from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of, union
-from sassan.ir import Constant, Operand, Register
 
-_HALF_WORD = 0xFFFF
 _PLACES = 32
 _LAST_PLACE = 31
+Summand = tuple[bool, Value]
+"""Whether a summand is subtracted, and the word that is added."""
 
 
 def _add(step: Step, a: Value, b: Value) -> Value:
@@ -37,12 +37,11 @@ def _bit(_: Step, truth: Truth) -> Value:
     return Value(Symbol(ranges.span(0, 1), origins, truth=truth if isinstance(truth.what, Compare) else None), 1, ranges.const(0), origins)
 
 
-def _carry(step: Step, *operands: Operand) -> Truth:
+def _carry(step: Step, *summands: Summand) -> Truth:
     """Return the carry of a sum: of a difference, whether nothing is borrowed."""
-    least, most = _total(step, operands)
+    least, most = _total(step, summands)
     if least >= ranges.SIZE or most < ranges.SIZE:
         return YES if least >= ranges.SIZE else NO
-    summands = [(_is_subtracted(operand), step.word(operand)) for operand in operands]
     match sorted((each for each in summands if each[1].constant != 0), key=lambda summand: summand[0]):
         case [(True, a)]:
             # 0 - x borrows, unless x is 0.
@@ -57,51 +56,27 @@ def _carry(step: Step, *operands: Operand) -> Truth:
             return Truth(Maybe(reduce(union, (word.origins for _, word in kept), NOWHERE)))
 
 
-def _carries(step: Step, *operands: Operand) -> Truth:
+def _carries(step: Step, *summands: Summand) -> Truth:
     """Return one of the two carries of a sum: none holds where it has none, both where it has two; of one, it is not known which."""
-    least, most = _total(step, operands)
+    least, most = _total(step, summands)
     if least >> _PLACES == most >> _PLACES and most >> _PLACES in {0, 2}:
         return YES if most >> _PLACES else NO
-    return Truth(Maybe(reduce(union, (step.word(operand).origins for operand in operands), NOWHERE)))
+    return Truth(Maybe(reduce(union, (word.origins for _, word in summands), NOWHERE)))
 
 
-def _total(step: Step, operands: Sequence[Operand]) -> tuple[int, int]:
+def _total(step: Step, summands: Sequence[Summand]) -> tuple[int, int]:
     """Return the least and the greatest sum, as a number that no word limits; -x is ~x + 1, so that it adds 2^32 - x."""
     least = most = 0
-    for operand in operands:
-        word = step.word(operand)
-        low, high = step.range(step.state.times(word, -1) if _is_subtracted(operand) else word).unsigned
-        least, most = (least + ranges.SIZE - high, most + ranges.SIZE - low) if _is_subtracted(operand) else (least + low, most + high)
+    for is_subtracted, word in summands:
+        low, high = step.range(step.state.times(word, -1) if is_subtracted else word).unsigned
+        least, most = (least + ranges.SIZE - high, most + ranges.SIZE - low) if is_subtracted else (least + low, most + high)
     return least, most
-
-
-def _is_subtracted(operand: Operand) -> bool:
-    """Say whether an operand is -x, not ~x, which adds no 1."""
-    return isinstance(operand, Register | Constant) and operand.negated and not operand.inverted
 
 
 def _high(step: Step, a: Value, b: Value, low: Value, high: Value, is_signed: bool) -> Value:  # noqa: PLR0913, PLR0917  # the arguments of the language
     (least, most), (below, above) = step.range(low).unsigned, step.range(high).view(is_signed)
     pair = (below << _PLACES) + least, (above << _PLACES) + most
     return step.of_range(ranges.high_product(step.range(a), step.range(b), pair, is_signed=is_signed), a, b, low, high)
-
-
-def _whole(step: Step, operand: Operand) -> Value:
-    """Return a register or a constant without signs and part selectors."""
-    if isinstance(operand, Register):
-        return step.word(Register(operand.file, operand.index))
-    return step.word(Constant(operand.bank, operand.base, operand.offset) if isinstance(operand, Constant) else operand)
-
-
-def _half(step: Step, operand: Operand) -> Value:
-    selectors = {*getattr(operand, "modifiers", ())} - {"reuse"}
-    whole = _whole(step, operand)
-    words = step.range(whole)
-    if getattr(operand, "negated", False) or selectors - {"H1"}:
-        return step.unknown()
-    if selectors:
-        return step.of_range(ranges.shift_right(words, ranges.const(16), is_signed=False), whole)
-    return whole if words.unsigned[1] <= _HALF_WORD else step.of_range(ranges.both(words, ranges.const(_HALF_WORD)), whole)
 
 
 def _shift_left(step: Step, a: Value, places: Value) -> Value:
@@ -227,8 +202,6 @@ FUNCTIONS: Mapping[str, Callable[..., Known]] = {
     "carry": _carry,
     "carries": _carries,
     "high": _high,
-    "whole": _whole,
-    "half": _half,
     "shift_left": _shift_left,
     "shift_right": _shift_right,
     "extract_signed": _extract_signed,

@@ -7,14 +7,16 @@ from typing import cast
 
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds import arithmetic, floats, logic, moves
-from sassan.ipet.loop_bounds.operands import CONDITIONS, IMMEDIATES, Step, number
-from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
-from sassan.ir import Instruction, Operand, Register, Variable
-from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
+from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Known, State, Truth, Value, constant
+from sassan.ir import Constant, Operand
+from sassan.isa.computations import Apply, Fixed, Local, Number, Select, Term, Write
+from sassan.values.compiler import Argument, Compiler, Evaluate
+from sassan.values.patterns import Patterns
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **floats.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
 """The functions of the language of effects; what the text of an instruction decides does not come here."""
-Evaluator = Callable[[Step], Known]
+Evaluator = Evaluate[Step, Known]
 MASKS = (1, 3)
 """A conjunction with one of these leaves a state for each remainder (`Evaluated.apart`)."""
 
@@ -85,18 +87,23 @@ class Evaluated:
         return [state._replace(facts={**state.facts, word.symbol: part}) for part in parts if part is not None]
 
 
-def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:
-    """Return the functions of an instruction; none of them where the tables do not say what it computes."""
-    steps = () if computes is None else computes.of(instruction)
+def evaluated(steps: Sequence[Write | Select]) -> Evaluated:
+    """Return the functions of the steps of an effect."""
+    compiler = Compiler(SYMBOLIC)
     parts = {step.name: covered for step in steps if isinstance(step, Write) and (covered := _covered(step.value))}
-    writes = tuple(
-        (step.targets, step.name, _evaluator(_with_parts(step.value, parts) if parts else step.value))
-        for step in steps
-        if isinstance(step, Write)
-    )
-    selected = next((_selected(step) for step in steps if isinstance(step, Select)), None)
-    masked = next((_masked(step.value) for step in steps if isinstance(step, Write) and step.name == "d"), None)
-    return Evaluated(writes, selected, masked)
+    writes: list[tuple[tuple[int, ...], str, Evaluator]] = []
+    for step in steps:
+        if isinstance(step, Write) and (value := compiler.term(_with_parts(step.value, parts) if parts else step.value)) is not None:
+            compiler.known.add(step.name)
+            writes.append((step.targets, step.name, value))
+    selected = next((_selected(compiler, step) for step in steps if isinstance(step, Select)), None)
+    masked = next((_masked(compiler, step.value) for step in steps if isinstance(step, Write) and step.name == "d"), None)
+    return Evaluated(tuple(writes), selected, masked)
+
+
+def patterns() -> Patterns[Evaluated]:
+    """Return the effects of the instructions of one function; a conjunction with some numbers leaves states apart."""
+    return Patterns(evaluated, lambda number: number not in MASKS)
 
 
 def _covered(value: Term) -> tuple[Term, ...]:
@@ -120,86 +127,79 @@ def _with_parts(term: Term, parts: Mapping[str, Sequence[Term]]) -> Term:
             return term
 
 
-def _selected(step: Select) -> Selected:
-    return Selected(_evaluator(step.condition), tuple(map(_evaluator, step.first)), tuple(map(_evaluator, step.second)), step.targets)
+def _selected(compiler: Compiler[Step, Known], step: Select) -> Selected | None:
+    condition, *values = [compiler.term(term) for term in (step.condition, *step.first, *step.second)]
+    followed = [value for value in values if value is not None]
+    if condition is None or len(followed) < len(values):
+        return None
+    return Selected(condition, tuple(followed[: len(step.first)]), tuple(followed[len(step.first) :]), step.targets)
 
 
-def _masked(value: Term) -> Masked | None:
+def _masked(compiler: Compiler[Step, Known], value: Term) -> Masked | None:
     match value:
         case Apply("bit_and", (word, Number(1 | 3 as mask))):
-            return Masked(_evaluator(word), mask, None)
+            third: Term | None = None
         case Apply("lop3", (word, Number(1 | 3 as mask), third, Fixed(value=192))):
-            return Masked(_evaluator(word), mask, _evaluator(third))
+            pass
         case _:
             return None
+    masked, other = compiler.term(word), compiler.term(third) if third is not None else None
+    return None if masked is None or (third is not None and other is None) else Masked(masked, mask, other)
 
 
 def _word(known: Known) -> Value:
     return cast("Value", known)
 
 
-def _evaluator(term: Term) -> Evaluator:
-    match term:
-        case Number() | Certain():
-            known = constant(term.value) if isinstance(term, Number) else YES if term.value else NO
-            return lambda _: known
-        case Read():
-            return _operand(term.operand, term.place)
-        case Flag(flag):
-            return lambda step: step.flag(flag)
-        case Local(name):
-            return lambda step: step.values[name]
-        case Fixed():
-            raise AssertionError(term)
-        case Apply(function, arguments):
-            return _applied(FUNCTIONS[function], arguments)
+class _Symbolic:
+    """The algebra of ranges of symbols and of conditions, over the state of one thread."""
+
+    functions = FUNCTIONS
+
+    def apply(self, function: Callable[..., Known], arguments: Sequence[Argument[Step]]) -> Evaluator:
+        match arguments:
+            case [first]:
+                return lambda step: function(step, first(step))
+            case [first, second]:
+                return lambda step: function(step, first(step), second(step))
+            case [first, second, third]:
+                return lambda step: function(step, first(step), second(step), third(step))
+            case [first, second, third, fourth]:
+                return lambda step: function(step, first(step), second(step), third(step), fourth(step))
+            case _:
+                return lambda step: function(step, *[argument(step) for argument in arguments])
+
+    def number(self, value: int) -> Known:
+        return constant(value)
+
+    def truth(self, value: bool) -> Known:
+        return YES if value else NO
+
+    def register(self, number: int) -> Evaluator:
+        return lambda step: step.register(number)
+
+    def predicate(self, number: int) -> Evaluator:
+        return lambda step: step.truth(number)
+
+    def flag(self, number: int) -> Evaluator:
+        return lambda step: step.flag(number)
+
+    def local(self, name: str) -> Evaluator:
+        return lambda step: step.values[name]
+
+    def immediate(self, index: int, place: int) -> Evaluator:
+        return lambda step: step.immediate(index, place)
+
+    def special(self, name: str) -> Evaluator:
+        return lambda step: step.environment.special(name)
+
+    def constant(self, offset: int, size: int, *, signed: bool) -> Evaluator:
+        return lambda step: step.environment.constant(offset, size, is_signed=signed)
+
+    def unread(self, operand: Operand) -> Evaluator:
+        is_bank = isinstance(operand, Constant) and isinstance(operand.bank, int)
+        why = frozenset({f"constant bank {operand.bank}"}) if isinstance(operand, Constant) and is_bank else NOWHERE
+        return lambda step: step.unknown(why)
 
 
-def _operand(operand: Operand, place: int) -> Evaluator:
-    match operand:
-        case Register(file=file) if file in CONDITIONS:
-            return lambda step: step.truth(operand)
-        case Variable(bits=1):
-            return lambda step: step.truth(operand)
-        case Register(file="R" | "UR", negated=False, absolute=False, inverted=False, modifiers=()):
-            return _register(number(operand, place))
-        case Register(file=file, index=int() as index) if file == IMMEDIATES:
-            return lambda step: step.immediate(index, place)
-        case _:
-            return lambda step: step.word(operand, place)
-
-
-def _register(name: int | None) -> Evaluator:
-    """Return the reader of a plain register, the commonest operand."""
-    if name is None:
-        zero = constant(0)
-        return lambda _: zero
-
-    def read(step: Step) -> Known:
-        held = step.state.registers.get(step.names[name])
-        return held if isinstance(held, Value) else step.unknown()
-
-    return read
-
-
-def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:
-    parts = [_argument(argument) for argument in arguments]
-    match parts:
-        case [first]:
-            return lambda step: function(step, first(step))
-        case [first, second]:
-            return lambda step: function(step, first(step), second(step))
-        case [first, second, third]:
-            return lambda step: function(step, first(step), second(step), third(step))
-        case [first, second, third, fourth]:
-            return lambda step: function(step, first(step), second(step), third(step), fourth(step))
-        case _:
-            return lambda step: function(step, *[part(step) for part in parts])
-
-
-def _argument(term: Term) -> Callable[[Step], object]:
-    """Return what gives an argument: a value of the domain, or what the instruction fixes."""
-    if not isinstance(term, Fixed):
-        return _evaluator(term)
-    value = term.value
-    return lambda _: value
+SYMBOLIC = _Symbolic()

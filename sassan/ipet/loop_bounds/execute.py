@@ -8,17 +8,17 @@ from typing import NamedTuple
 from sassan.domains import ranges
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.evaluate import Evaluated
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS, Step, number_of, reason
-from sassan.ipet.loop_bounds.patterns import Effect, Patterns
+from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.states import join, with_registers
+from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS, Step, reason
 from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction
 from sassan.isa.computations import CARRY, ZERO, Computation
 from sassan.isa.facts import Facts
+from sassan.values.patterns import SAME, Effect, Patterns, number_of
 
-_NO_EFFECT = Effect(Evaluated(), {})
+_NO_EFFECT = Effect(Evaluated(), SAME)
 """That of an instruction of which the tables do not say what it computes."""
 
 
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     """
 
     instruction: Instruction
-    effect: Effect
+    effect: Effect[Evaluated]
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
     conditions: frozenset[int]
@@ -66,15 +66,15 @@ class Machine:
     `wanted` are the registers that matter behind each instruction; `capacity` is how many states stay apart.
     """
 
-    environment: LaunchEnvironment
+    environment: LaunchSymbols
     wanted: Mapping[int, int]
     capacity: int
     conditions: frozenset[int] = CONDITION_REGISTERS
     """The registers that hold conditions."""
     steps: int = 0
     """Instructions executed so far, once per state."""
-    _patterns: Patterns = field(default_factory=Patterns)
-    _effects: dict[int, Effect] = field(default_factory=dict[int, Effect])
+    _patterns: Patterns[Evaluated] = field(default_factory=patterns)
+    _effects: dict[int, Effect[Evaluated]] = field(default_factory=dict[int, Effect[Evaluated]])
 
     def sliced(self, wanted: Mapping[int, int]) -> "Machine":
         """Return a machine for which other registers matter, with nothing executed so far."""
@@ -94,7 +94,7 @@ class Machine:
             if matter or forgets:
                 before, effect = straight, self._effect(instruction, computes) if matter else _NO_EFFECT
                 straight = not matter or (
-                    instruction.guard is None and effect.evaluated.masked is None and effect.evaluated.selected is None
+                    instruction.guard is None and effect.translated.masked is None and effect.translated.selected is None
                 )
                 plan = Plan(instruction, effect, numbers(matter), numbers(forgets), self.conditions, straight)
                 if before and straight:
@@ -104,7 +104,7 @@ class Machine:
                 held = held & ~forgets | matter
         return out
 
-    def _effect(self, instruction: Instruction, computes: Computation | None) -> Effect:
+    def _effect(self, instruction: Instruction, computes: Computation | None) -> Effect[Evaluated]:
         effect = self._effects.get(instruction.address)
         if effect is None:
             effect = _NO_EFFECT if computes is None else self._patterns.effect(computes, instruction)
@@ -134,7 +134,7 @@ class Machine:
             if plan.writes:
                 self.steps += 1
                 step.instruction, step.names = plan.instruction, plan.effect.names
-                _put(registers, plan.effect.evaluated.run(step), plan)
+                _put(registers, plan.effect.translated.run(step), plan)
         return late
 
     def _branching(self, state: State, plan: Plan, capacity: int) -> list[State]:
@@ -145,14 +145,14 @@ class Machine:
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], plan, 0), *skips])]
-        if plan.effect.evaluated.masked is not None:
+        if plan.effect.translated.masked is not None:
             steps = [Step(plan.instruction, run, self.environment, plan.effect.names, {}) for run in runs]
-            runs = [part for step in steps for part in plan.effect.evaluated.apart(step, capacity)]
+            runs = [part for step in steps for part in plan.effect.translated.apart(step, capacity)]
         return [late for run in runs for late in self._write(run, plan, capacity)] + skips
 
     def _write(self, state: State, plan: Plan, capacity: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(plan.instruction, state, self.environment, plan.effect.names, {}), plan.effect.evaluated
+        step, effect = Step(plan.instruction, state, self.environment, plan.effect.names, {}), plan.effect.translated
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]
@@ -195,9 +195,9 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
     """Return the condition under which an instruction runs."""
     if guard is None:
         return YES
-    name = guard.index if guard.variable else number_of(guard.file, guard.index)
-    if name is None:
+    if guard.index is None:
         return NO if guard.negated else YES
+    name = guard.index if guard.variable else number_of(guard.file, guard.index)
     held = state.registers.get(name)
     truth = held if isinstance(held, Truth) else ANY
     return truth.negate() if guard.negated else truth

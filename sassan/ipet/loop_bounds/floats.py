@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from sassan.domains import ranges
 from sassan.domains.floats import GREATEST_INVERTED, INFINITY, NORMAL, approximated, number_of, rounded, whole, word_of
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.operands import Step
+from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import Known, Value
 
 

@@ -1,19 +1,21 @@
 """Where one thread goes: the thread-level graph with the condition on each of its steps."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
 
+from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import weak_order
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.execute import Writer, truth_of, writers
-from sassan.ipet.loop_bounds.operands import CONDITIONS, number
+from sassan.ipet.loop_bounds.step import CONDITIONS
 from sassan.ipet.loop_bounds.values import ANY, YES, State, Truth, conjunction
 from sassan.ir import Instruction, Register
 from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
+from sassan.values.patterns import number_of
 from sassan.warpcfg.graph import Node, WarpCfg
 
 _LEAVING = frozenset({Flow.BRANCH, Flow.POP, Flow.EXIT, Flow.CALL, Flow.RETURN, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.TRAP})
@@ -37,6 +39,8 @@ class Flows:
     steps: tuple[tuple[tuple[int, bool | None], ...], ...]
     writers: tuple[tuple[Writer, ...], ...]
     """The instructions of each node that write registers."""
+    uses: tuple[tuple[Use, ...], ...]
+    """The same, for the demand of registers."""
     tests: tuple[tuple[Callable[[State], Truth], ...], ...]
     """Per node, what must all be true so that a thread takes the instruction at its end, beside the guard."""
 
@@ -72,8 +76,7 @@ def _flag(condition: str, state: State) -> Truth:
 
 
 def _operand(condition: Register, state: State) -> Truth:
-    name = number(condition)
-    held = YES if name is None else state.registers.get(name)
+    held = YES if condition.index is None else state.registers.get(number_of(condition.file, condition.index))
     truth = held if isinstance(held, Truth) else ANY
     return truth.negate() if condition.negated else truth
 
@@ -95,7 +98,8 @@ def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
     )
     lines = tuple(writers(node.instructions, facts) for node in cfg.nodes)
     tests = tuple(_tests(end, facts[end.address]) for end in ends)
-    return Flows(cfg, facts, successors, predecessors, weak_order(len(cfg.nodes), successors, cfg.entry), steps, lines, tests)
+    uses = tuple(tuple(Use(writer.written, writer.kept, writer.read) for writer in line) for line in lines)
+    return Flows(cfg, facts, successors, predecessors, weak_order(len(cfg.nodes), successors, cfg.entry), steps, lines, uses, tests)
 
 
 def _truth(node: Node, target: Node, facts: Facts, tokens: Collection[int]) -> bool | None:
@@ -113,7 +117,7 @@ def wanted(flows: Flows, ends: Mapping[int, int]) -> tuple[dict[int, int], dict[
     Those are the conditions of the nodes that decide whether a loop is entered or left (`ends`), and whatever they are made of, followed
     backwards over the steps of a thread.
     """
-    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), ends)
+    return _backwards(flows, flows.order, ends)
 
 
 def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], kept: int) -> "Slice":
@@ -127,7 +131,7 @@ def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], ke
     for node in flows.predecessors[nodes[0]]:
         if node in inside:
             ends[node] = ends.get(node, 0) | kept
-    return Slice(*_backwards(flows, nodes, nodes, ends))
+    return Slice(*_backwards(flows, nodes, ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ def slices(flows: Flows, nodes: Sequence[int]) -> list[Slice]:
     """Return for each register that decides an exit of a loop (its nodes in the order of the walk) what it depends on inside the loop."""
     inside = frozenset(nodes)
     exits = [(node, register) for node in nodes if _leaves(flows, node, inside) for register in bits(_decides(flows, node))]
-    return [Slice(*_backwards(flows, nodes, nodes, {node: 1 << register})) for node, register in exits]
+    return [Slice(*_backwards(flows, nodes, {node: 1 << register})) for node, register in exits]
 
 
 def leaving(flows: Flows, nodes: Collection[int]) -> int:
@@ -163,30 +167,14 @@ def union(parts: Sequence[Slice]) -> Slice:
     return Slice(behind, before)
 
 
-def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+def _backwards(flows: Flows, order: Sequence[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the registers that matter behind each instruction that writes any and before each node, if `ends` matter behind nodes."""
-    before: dict[int, int] = dict.fromkeys(nodes, 0)
+    demanded = demand(flows.uses, flows.predecessors, order, ends)
     behind: defaultdict[int, int] = defaultdict(int)
-    pending = deque(reversed(order))
-    waiting = set(pending)
-    while pending:
-        node = pending.popleft()
-        waiting.discard(node)
-        live = ends.get(node, 0)
-        for after in flows.successors[node]:
-            live |= before.get(after, 0)
-        if not live:
-            continue
-        for instruction, written, kept, read, _ in reversed(flows.writers[node]):
-            behind[instruction.address] = live  # a later visit finds no less
-            if written & live:
-                live = live & kept | read
-        if live & ~before[node]:
-            before[node] |= live
-            again = [src for src in flows.predecessors[node] if src in before and src not in waiting]
-            pending += again
-            waiting.update(again)
-    return behind, before
+    for node, each in demanded.behind.items():
+        for writer, live in zip(flows.writers[node], each, strict=True):
+            behind[writer.instruction.address] |= live  # the nodes of several calls share an instruction
+    return behind, dict.fromkeys(order, 0) | dict(demanded.before)
 
 
 def exits(flows: Flows) -> dict[int, int]:

@@ -11,9 +11,9 @@ from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
-from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import conditions, reason
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.states import with_registers
+from sassan.ipet.loop_bounds.step import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
@@ -23,6 +23,8 @@ from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
 from sassan.machine.launch import Launch
+from sassan.values.environment import BLOCK, GRID, PARAMETER
+from sassan.values.threads import WarpContext
 from sassan.warpcfg.graph import Loop, WarpCfg
 
 _MOST_STATES = 12
@@ -356,8 +358,17 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     return inference(cfg, facts_of, launch, reaching=False).loops if cfg.loops else ()
 
 
-def inference(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, *, reaching: bool = True) -> Inference:
+def inference(
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launch: Launch,
+    warp: WarpContext | None = None,
+    *,
+    reaching: bool = True,
+) -> Inference:
     """Return what the code says of the loops of a graph for a launch, and, if that is wanted, of the blocks; nothing for a graph with gaps.
+
+    It holds for the threads of all warps, or for those of one; ValueError is raised for a warp of another block than the launch has.
 
     A block is not reached where no state is left that a thread may come in, all conditions followed: with what is known of the registers
     at the heads of loops, the function is walked once more.
@@ -371,7 +382,7 @@ def inference(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], lau
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
-    machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
+    machine = Machine(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [touched(node.instructions, known) for node in cfg.nodes]

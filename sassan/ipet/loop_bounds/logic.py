@@ -6,7 +6,7 @@ from functools import lru_cache
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
-from sassan.ipet.loop_bounds.operands import Step
+from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, conjunction, constant, difference, disjunction, origins_of
 
 _WORD = (1 << 32) - 1

@@ -1,18 +1,15 @@
-"""Constants and special registers of `isa/effects.py`, as the launch has them."""
+"""Constants of `isa/effects.py` at an address that registers give, parameters of PTX, and what other threads hold."""
 
 from collections.abc import Callable, Mapping
 
-from sassan.ipet.loop_bounds.operands import Step
+from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import Known, Value
-from sassan.ir import Constant, Operand, PtxAddress, Special, Symbol
+from sassan.ir import Constant, Operand, PtxAddress, Symbol
+from sassan.values.patterns import number_of
 
 _WORD_BYTES = 4
 _BANK = 1 << 16
 """Bytes of a constant bank."""
-
-
-def _special(step: Step, operand: Operand) -> Value:
-    return step.environment.special(operand.name) if isinstance(operand, Special) else step.unknown()
 
 
 def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: bool) -> Value:
@@ -28,7 +25,7 @@ def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: b
 
 def _address(step: Step, source: Constant) -> int | None:
     """Return where a constant stands in its bank; None where that is not known, or computed and not the place of a word."""
-    base = [step.word(register).constant for register in source.base if register.index is not None]
+    base = [step.register(number_of(each.file, each.index)).constant for each in source.base if each.index is not None]
     if not base:
         return source.offset
     address = sum(word for word in base if word is not None) + source.offset
@@ -41,4 +38,4 @@ def _lane(step: Step, word: Value) -> Value:
     return step.unknown()
 
 
-FUNCTIONS: Mapping[str, Callable[..., Known]] = {"special": _special, "constant": _constant, "lane": _lane}
+FUNCTIONS: Mapping[str, Callable[..., Known]] = {"constant": _constant, "lane": _lane}

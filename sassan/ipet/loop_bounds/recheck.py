@@ -15,16 +15,16 @@ import numpy as np
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.corners import corners
-from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred, Refutation
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
 from sassan.ir import Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
+from sassan.simt.constant_bank import constant_bank
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import Place
 from sassan.simt.integers import Chosen, Integers, at_corner
+from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Session, lanes
@@ -225,12 +225,12 @@ def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Ef
     """Return the warps that find words at the corners of guards, and the place in which they do; the first launch says what is given."""
     if not effort.corners:
         return None, place
-    environments = [LaunchEnvironment(cfg.function, launch) for launch in launches]
+    banks = [constant_bank(cfg.function, launch) for launch in launches]
 
     def free(offset: int) -> bool:
-        return all(environment.is_free(offset) for environment in environments)
+        return all(bank.is_free(offset) for bank in banks)
 
-    words_at = corners(code, lambda offset: environments[0].constant(offset).constant, cache(free), short=place.short)
+    words_at = corners(code, banks[0].word, cache(free), short=place.short)
     where = np.arange(len(place)) % effort.warps >= effort.drawn
 
     def bank(offset: int) -> Words:

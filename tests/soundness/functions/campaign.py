@@ -16,7 +16,7 @@ import inferred_ptx
 from effects import Case, cases, drawn
 from inferred_step import is_computed
 from listing import assemble
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 from sassan.simt.values import LANES
@@ -82,10 +82,10 @@ def check_of(name: str) -> Check:
             return partial(_ptx, what)
         case _:
             arch, case = _effects()[name]
-            return partial(_effect, case, LaunchEnvironment(assemble("EXIT", arch).function, Launch()))
+            return partial(_effect, case, LaunchSymbols(assemble("EXIT", arch).function, Launch()))
 
 
-def _effect(case: Case, around: LaunchEnvironment, random: Random) -> tuple[int, str]:
+def _effect(case: Case, around: LaunchSymbols, random: Random) -> tuple[int, str]:
     one = drawn(random, case)
     facts = load(around.function.arch).facts(one)
     if facts is None or facts.computes is None or facts.computes.effect is not case.effect or not facts.writes:

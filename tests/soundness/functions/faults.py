@@ -14,8 +14,9 @@ from soundness.values.mutants import WrongLine
 
 ARITHMETIC, LOGIC, FLOATS = (f"sassan.ipet.loop_bounds.{name}" for name in ("arithmetic", "logic", "floats"))
 MOVES, CONDITIONS, STATES = (f"sassan.ipet.loop_bounds.{name}" for name in ("moves", "conditions", "states"))
-VALUES, OPERANDS, EVALUATE = (f"sassan.ipet.loop_bounds.{name}" for name in ("values", "operands", "evaluate"))
-EXECUTE, ENVIRONMENT = (f"sassan.ipet.loop_bounds.{name}" for name in ("execute", "launch_environment"))
+VALUES, EVALUATE = (f"sassan.ipet.loop_bounds.{name}" for name in ("values", "evaluate"))
+EXECUTE, SYMBOLS = (f"sassan.ipet.loop_bounds.{name}" for name in ("execute", "launch_symbols"))
+ENVIRONMENT, COMPILER = "sassan.values.environment", "sassan.values.compiler"
 RANGES, COMPUTATIONS, WORDS = "sassan.domains.ranges", "sassan.isa.computations", "sassan.domains.floats"
 TUPLES = 400_000
 """Tuples of operands within which a wrong line is noticed."""
@@ -233,9 +234,9 @@ FAULTS = (
     WrongLine(
         "the lower half for the upper",
         "language half",
-        ARITHMETIC,
-        "ranges.shift_right(words, ranges.const(16), is_signed=False), whole)",
-        "ranges.both(words, ranges.const(_HALF_WORD)), whole)",
+        COMPILER,
+        '"shift_right", whole, _fixed(self.algebra.number(_HALF_BITS))',
+        '"shift_right", whole, _fixed(self.algebra.number(0))',
     ),
     WrongLine("the highest one of the least word", "language highest_one", ARITHMETIC, "high.bit_length() - 1)", "high.bit_length() - 2)"),
     WrongLine(
@@ -257,7 +258,13 @@ FAULTS = (
     WrongLine(
         "bits above the highest one", "language bit_xor", RANGES, "return span(0, (1 << highs.bit_length()) - 1)", "return span(0, highs)"
     ),
-    WrongLine("a conjunction with ones for one with zeros", "language bit_and", LOGIC, '(_WORD if name == "AND" else 0)', "0"),
+    WrongLine(
+        "a conjunction with ones for one with zeros",
+        "language bit_and",
+        LOGIC,
+        '== 0 if name != "AND" else _keeps(other.constant, step.range(word)):',
+        "== 0:",
+    ),
     WrongLine(
         "the columns of a table exchanged",
         "language lop3",
@@ -443,12 +450,10 @@ FAULTS = (
         "a byte of a constant without its sign",
         "language constant",
         ENVIRONMENT,
-        "constant(word - (1 << 8 * size) if is_signed and word >> 8 * size - 1 else word)",
-        "constant(word)",
+        "const(value - (1 << 8 * size) if signed and value >> 8 * size - 1 else value)",
+        "const(value)",
     ),
-    WrongLine(
-        "a narrow constant one bit short", "language constant", ENVIRONMENT, "ranges.span(0, 2 * half - 1)", "ranges.span(0, half - 1)"
-    ),
+    WrongLine("a narrow constant one bit short", "language constant", SYMBOLS, "ranges.span(0, 2 * half - 1)", "ranges.span(0, half - 1)"),
     WrongLine(
         "the base of a constant ignored",
         "language constant",
@@ -458,20 +463,34 @@ FAULTS = (
     ),
     WrongLine("one lane for all", "language lane", MOVES, "    del word\n    return step.unknown()", "    return word"),
     WrongLine(
-        "a special register one short", "language special", ENVIRONMENT, "ranges.span(0, extent - 1)", "ranges.span(0, max(extent - 2, 0))"
+        "a special register one short",
+        "language special",
+        ENVIRONMENT,
+        "else LaneWord(high=extent - 1)",
+        "else LaneWord(high=max(extent - 2, 1))",
     ),
-    WrongLine("a minus ignored", "language operand", OPERANDS, "return self.state.times(value, -1)", "return value"),
+    WrongLine("a minus ignored", "language operand", COMPILER, "if negated or inverted:", "if inverted:"),
     WrongLine(
         "an inversion as a minus",
         "sm_75 IADD3",
-        OPERANDS,
-        "return self.state.minus(constant(-1), value) if inverted else value",
-        "return self.state.times(value, -1) if inverted else value",
+        COMPILER,
+        "self.algebra.number(0 if negated else -1)",
+        "self.algebra.number(0)",
     ),
-    WrongLine("a magnitude ignored", "language operand", OPERANDS, "or register.absolute:", "or False:"),
-    WrongLine("a part of a register ignored", "language operand", OPERANDS, "if not _NO_MEANING.issuperset(register.modifiers) or", "if"),
+    WrongLine("a magnitude ignored", "language operand", COMPILER, "and not operand.absolute and _NO", "and _NO"),
     WrongLine(
-        "a predicate without its negation", "sm_75 SEL", OPERANDS, "return truth.negate() if operand.negated else truth", "return truth"
+        "a part of a register ignored",
+        "language operand",
+        COMPILER,
+        "operand.absolute and _NO_MEANING.issuperset(operand.modifiers):",
+        "operand.absolute:",
+    ),
+    WrongLine(
+        "a predicate without its negation",
+        "sm_75 SEL",
+        COMPILER,
+        'return self._call("negation", truth) if negated else truth',
+        "return truth",
     ),
     WrongLine(
         "words of a choice exchanged",

@@ -19,15 +19,17 @@ from assembly import instruction
 from effects import selector
 from listing import assemble
 from sassan.domains import ranges
-from sassan.ipet.loop_bounds.evaluate import FUNCTIONS
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.patterns import _SAME
+from sassan.ipet.loop_bounds.evaluate import FUNCTIONS, SYMBOLIC
+from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import Known, Symbol, Value, constant
 from sassan.ir import Constant, Function, Operand, Register, Special
+from sassan.isa.computations import Apply, Fixed, Read
 from sassan.isa.effects import RELATIONS
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting
+from sassan.values.compiler import Compiler
+from sassan.values.patterns import SAME
 from unit.values.lane_cases import REFERENCES, signed
 from worlds import LAST, Numbers, Worlds
 
@@ -237,7 +239,30 @@ CASES: Mapping[str, Case] = {
 """`divide` and others that the value analysis alone has are left out."""
 
 
-READ: Mapping[str, Callable[..., Known]] = {**FUNCTIONS, "operand": Step.word, "predicate": Step.truth}
+def _compiled(name: str) -> Callable[..., Known]:
+    """Return a function that reads operands as they stand, compiled for these operands."""
+
+    def call(step: Step, *arguments: object) -> Known:
+        read = Compiler(SYMBOLIC).term(Apply(name, tuple(map(Fixed, arguments))))
+        assert read is not None
+        return read(step)
+
+    return call
+
+
+def _operand_of(step: Step, operand: Operand) -> Known:
+    read = Compiler(SYMBOLIC).term(Read(operand))
+    assert read is not None
+    return read(step)
+
+
+OF_OPERANDS = ("carry", "carries", "constant", "half", "special", "whole")
+"""The functions that read operands as they stand."""
+READ: Mapping[str, Callable[..., Known]] = {
+    **FUNCTIONS,
+    **{name: _compiled(name) for name in OF_OPERANDS},
+    **dict.fromkeys(("operand", "predicate"), _operand_of),
+}
 """The functions of the language, and how operands are read."""
 
 
@@ -254,7 +279,7 @@ class Draw:
         self.random = random
         self.worlds = Worlds(random, WORLDS)
         self.registers: dict[int, Known] = {}
-        self.around = LaunchEnvironment(_function(), Launch(parameters=(Setting("", *_GIVEN),)))
+        self.around = LaunchSymbols(_function(), Launch(parameters=(Setting("", *_GIVEN),)))
         self.arguments: list[object] = []
         self.numbers: list[Sequence[Any]] = []
         for kind in CASES[name].kinds:
@@ -367,7 +392,7 @@ class Draw:
     def complaint(self, name: str, function: Callable[..., Known]) -> str:
         """Return what is wrong with the result of a function, '' where nothing is."""
         state = self.worlds.state(self.registers)
-        step = Step(instruction(name.upper()), state, self.around, _SAME, {})
+        step = Step(instruction(name.upper()), state, self.around, SAME, {})
         known = function(step, *self.arguments)
         kept = np.array([number is not None for number in self.expected])
         numbers = np.array([(number or 0) & LAST for number in self.expected], dtype=np.int64)

@@ -13,25 +13,26 @@ unreached  the warp executes a block that no thread of the launch should reach
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sassan.arch import described
 from sassan.errors import SassanError
-from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.recheck import Effort, warps_of
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import Place
 from sassan.simt.integers import Integers
+from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, RunStatus
-from sassan.simt.values import LANES
-from sassan.values import WarpValues, with_values
+from sassan.simt.values import LANES, Words
+from sassan.values import WarpContext, WarpValues, warp_contexts, with_values
 from sassan.values.reach import unreached
 from sassan.warpcfg import explore
 from soundness.oracles import Finding, GraphEdges, Report
@@ -60,12 +61,16 @@ WithValues = Callable[..., WarpValues | None]
 
 @dataclass(frozen=True, slots=True)
 class WordPlan:
-    """How to look: `launches` that are drawn from `seed`, so many `warps` of each, cut after `steps` instructions."""
+    """How to look: `launches` that are drawn from `seed`, so many `warps` of each, cut after `steps` instructions.
+
+    `of_one_warp`: values are those of one warp of the block, and that of any block of the grid is run.
+    """
 
     seed: int
     launches: int = 2
     warps: int = 8
     steps: int = 1500
+    of_one_warp: bool = False
 
 
 def inspect_words(function: Function, plan: WordPlan, analyse: WithValues = with_values) -> Report | str:
@@ -76,11 +81,13 @@ def inspect_words(function: Function, plan: WordPlan, analyse: WithValues = with
     plain = explore(function, facts_of)
     for number in range(plan.launches):
         given = launch(function, dice)
-        values = analyse(plain, facts_of, given, lambda facts: explore(function, facts))
+        assert given.block is not None
+        warp = dice.choice(warp_contexts(given.block)) if plan.of_one_warp else None
+        values = analyse(plain, facts_of, given, lambda facts: explore(function, facts), warp)
         if values is None:
             return f"{function.name}: no words"
         try:
-            reports.append(_held(values, given, Effort(plan.warps, plan.steps, seed=plan.seed * 97 + number)))
+            reports.append(_held(values, given, warp, Effort(plan.warps, plan.steps, seed=plan.seed * 97 + number)))
         except SassanError as error:
             return f"{function.name}: {error.code}"
     return Report(
@@ -114,11 +121,18 @@ def _numbers(place: Place) -> np.ndarray:
     return ((z * deep + y) * wide + x) // LANES
 
 
-def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
+def _copies(function: Function, given: Launch, warp: WarpContext, effort: Effort) -> tuple[Place, Words]:
+    """Return one warp of a block in some blocks of the grid, and its threads."""
+    dice, grid = np.random.default_rng(effort.seed), given.grid or GRIDS[-1]
+    blocks = [tuple(int(dice.integers(0, extent)) for extent in grid) for _ in range(effort.warps)]
+    return warps_at(function, replace(given, grid=grid), [Spot((x, y, z), warp.index) for x, y, z in blocks], dice)
+
+
+def _held(values: WarpValues, given: Launch, warp: WarpContext | None, effort: Effort) -> Report:
     function = values.cfg.function
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
     code = lower(function, TableDecoder(tables.load(function.arch).facts), [each.address for each in function.instructions])
-    place, active = warps_of(values.cfg, given, effort)
+    place, active = warps_of(values.cfg, given, effort) if warp is None else _copies(function, given, warp, effort)
     bases = {each.source or each.name: place.bank(each.offset) for each in places(function)}
     returns = {each.address for each in function.instructions if each.opcode.split(".")[0] == "RET"}
     for called in (False, True):

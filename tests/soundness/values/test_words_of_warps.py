@@ -11,7 +11,7 @@ from listing import assemble
 from samples import names
 from soundness.campaign import ARCHS, Task
 from soundness.values.campaign import GROUP, PROGRAM_RUNS, carry_out_words, shipped
-from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN
+from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
 from soundness.values.runs import WordPlan, inspect_words
 
 LARGE = "large_5000"
@@ -49,6 +49,14 @@ def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str
 def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):
     tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, PROGRAM_RUNS, 1, STEPS))
     assert ([str(finding) for finding in tally.findings], tally.skipped, tally.inspected) == ([], [], 10)
+
+
+@pytest.mark.parametrize("arch", [OLD, NEW])
+def test_threads_of_one_warp_hold_what_is_said_of_it(arch: str):
+    reports = [inspect_words(program(arch, seed), WordPlan(seed, 3, 4, STEPS, of_one_warp=True)) for seed in range(part(200, of=16))]
+    held = [report for report in reports if not isinstance(report, str)]
+    assert [str(finding) for report in held for finding in report.findings] == []
+    assert sum(report.claims_checked for report in held)
 
 
 @pytest.mark.parametrize(

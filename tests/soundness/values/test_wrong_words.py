@@ -9,7 +9,7 @@ from hypothesis.errors import NoSuchExample
 
 from budget import some
 from listing import assemble
-from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
+from soundness.values.mutants import ALGEBRA, ARITHMETIC, BITWISE, CONDITIONS, LANES, MUTANTS, THREADS, VALUES, WrongLine, loaded
 from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
 from soundness.values.runs import WordPlan, inspect_words
 from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, mask_of_the_modulus, tail_complaints, wrapping_shift
@@ -23,7 +23,7 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
     """Say whether a check has anything to say about what is in these modules."""
     match by:
         case "thread_index":
-            return any(index_complaint(block, axis, modules[ENVIRONMENT].thread_index) for block in BLOCKS for axis in range(3))
+            return any(index_complaint(block, axis, modules[THREADS].thread_index) for block in BLOCKS for axis in range(3))
         case "programs":
             return any(found_in_programs(seed, modules[VALUES]) for seed in range(SEEDS))
         case "divided" | "rewritten" | "met":
@@ -31,16 +31,17 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
             report = inspect_words(assemble(text, NEW).function, WordPlan(seed=1, warps=16), modules[VALUES].with_values)
             return not isinstance(report, str) and bool(report.findings)
         case "tail":
-            return any(tail_complaints(modules[WORDS].compare))
+            return any(tail_complaints(modules[CONDITIONS].compare))
         case "wrapping shift":
-            return wrapping_shift().complaint(modules[WORDS].shift_right, REFERENCES["shift_right"][1]) != ""
+            return wrapping_shift().complaint(modules[ARITHMETIC].shift_right, REFERENCES["shift_right"][1]) != ""
         case "mask of the modulus":
-            return mask_of_the_modulus().complaint(modules[WORDS].bit_and, REFERENCES["bit_and"][1]) != ""
+            return mask_of_the_modulus().complaint(modules[BITWISE].bit_and, REFERENCES["bit_and"][1]) != ""
         case "join":
             return exists("ww", lambda case: join_complaint(case, modules[LANES].join, modules[LANES].follows) != "")
         case _:
             kinds, reference = REFERENCES[by]
-            function = getattr(modules[WORDS], by, None) or modules[WORDS].FUNCTIONS[by]
+            named = (getattr(modules[name], by, None) for name in (ARITHMETIC, CONDITIONS))
+            function = next(filter(None, named), None) or modules[ALGEBRA].FUNCTIONS[by]
             return exists(kinds, lambda case: case.complaint(function, reference) != "")
 
 
@@ -66,6 +67,6 @@ def test_a_wrong_line_is_noticed(mutant: WrongLine):
 
 
 def test_right_lines_are_not_noticed():
-    with loaded(WrongLine("nothing", "add", WORDS, "def add(", "def add(")) as modules:
+    with loaded(WrongLine("nothing", "add", ARITHMETIC, "def add(", "def add(")) as modules:
         assert not notices("thread_index", modules)
         assert not found_in_programs(1, modules[VALUES])

@@ -17,15 +17,15 @@ from sassan.estimate import observed, watch
 from sassan.estimate.warps import Sample as Warps
 from sassan.estimate.warps import sample as warps_of
 from sassan.frontend import load, read
-from sassan.ipet.loop_bounds.decoder import TableDecoder
-from sassan.ipet.loop_bounds.launch_warps import warps_at
 from sassan.isa import tables
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import find
 from sassan.simt.code import lower
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.integers import Integers
+from sassan.simt.launch_warps import warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, RunStatus, Session

@@ -8,11 +8,11 @@ import pytest
 from assembly import instruction
 from listing import assemble
 from sassan.ipet.loop_bounds import Refutation, check_bounds, infer, recheck
-from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.isa import tables
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import setting
 from sassan.simt.code import Operation
+from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import Place
 from sassan.simt.integers import Integers
 from sassan.simt.values import Moment

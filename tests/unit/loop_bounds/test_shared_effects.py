@@ -4,9 +4,10 @@ import pytest
 
 from listing import assemble
 from sassan.ipet.loop_bounds import infer
-from sassan.ipet.loop_bounds.patterns import Effect, Patterns
+from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.isa import tables
 from sassan.machine.launch import Launch
+from sassan.values.patterns import Effect
 
 COUNTED = """
 MOV R0, {start}
@@ -37,14 +38,14 @@ EXIT
     ],
 )
 def test_effects_are_shared_by_what_differs_in_words_only(arch: str, first: str, second: str, shared: bool):
-    patterns, facts = Patterns(), tables.load(arch).facts
-    effects: list[Effect] = []
+    common, facts = patterns(), tables.load(arch).facts
+    effects: list[Effect[Evaluated]] = []
     for line in assemble(f"{first}\n{second}\nEXIT", arch).function.instructions[:2]:
         found = facts(line)
         assert found is not None
         assert found.computes is not None
-        effects.append(patterns.effect(found.computes, line))
-    assert (effects[0].evaluated is effects[1].evaluated) == shared
+        effects.append(common.effect(found.computes, line))
+    assert (effects[0].translated is effects[1].translated) == shared
 
 
 def test_each_loop_counts_with_its_own_numbers():

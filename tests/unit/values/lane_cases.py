@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, follows, word
-from sassan.values.words import Held
-from sassan.values.words import number as known
+from sassan.values.lanes.held import Held
+from sassan.values.lanes.held import number as known
 
 SIGN = 1 << 31
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -75,8 +75,6 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "divide": ("wd", lambda a, divisor: a // divisor),
     "modulo": ("wd", lambda a, divisor: a % divisor),
     "choose": ("tww", lambda chosen, a, b: a if chosen else b),
-    "negated": ("w", lambda a: -a),
-    "inverted": ("w", lambda a: ~a),
 }
 """Kinds of the arguments of each function, and what it computes of numbers.
 
@@ -177,18 +175,18 @@ def tail_complaints(compare: Callable[..., Held]) -> Iterator[str]:
                         yield f"{relation} of {pairs[0]} and so on is {truths}, and lanes are to agree"
 
 
-def index_complaint(block: tuple[int, int, int], axis: int, thread_index: Callable[[tuple[int, int, int], int], Held]) -> str:
+def index_complaint(block: tuple[int, int, int], axis: int, thread_index: Callable[[tuple[int, int, int], int], LaneWord]) -> str:
     """Return what is wrong with the index of threads along an axis of a block, '' where nothing is."""
-    held = thread_index(block, axis)
-    count = len(held.value.lanes or range(LANES))
+    value = thread_index(block, axis)
+    count = len(value.lanes or range(LANES))
     rests: dict[int, set[int]] = {}
     for z, y, x in product(*map(range, reversed(block))):
         thread = (z * block[1] + y) * block[0] + x
         number = (x, y, z)[axis]
-        if not contains(held.value, thread % count, number, {}):
-            return f"{number} of thread {thread} is not in {held.value}"
-        rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % count, number))
-    return "" if held.needs is None or all(len(each) == 1 for each in rests.values()) else f"lanes differ in more than {held.value.lanes}"
+        if not contains(value, thread % count, number, {}):
+            return f"{number} of thread {thread} is not in {value}"
+        rests.setdefault(thread // LANES, set()).add(rest(value, thread % count, number))
+    return "" if all(len(each) == 1 for each in rests.values()) else f"lanes differ in more than {value.lanes}"
 
 
 numbers = st.sampled_from([0, 1, 2, 5, 31, 32, 63, 64, 96, SIGN - 1, SIGN, SIGN + 32, SIZE - 64, SIZE - 32, SIZE - 31, LAST])

@@ -13,7 +13,7 @@ from sassan.isa.facts import Facts
 from sassan.isa.registers import span
 from sassan.machine.launch import Launch
 from sassan.values.divisions import Divisions
-from sassan.values.environment import Environment
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import Evaluator, Words
 from soundness.values.programs import NEW, OLD
 from soundness.values.programs import program as drawn_program
@@ -29,7 +29,7 @@ def drawn(dice: Random) -> dict[int, LaneWord]:
 
 
 def evaluator(function: Function, facts: dict[int, Facts]) -> Evaluator:
-    return Evaluator(Environment(function, Launch((32, 2, 1), (4, 1, 1))), facts, facts, Divisions({}, {}))
+    return Evaluator(LaunchEnvironment(function, Launch((32, 2, 1), (4, 1, 1))), facts, facts, Divisions({}, {}))
 
 
 def run(evaluate: Evaluator, held: dict[int, LaneWord], instruction: Instruction) -> tuple[object, ...]:

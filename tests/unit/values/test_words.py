@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from budget import part
 from sassan.domains.lanes import LANES, flat, join, leq, loose, word
-from sassan.values import words
-from sassan.values.environment import thread_index
-from sassan.values.words import FUNCTIONS, Held, number
+from sassan.values.lanes.algebra import FUNCTIONS
+from sassan.values.lanes.arithmetic import divide, modulo, shift_right
+from sassan.values.lanes.bitwise import bit_and
+from sassan.values.lanes.conditions import choose, compare
+from sassan.values.lanes.held import Held, number
+from sassan.values.threads import thread_index
 from unit.values.lane_cases import (
     REFERENCES,
     SIGN,
@@ -25,14 +28,7 @@ from unit.values.lane_cases import (
     wrapping_shift,
 )
 
-CALLS = {
-    "choose": words.choose,
-    "divide": words.divide,
-    "modulo": words.modulo,
-    "negated": words.negated,
-    "inverted": words.inverted,
-    **FUNCTIONS,
-}
+CALLS = {"choose": choose, "divide": divide, "modulo": modulo, **FUNCTIONS}
 
 
 def test_every_function_has_a_reference():
@@ -54,17 +50,17 @@ def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
     argument = Argument(Held(word(5, 32, lanes, (100, 110)), 1), words_of_lanes, shared=True)
     _, reference = REFERENCES["shift_right"]
     places = Argument(number(5), (5,) * LANES, shared=True)
-    assert Case((argument, places, False), (1, 30), {}).complaint(words.shift_right, reference) == ""
+    assert Case((argument, places, False), (1, 30), {}).complaint(shift_right, reference) == ""
 
 
 def test_words_that_wrap_around_are_not_shifted_as_one_and_masks_keep_what_is_unknown():
-    assert wrapping_shift().complaint(words.shift_right, REFERENCES["shift_right"][1]) == ""
-    assert mask_of_the_modulus().complaint(words.bit_and, REFERENCES["bit_and"][1]) == ""
+    assert wrapping_shift().complaint(shift_right, REFERENCES["shift_right"][1]) == ""
+    assert mask_of_the_modulus().complaint(bit_and, REFERENCES["bit_and"][1]) == ""
 
 
 def test_a_tail_of_whole_warps_is_decided_by_the_warp():
-    assert list(tail_complaints(words.compare)) == []
-    assert words.compare("LT", Held(word(0, 32, tuple(range(LANES))), 1), number(96), True).needs == 1
+    assert list(tail_complaints(compare)) == []
+    assert compare("LT", Held(word(0, 32, tuple(range(LANES))), 1), number(96), True).needs == 1
 
 
 @given(case=cases("ww"))
@@ -103,20 +99,3 @@ BLOCKS = st.one_of(
 @settings(max_examples=part(400))
 def test_a_thread_index_holds_that_of_every_thread(block: tuple[int, int, int], axis: int):
     assert index_complaint(block, axis, thread_index) == ""
-
-
-@pytest.mark.parametrize(
-    ("block", "agreed"),
-    [
-        ((32, 8, 1), "xyz"),
-        ((256, 1, 1), "xyz"),
-        ((64, 4, 2), "xyz"),
-        ((16, 16, 1), "xyz"),
-        ((8, 8, 4), "xyz"),
-        ((48, 2, 1), "xyz"),
-        ((24, 1, 1), "xyz"),
-        ((33, 2, 1), "xyz"),
-    ],
-)
-def test_threads_of_a_warp_agree_on_their_index_up_to_lanes(block, agreed):
-    assert "".join(axis for index, axis in enumerate("xyz") if thread_index(block, index).needs == 0) == agreed

@@ -6,20 +6,20 @@ from functools import lru_cache
 
 from sassan.domains.bits import bits
 from sassan.errors import SassanError
-from sassan.ipet.loop_bounds.operands import CONDITIONS, number
-from sassan.ir import Immediate, Instruction, Register, Target
+from sassan.ir import Guard, Immediate, Instruction, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
-from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity, number
 from sassan.simt.values import ONE_COPY, key
 
 _QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
 _UNANIMOUS = frozenset({"DIV", "CONV"})
+_PREDICATES = frozenset({"P", "UP"})
 
 
 @dataclass(frozen=True, slots=True)
 class TableDecoder:
-    """The decoder of the re-check: `facts` are those of the tables.
+    """The decoder by the opcode tables: `facts` are those of the tables.
 
     `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
     """
@@ -67,17 +67,17 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
         return ALWAYS
     tests: list[Test] = []
     never = False
-    guards = [Register(instruction.guard.file, instruction.guard.index, instruction.guard.negated)] if instruction.guard else []
+    guards: list[Guard | Register] = [instruction.guard] if instruction.guard else []
     if facts.flow not in _QUIET:
-        guards += [operand for operand in instruction.operands if isinstance(operand, Register) and operand.file in CONDITIONS]
+        guards += [operand for operand in instruction.operands if isinstance(operand, Register) and operand.file in _PREDICATES]
     for guard in guards:
-        name = number(guard)
+        name = number(guard.file, guard.index)
         if name is None:
             never = never or guard.negated
         else:
             tests.append(Test(name, guard.negated))
     if instruction.condition:
-        flags = number(Register("CC", 0))
+        flags = number("CC", 0)
         assert flags is not None
         tests.append(Test(flags, flags=key(instruction.condition)))
     return Condition(tuple(tests), never) if tests or never else ALWAYS
@@ -116,7 +116,7 @@ def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Co
             return Control(facts.flow, condition, targets=instruction.targets, selector=_bits(facts.reads), key=key("BRX"))
         case Flow.RETURN:
             where = instruction.operands[0]
-            register = number(where) if isinstance(where, Register) else None
+            register = number(where.file, where.index) if isinstance(where, Register) else None
             if register is None:
                 raise _refused(instruction)
             base = (
@@ -144,7 +144,7 @@ def _barrier_move(instruction: Instruction, condition: Condition) -> Decoded:
         clear = "CLEAR" in modifiers
         return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", None, save=False, clear=clear, source=f"B{out.index}"))
     if into.file == "B":
-        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", number(out), save=False))
+        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", number(out.file, out.index), save=False))
     if into.index is None and condition == ALWAYS and "CLEAR" in modifiers:
         return Clear(f"B{out.index}")
-    return Control(Flow.NONE, condition, moves=Moves(f"B{out.index}", number(into), save=True, clear="CLEAR" in modifiers))
+    return Control(Flow.NONE, condition, moves=Moves(f"B{out.index}", number(into.file, into.index), save=True, clear="CLEAR" in modifiers))

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.arch import described
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ir import Function
 from sassan.machine.launch import Launch, Shape
+from sassan.simt.constant_bank import constant_bank
 from sassan.simt.integer_work import Place
 from sassan.simt.values import LANES, Words, key
 
@@ -33,13 +33,12 @@ def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: 
     assert launch.block is not None
     assert launch.grid is not None
     block, grid, count = launch.block, launch.grid, len(spots)
-    environment = LaunchEnvironment(function, launch)
+    constants = constant_bank(function, launch)
     secret = int(random.integers(0, 1 << 32))
 
     def bank(offset: int) -> Words:
         # What is not given is the same in every thread and every warp of this launch.
-        known = environment.constant(offset).constant
-        return np.full(count, _filled(environment, offset, secret) if known is None else known, dtype=np.uint32)
+        return np.full(count, constants.filled(offset, secret ^ key(f"c[{offset}]")), dtype=np.uint32)
 
     wide = np.ones((count, LANES), dtype=np.int64)
     lane = np.arange(LANES) * wide
@@ -57,10 +56,3 @@ def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: 
     words = {name: lane_words.astype(np.uint32) for name, lane_words in special.items()}
     active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
     return Place(salt, words, bank, described(function.arch).short_immediates), active
-
-
-def _filled(environment: LaunchEnvironment, offset: int, secret: int) -> int:
-    """Return a word of which some bytes are given, and the others are drawn."""
-    drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
-    given = [environment.byte(offset + place) for place in range(4)]
-    return int.from_bytes(bytes(byte if byte is not None else other for byte, other in zip(given, drawn, strict=True)), "little")

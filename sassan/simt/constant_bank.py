@@ -1,0 +1,55 @@
+"""Constant bank 0 as the concrete machine reads it: the bytes that a launch gives, and which words it leaves open.
+
+Shared with no other reader (`values/environment.py`): what checks an analysis must not repeat its mistakes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan.ir import Function
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import layout
+
+_WORD = 4
+_AXES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantBank:
+    """The bytes of constant bank 0 that are given, by offset; `extents` are the words that hold block and grid, given or not."""
+
+    given: Mapping[int, int]
+    extents: frozenset[int]
+
+    def word(self, offset: int) -> int | None:
+        """Return the word at an offset, None where a byte of it is not given."""
+        stored = [self.given.get(offset + place) for place in range(_WORD)]
+        known = bytes(byte for byte in stored if byte is not None)
+        return int.from_bytes(known, "little") if len(known) == _WORD else None
+
+    def filled(self, offset: int, drawn: int) -> int:
+        """Return the word at an offset, with the bytes of a drawn word where none is given."""
+        other = drawn.to_bytes(_WORD, "little")
+        return int.from_bytes(bytes(self.given.get(offset + place, other[place]) for place in range(_WORD)), "little")
+
+    def is_free(self, offset: int) -> bool:
+        """Say whether a word may be any: no byte of it is given, and it holds no extent of block or grid."""
+        return offset not in self.extents and all(offset + place not in self.given for place in range(_WORD))
+
+
+def constant_bank(function: Function, launch: Launch) -> ConstantBank:
+    """Return constant bank 0 of a kernel of machine code for a launch; raises UsageError (`Launch.placed`)."""
+    given: dict[int, int] = {}
+    extents: set[int] = set()
+    where = layout(function.arch)
+    # A kernel whose parameters begin elsewhere has another layout, of which nothing is known.
+    base = function.compiler.parameter_base if function.compiler is not None else None
+    if where is not None and base in {None, where.parameters}:
+        for start, shape in ((where.block, launch.block), (where.grid, launch.grid)):
+            extents |= {start + _WORD * axis for axis in range(_AXES)}
+            for axis, extent in enumerate(shape or ()):
+                given |= dict(enumerate(extent.to_bytes(_WORD, "little"), start + _WORD * axis))
+    for setting, place in launch.placed(function):
+        value = setting.value % (1 << 8 * place.size)
+        given |= dict(enumerate(value.to_bytes(place.size, "little"), place.offset))
+    return ConstantBank(given, frozenset(extents))
