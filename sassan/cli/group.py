@@ -5,9 +5,10 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from sassan.cli.options.limits import with_limits
+from sassan.cli.options.panels import Panel
 
 SUMMARIES: Mapping[str, str] = {
     "analyze": "Bound every function: graph, string, WCET, makespan.",
@@ -23,29 +24,56 @@ SUMMARIES: Mapping[str, str] = {
     "report": "Write everything into one page of HTML.",
     "serve": "Serve a page with source, PTX and machine code side by side.",
     "init": "Write a project file: what the other commands take from it.",
-    "check": "Hold every function to gates, for CI: status 1 where one fails.",
+    "check": "Check functions against limits, for CI: status 1 where one fails.",
     "diff": "Show what changed between two builds.",
     "batch": "Analyze many files.",
     "measure": "Estimate the time of a kernel from samples, or take them.",
     "record": "Run a program without a GPU and write down its kernel launches.",
     "evolve": "Search for the compiler choices of least cost.",
-    "validate": "Hold bounds to recorded launches on a GPU.",
+    "validate": "Compare bounds with measured launches.",
     "gpus": "List the GPUs that --gpu knows, or the figures of one.",
+    "experiment": "Run a command with the options that repeat experiments of papers.",
     "warm": "Compile the searches, once after an installation.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
-_PASS_ON = ("record",)
-"""Commands that pass options behind their first argument on to a program."""
+_PASS_ON = ("record", "experiment")
+"""Commands that pass options behind their first argument on, to a program or to another command."""
+_ARGUMENTS, _OPTIONS = "Arguments", "Options"
+_UNLIMITED = ("experiment",)
+"""Commands whose limits are those of the command that they run."""
 
 
-def command(name: str) -> TyperCommand:
-    """The command of a name, with its options: imports its module."""
+class PanelCommand(TyperCommand):
+    """A command whose help lists its options by panel."""
+
+    def panels(self, ctx: Any) -> Mapping[str, list[Any]]:  # noqa: ANN401 - the types are private to typer
+        """The parameters that help shows, by heading: arguments, options without a panel, then each panel that has one."""
+        shown: dict[str, list[Any]] = {heading: [] for heading in (_ARGUMENTS, _OPTIONS, *Panel)}
+        for parameter in self.get_params(ctx):
+            if parameter.get_help_record(ctx) is not None:
+                argument = parameter.param_type_name == "argument"
+                shown[_ARGUMENTS if argument else getattr(parameter, "rich_help_panel", None) or _OPTIONS].append(parameter)
+        return {heading: parameters for heading, parameters in shown.items() if parameters}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the types are private to typer
+        """Write what help shows, panel by panel."""
+        for heading, parameters in self.panels(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl([parameter.get_help_record(ctx) for parameter in parameters])
+
+
+def command(name: str, *, papers: bool = False) -> PanelCommand:
+    """The command of a name, with its options: imports its module; `papers`: its help lists those that repeat papers, too."""
     function = getattr(import_module(f"sassan.cli.commands.{name}"), name)
     settings = {"help_option_names": ["-h", "--help"], "allow_interspersed_args": name not in _PASS_ON}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name, context_settings=settings)(with_limits(name, function))
+    app.command(name, cls=PanelCommand, context_settings=settings)(function if name in _UNLIMITED else with_limits(name, function))
     made = typer.main.get_command(app)
-    assert isinstance(made, TyperCommand)
+    assert isinstance(made, PanelCommand)
+    if papers:
+        for parameter in made.params:
+            if isinstance(parameter, TyperOption) and parameter.rich_help_panel == Panel.PAPERS:
+                parameter.hidden = False
     return made
 
 

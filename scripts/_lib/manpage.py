@@ -1,14 +1,15 @@
 """Manual pages generated from the command: `sassan.1`, and a page per command, consistent with `--help`."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from sassan import __version__
 from sassan.cli import group
 from sassan.cli.main import app
+from sassan.cli.options.panels import Panel
 
 Command = TyperCommand | TyperGroup
 
@@ -90,8 +91,15 @@ def _item(term: str, text: str) -> list[str]:
     return [".TP", rf"\fB{_escaped(term)}\fR", _escaped(text)]
 
 
+def of_papers() -> Mapping[str, list[TyperOption]]:
+    """The options that `sassan experiment` adds to the help of a command."""
+    command = group.command("analyze", papers=True)
+    return {Panel.PAPERS: command.panels(command.make_context("analyze", [], resilient_parsing=True))[Panel.PAPERS]}
+
+
 def _options(command: Command, context: typer.Context) -> Iterator[str]:
-    for parameter in command.get_params(context):
+    papers = of_papers()[Panel.PAPERS] if command.name == "experiment" else []
+    for parameter in [*command.get_params(context), *papers]:
         record = (
             parameter.get_help_record(context) if parameter.param_type_name == "option" else (_spelled(parameter), parameter.help or "")
         )

@@ -14,7 +14,7 @@ from typing import Unpack, get_args, get_origin, get_type_hints
 import codes
 import silicon_page
 import typer
-from manpage import _ENVIRONMENT, _STATUS
+from manpage import _ENVIRONMENT, _STATUS, of_papers
 
 import sassan
 from sassan.arch import files
@@ -61,8 +61,10 @@ def _command(name: str) -> Iterator[str]:
             yield from ("```text", *paragraph.removeprefix("\b\n").split("\n"), "```")
         else:
             yield _cell(" ".join(paragraph.split()))
-    yield ""
-    yield from _table(("option", "meaning"), [row for parameter in command.get_params(context) for row in _option(parameter, context)])
+    panels = {**command.panels(context), **(of_papers() if name == "experiment" else {})}
+    for heading, parameters in panels.items():
+        yield ""
+        yield from _table((heading.lower(), ""), [row for parameter in parameters for row in _option(parameter, context)])
 
 
 def _option(parameter: typer.core.TyperArgument | typer.core.TyperOption, context: typer.Context) -> Iterator[tuple[str, str]]:

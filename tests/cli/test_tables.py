@@ -192,6 +192,7 @@ WITHOUT_TABLE = {
     "init": "writes a project file",
     "record": "writes launches",
     "warm": "compiles",
+    "experiment": "prints the table of the command that it runs",
 }
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
 UNSHOWN = {

@@ -69,8 +69,8 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "rank": ("rank", lambda _, folder: (evolve_config(folder, 'gpu = "RTX 5090"'), "--executor", "serial")),
     "validate": ("validate", lambda dump, folder: (times(folder), dump, "--sms", "100", "--clock", "1000")),
 }
-WITHOUT_CODE = ("measure", "gpus", "warm")
-"""Commands that read no machine code of the SM."""
+WITHOUT_CODE = ("measure", "gpus", "warm", "experiment")
+"""Commands that read no machine code of the SM by themselves."""
 REFUSED = ("record", "evolve", "rank", "estimate")
 """What needs more than a file: a product of the SM, a compiler for it."""
 

@@ -71,7 +71,7 @@ def validate(
     quiet: Quiet = False,
     project: ProjectFile = None,
 ) -> None:
-    """Hold bounds to recorded launches on a GPU.
+    """Compare bounds with measured launches.
 
     For each launch: the measured cycles, the bound of the grid, and a check of the executions of each instruction against the graph. A
     bound below a measurement, or executions that the graph does not allow, are a defect of sassan or of an assumption, and give status 1.

@@ -4,11 +4,13 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from sassan import executor as executors
+from sassan.cli.options.panels import Panel
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 from sassan.executor import Certificates, Executor
@@ -25,32 +27,33 @@ class Kind(StrEnum):
     DASK = "dask"
 
 
+_execution = partial(typer.Option, rich_help_panel=Panel.EXECUTION)
 ExecutorOption = Annotated[
     Kind,
-    typer.Option("--executor", help="Where the work runs: in processes, in this process one item after the other, or on a Dask cluster."),
+    _execution("--executor", help="Where the work runs: in processes, in this process one item after the other, or on a Dask cluster."),
 ]
 ChainsOption = Annotated[
     Kind | None,
-    typer.Option(
+    _execution(
         "--executor", help="Where the chains of annealing run: in processes, in this process, or on a Dask cluster.", show_default="threads"
     ),
 ]
 Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
+    str | None, _execution("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
 ]
 TlsAuthority = Annotated[
     str | None,
-    typer.Option("--tls-ca-file", metavar="X.pem", help="Who signed the certificates of the cluster, for --scheduler tls://HOST:PORT."),
+    _execution("--tls-ca-file", metavar="X.pem", help="Who signed the certificates of the cluster, for --scheduler tls://HOST:PORT."),
 ]
 TlsCertificate = Annotated[
-    str | None, typer.Option("--tls-cert", metavar="X.pem", help="The certificate of this client, for --scheduler tls://HOST:PORT.")
+    str | None, _execution("--tls-cert", metavar="X.pem", help="The certificate of this client, for --scheduler tls://HOST:PORT.")
 ]
 TlsKey = Annotated[
-    str | None, typer.Option("--tls-key", metavar="X.pem", help="The key of --tls-cert.", show_default="in the file of --tls-cert")
+    str | None, _execution("--tls-key", metavar="X.pem", help="The key of --tls-cert.", show_default="in the file of --tls-cert")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Number of processes.", show_default="one per processor"),
+    _execution("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Number of processes.", show_default="one per processor"),
 ]
 
 

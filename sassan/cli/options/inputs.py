@@ -1,20 +1,25 @@
 """What is read, and the form of the output."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
+
+from sassan.cli.options.panels import Panel
 
 _INPUT = (
     "A cubin, a program or library with cubins inside, a listing of cuobjdump -sass or nvdisasm -c, PTX, or CUDA source (.cu); "
     "- reads standard input."
 )
+_input = partial(typer.Option, rich_help_panel=Panel.INPUT)
+_output = partial(typer.Option, rich_help_panel=Panel.OUTPUT)
 Files = Annotated[
     list[str] | None, typer.Argument(metavar="FILE", help=f"{_INPUT} Without one, the files of the project.", show_default=False)
 ]
 File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
 Functions = Annotated[
     list[str] | None,
-    typer.Option(
+    _input(
         "-f",
         "--function",
         metavar="NAME|GLOB",
@@ -23,7 +28,7 @@ Functions = Annotated[
 ]
 Sm = Annotated[
     str | None,
-    typer.Option(
+    _input(
         "--sm",
         metavar="6.1",
         help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one. "
@@ -32,7 +37,7 @@ Sm = Annotated[
 ]
 ProjectFile = Annotated[
     str | None,
-    typer.Option(
+    _input(
         "--project",
         metavar="FILE|none",
         help="The project file, with options that the command line does not give.",
@@ -40,17 +45,13 @@ ProjectFile = Annotated[
     ),
 ]
 Arch = Annotated[
-    str | None, typer.Option("--arch", metavar="sm_90", help="Compile CUDA source for this architecture.", show_default="that of --gpu")
+    str | None, _input("--arch", metavar="sm_90", help="Compile CUDA source for this architecture.", show_default="that of --gpu")
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, with whole names and numbers.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-AllAssumptions = Annotated[
-    bool, typer.Option("--assumptions", help="Print all assumptions, each with what backs it, not only those that nothing backs.")
-]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Print where each bound comes from: reasons, blocks, instructions, terms of the grid.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, and with -o no table; errors stay.")]
+NoCache = Annotated[bool, _input("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
+Csv = Annotated[bool, _output("--csv", help="Print the table as CSV, with whole names and numbers.")]
+Json = Annotated[bool, _output("--json", help="Print one JSON document instead of text.")]
+AllAssumptions = Annotated[bool, _output("--assumptions", help="Print every assumption with its status, not only the unverified ones.")]
+Explain = Annotated[bool, _output("--explain", help="Print where each bound comes from: reasons, blocks, instructions, terms of the grid.")]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no notes, and with -o no table; errors are still printed.")]
 Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]

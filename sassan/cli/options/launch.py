@@ -1,21 +1,24 @@
 """The launch, the warps of an SM, and the bounds of loops."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from sassan.cli.options.limits import MANY
+from sassan.cli.options.panels import Panel
 from sassan.estimate.policy import Policy
 
+_gpu = partial(typer.Option, rich_help_panel=Panel.GPU)
+_launch = partial(typer.Option, rich_help_panel=Panel.LAUNCH)
+_loops = partial(typer.Option, rich_help_panel=Panel.LOOPS)
 Bounds = Annotated[
     str | None,
-    typer.Option(
-        "--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."
-    ),
+    _loops("--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."),
 ]
 LoopBound = Annotated[
     int | None,
-    typer.Option(
+    _loops(
         "--loop-bound",
         metavar="N",
         min=0,
@@ -25,12 +28,12 @@ LoopBound = Annotated[
 ]
 BlockDim = Annotated[
     str | None,
-    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block at launch; bounds of loops may depend on them."),
+    _launch("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block at launch; bounds of loops may depend on them."),
 ]
-Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid at launch.")]
+Grid = Annotated[str | None, _launch("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid at launch.")]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option(
+    _launch(
         "--param",
         metavar="NAME=V",
         help="An integer parameter: n=64 (of a .cu file, a build with -G, one with -lineinfo whose source lies beside it, PTX, or named in "
@@ -40,20 +43,20 @@ Parameters = Annotated[
 ]
 Align = Annotated[
     list[str] | None,
-    typer.Option("--align", metavar="PARAM=N", help="Bytes at whose multiples the array of a pointer begins (else 256); may be repeated."),
+    _launch("--align", metavar="PARAM=N", help="Bytes at whose multiples the array of a pointer begins (else 256); may be repeated."),
 ]
 Distinct = Annotated[
     list[str] | None,
-    typer.Option(
+    _gpu(
         "--distinct",
         metavar="ADDRESS=N",
-        help="Whenever operations of the atomic instruction at ADDRESS wait, N units of L2 work on them, not one for all: for a grid on a "
-        "--gpu; may be repeated.",
+        help="Assume that the operations of the atomic instruction at ADDRESS are spread over N L2 slices, not one for all: for a grid on "
+        "a --gpu; may be repeated.",
     ),
 ]
 LaunchesFile = Annotated[
     str | None,
-    typer.Option(
+    _launch(
         "--launches",
         metavar="X.toml",
         help="Analyze every launch in a recording of sassan record, with its block, grid and arguments.",
@@ -61,11 +64,11 @@ LaunchesFile = Annotated[
 ]
 Registers = Annotated[
     int | None,
-    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin contains them."),
+    _launch("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin contains them."),
 ]
 Shared = Annotated[
     int | None,
-    typer.Option(
+    _launch(
         "--shared",
         metavar="BYTES",
         min=0,
@@ -75,7 +78,7 @@ Shared = Annotated[
 ]
 Sms = Annotated[
     int | None,
-    typer.Option(
+    _gpu(
         "--sms",
         metavar="N",
         min=1,
@@ -86,7 +89,7 @@ Sms = Annotated[
 ]
 Gpu = Annotated[
     str | None,
-    typer.Option(
+    _gpu(
         "--gpu",
         metavar="NAME",
         help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
@@ -94,11 +97,11 @@ Gpu = Annotated[
 ]
 PartitionBound = Annotated[
     bool,
-    typer.Option("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),
+    _gpu("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),
 ]
 Warps = Annotated[
     int | None,
-    typer.Option(
+    _gpu(
         "-W",
         "--warps",
         metavar="N",

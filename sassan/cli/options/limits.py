@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from sassan.cli.options.panels import Panel
 from sassan.cli.output.exhaustion import limited, memory_available
 from sassan.cli.output.terminal import every_gap, mangled
 
@@ -30,7 +31,8 @@ _SEARCH = 10.0
 _STARTS_PROGRAMS = frozenset({"measure", "record"})
 """Commands that start programs of the user, which inherit the limit on memory."""
 
-_limit = partial(typer.Option, min=0.001, max=1e6)
+_limit = partial(typer.Option, min=0.001, max=1e6, rich_help_panel=Panel.RESOURCES)
+_output = partial(typer.Option, rich_help_panel=Panel.OUTPUT)
 
 Command = Callable[..., None]
 N = TypeVar("N", float, float | None)
@@ -53,8 +55,8 @@ def with_limits(name: str, command: Command) -> Command:
         help="GiB of memory of the command: what needs more is refused.",
         show_default="half of the memory" if half else "none",
     )
-    names = typer.Option("--mangled", help="Print the names of functions as they are in the input.")
-    every = typer.Option("--gaps", help="Print every gap with its place, and not one line for those of one cause.")
+    names = _output("--mangled", help="Print the names of functions as they are in the input.")
+    every = _output("--gaps", help="Print every gap with its place, and not one line for those of one cause.")
     added = {_MEMORY: (Annotated[float | None, memory], half)}
     if _TIME not in signature.parameters:
         added = {_TIME: (Annotated[float | None, time], seconds), **added}

@@ -1,12 +1,14 @@
 """Searches for the longest makespan."""
 
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from sassan.app.makespan.kernels import Paths
 from sassan.cli.options.limits import MANY
+from sassan.cli.options.panels import Panel
 
 
 class Engine(StrEnum):
@@ -28,6 +30,9 @@ class Rows(StrEnum):
     COUNTED = "counted"
 
 
+_output = partial(typer.Option, rich_help_panel=Panel.OUTPUT)
+_search = partial(typer.Option, rich_help_panel=Panel.SEARCH)
+_sm = partial(typer.Option, rich_help_panel=Panel.SM)
 Instances = Annotated[
     list[str] | None,
     typer.Argument(
@@ -38,41 +43,39 @@ Instances = Annotated[
 Configured = Annotated[str | None, typer.Option("--config", metavar="X.toml", help="Read the instance from a file; options override it.")]
 WarpCount = Annotated[
     int | None,
-    typer.Option("-W", "--warps", metavar="N", min=1, max=1_000_000, help="Warps on the SM; needed, unless several strings are given."),
+    _sm("-W", "--warps", metavar="N", min=1, max=1_000_000, help="Warps on the SM; needed, unless several strings are given."),
 ]
 MachineSm = Annotated[
     str | None,
-    typer.Option("--sm", metavar="6.1", help="Capacities and issue limit of this compute capability; a listing is read as this one."),
+    _sm("--sm", metavar="6.1", help="Capacities and issue limit of this compute capability; a listing is read as this one."),
 ]
 Capacity = Annotated[
     str | None,
-    typer.Option("--cap", metavar="L=1,C=4", help="Instructions per slot of each unit; fractions (1/2) too. Default: 1 of each."),
+    _sm("--cap", metavar="L=1,C=4", help="Instructions per slot of each unit; fractions (1/2) too. Default: 1 of each."),
 ]
 Partition = Annotated[
     bool,
-    typer.Option("--partition", help="One partition of the SM, with the warps of its scheduler, instead of the whole SM."),
+    _sm("--partition", help="One partition of the SM, with the warps of its scheduler, instead of the whole SM."),
 ]
-Issue = Annotated[int | None, typer.Option("--issue", metavar="N", min=1, max=MANY, help="Instructions per slot in all.")]
-Latency = Annotated[str | None, typer.Option("--latency", metavar="D=8", help="Slots that an instruction of a unit takes; 1 by default.")]
+Issue = Annotated[int | None, _sm("--issue", metavar="N", min=1, max=MANY, help="Instructions per slot in all.")]
+Latency = Annotated[str | None, _sm("--latency", metavar="D=8", help="Slots that an instruction of a unit takes; 1 by default.")]
 Interval = Annotated[
     str | None,
-    typer.Option(
-        "--interval", metavar="T=2", help="Slots that an instruction holds its unit; else it is as many letters as its latency has slots."
-    ),
+    _sm("--interval", metavar="T=2", help="Slots that an instruction holds its unit; else it is as many letters as its latency has slots."),
 ]
 BlockWarps = Annotated[
     int | None,
-    typer.Option("--block-warps", metavar="N", min=1, max=1_000_000, help="Warps that wait for each other at B.", show_default="all"),
+    _sm("--block-warps", metavar="N", min=1, max=1_000_000, help="Warps that wait for each other at B.", show_default="all"),
 ]
 EngineOption = Annotated[
     Engine | None,
-    typer.Option("--engine", help="What searches; 'all' runs bounds, beam, anneal and exact in turn.", show_default="all"),
+    _search("--engine", help="What searches; 'all' runs bounds, beam, anneal and exact in turn.", show_default="all"),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds; the best result so far is printed.", show_default="10"),
+    _search("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds; the best result so far is printed.", show_default="10"),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MANY, help="Of the random numbers.", show_default="0")]
+Seed = Annotated[int | None, _search("--seed", metavar="N", min=0, max=MANY, help="Of the random numbers.", show_default="0")]
 PathsOption = Annotated[
     Paths | None,
     typer.Option(
@@ -87,21 +90,21 @@ Limit = Annotated[
 ]
 Chart = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="X.svg", help="Write the schedule as a Gantt chart: .svg or .html; {name} is the function."),
+    _output("-o", "--output", metavar="X.svg", help="Write the schedule as a Gantt chart: .svg or .html; {name} is the function."),
 ]
 MakespanProgram = Annotated[
     str | None,
-    typer.Option("--lp", metavar="X.lp", help="Write the integer program of the 2011 paper, corrected: .lp or .mps."),
+    _output("--lp", metavar="X.lp", help="Write the integer program of the 2011 paper, corrected: .lp or .mps."),
 ]
 ProofFile = Annotated[
     str | None,
-    typer.Option(
+    _output(
         "--proof", metavar="X.txt", help="Write a proof that no schedule is longer, of up to 200,000 states; scripts/check_proof checks it."
     ),
 ]
 RowsOption = Annotated[
     Rows | None,
-    typer.Option(
+    _search(
         "--rows",
         help="Form of the integer program: short or long rows as in the 2011 paper, or warps counted.",
         show_default="short for --lp, counted for --engine ilp",
@@ -109,9 +112,9 @@ RowsOption = Annotated[
 ]
 PageEngine = Annotated[
     Engine | None,
-    typer.Option("--engine", help="Search for the longest makespan of the worst path with this engine.", show_default="a simple schedule"),
+    _search("--engine", help="Search for the longest makespan of the worst path with this engine.", show_default="a simple schedule"),
 ]
 PageTimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of each search, with --engine.", show_default="2"),
+    _search("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of each search, with --engine.", show_default="2"),
 ]

@@ -1,11 +1,13 @@
 """Cost models, letters, machines, and how far the analysis goes."""
 
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from sassan.cli.options.limits import MANY
+from sassan.cli.options.panels import Panel
 
 
 class Order(StrEnum):
@@ -41,13 +43,17 @@ class Letters(StrEnum):
     PAPER_2013 = "2013"
 
 
+_costs = partial(typer.Option, rich_help_panel=Panel.COSTS)
+_paths = partial(typer.Option, rich_help_panel=Panel.LOOPS)
+_papers = partial(typer.Option, rich_help_panel=Panel.PAPERS, hidden=True)
+"""Help lists them for `sassan experiment COMMAND` alone; every command takes them, since scripts pass them."""
 CallDepth = Annotated[
     int | None,
-    typer.Option("--call-depth", metavar="N", min=0, max=MANY, help="Distinguish at most N nested calls; merge deeper ones."),
+    _paths("--call-depth", metavar="N", min=0, max=MANY, help="Distinguish at most N nested calls; merge deeper ones."),
 ]
 OrderOption = Annotated[
     Order | None,
-    typer.Option(
+    _paths(
         "--order",
         help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70.",
         show_default=Order.ARCH.value,
@@ -55,18 +61,18 @@ OrderOption = Annotated[
 ]
 Ablate = Annotated[
     list[Ablation] | None,
-    typer.Option("--ablate", help="Switch a part of the analysis off; may be repeated."),
+    _papers("--ablate", help="Switch a part of the analysis off; may be repeated."),
 ]
 PaperExperiment = Annotated[
     bool,
-    typer.Option(
+    _papers(
         "--paper-experiment",
         help="Repeat the experiment of the 2023 paper; the result is not a bound.",
     ),
 ]
 ModelOption = Annotated[
     Model | None,
-    typer.Option(
+    _costs(
         "--model",
         help="Cost of a block: unit counts its instructions, table adds their latencies, control follows their control codes, "
         "measured reads --measurements. Without it unit; with --gpu control, or table where the input has no control codes.",
@@ -74,11 +80,11 @@ ModelOption = Annotated[
 ]
 Measurements = Annotated[
     str | None,
-    typer.Option("--measurements", metavar="X.csv|X.toml", help="Cycles of each block, for --model measured."),
+    _costs("--measurements", metavar="X.csv|X.toml", help="Cycles of each block, for --model measured."),
 ]
 MachineFile = Annotated[
     str | None,
-    typer.Option(
+    _costs(
         "--machine",
         metavar="sm_61|MY.toml",
         help="The GPU that runs the code: an architecture of the tables (its own by default), or a file with changes of your own.",
@@ -86,6 +92,6 @@ MachineFile = Annotated[
 ]
 Latencies = Annotated[
     list[str] | None,
-    typer.Option("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
+    _costs("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
 ]
-LettersOption = Annotated[Letters, typer.Option("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]
+LettersOption = Annotated[Letters, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]

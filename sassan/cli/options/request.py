@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, cast
 
@@ -46,19 +46,83 @@ from sassan.cli.output.terminal import note, safe
 from sassan.compilers.source import SUFFIX
 from sassan.timing import Unit
 
-_PLACE, _FILES, _OCCUPANCY, _INPUTS, _OFFERED = "asked", "files", "occupancy", "inputs", "offered"
-_INTERNAL = (_OCCUPANCY, _INPUTS, _OFFERED)
-"""What a command tells `_asked` of itself: no options."""
 _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solve": "solver"}
 """Options whose name in `AnalysisOptions` is another one."""
-_NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project", *_INTERNAL)
-"""What is no part of the options of an analysis."""
-_OF_AN_SM = frozenset({"distinct", "warps", "registers", "shared", "sms", "partition"})
-_OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
-_SOLVER = frozenset({"solve"})
-_OF_PATHS = frozenset({"bounds", "loop_bound", "ablate"})
+_OF_THE_REQUEST = frozenset({"function", "sm", "arch", "no_cache", "quiet", "project"})
+"""Options of a request that are no part of the options of an analysis."""
+
+_FILES = inspect.Parameter("files", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Files)
 
 Command = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingFlags:
+    """The options on which the rows of a listing depend."""
+
+    function: Functions = None
+    block_dim: BlockDim = None
+    grid: Grid = None
+    param: Parameters = None
+    launches: LaunchesFile = None
+    gpu: Gpu = None
+    letters: LettersOption = Letters.TIMING
+    order: OrderOption = None
+    call_depth: CallDepth = None
+    sm: Sm = None
+    arch: Arch = None
+    no_cache: NoCache = False
+    quiet: Quiet = False
+    project: ProjectFile = None
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """All the options of the command."""
+        return frozenset(option.name for option in fields(cls))
+
+    def given(self) -> Mapping[str, Any]:
+        """The options of the analysis that the command line has, by name."""
+        values = {option.name: getattr(self, option.name) for option in fields(self) if option.name not in _OF_THE_REQUEST}
+        return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphFlags(ListingFlags):
+    """Those of a single warp whose instructions cost one each."""
+
+    bounds: Bounds = None
+    loop_bound: LoopBound = None
+    ablate: Ablate = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostFlags(GraphFlags):
+    """Those of a single warp, for what its blocks cost."""
+
+    model: ModelOption = None
+    machine: MachineFile = None
+    latency: Latencies = None
+    measurements: Measurements = None
+    paper_experiment: PaperExperiment = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WcetFlags(CostFlags):
+    """Those of a single warp, for the WCET and its integer program."""
+
+    solve: Solve = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisFlags(CostFlags):
+    """All of them, for results of whole files."""
+
+    warps: Warps = None
+    distinct: Distinct = None
+    registers: Registers = None
+    shared: Shared = None
+    sms: Sms = None
+    partition: PartitionBound = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +143,27 @@ class AnalysisCommand:
     """Those that the project gave."""
 
 
-def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command the options of an analysis, behind those of its own: it takes them as one value, `asked`.
+def _with(flags: type[ListingFlags]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command these options, behind those of its own: it takes them as its first argument, made a request.
 
-    A command with arguments of its own names its inputs by them: `asked.request.files` is empty.
+    A command with arguments of its own names its inputs by them; any other has FILE.
     """
 
     def decorate(command: Command) -> Command:
-        parameters = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
-        arguments = [parameter for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-        omitted = without | {*_INTERNAL, *([_FILES] if arguments else ())}
-        common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in omitted}
-        first = [parameter for parameter in common.values() if parameter.name == _FILES]
-        several = [parameter for parameter in parameters if parameter not in arguments] + [
-            parameter for parameter in common.values() if parameter.name != _FILES
-        ]
-        signature = inspect.Signature([*arguments, *first, *several])
+        _, *after = inspect.signature(command).parameters.values()
+        arguments = [parameter for parameter in after if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        options = [parameter for parameter in after if parameter not in arguments]
+        common = inspect.signature(flags).parameters
 
         @wraps(command)
         def run(**given: object) -> None:
-            named = [given[parameter.name] for parameter in arguments] if arguments else [given[_FILES]]
-            about = {_INPUTS: tuple(_texts(named)), _OFFERED: frozenset(common), _OCCUPANCY: not without & _OF_AN_SM}
-            asked = _asked(**about, **{name: given[name] for name in common})  # type: ignore[arg-type]  # typer has held them to this signature
-            command(asked, **{parameter.name: given[parameter.name] for parameter in parameters})
+            chosen = flags(**{name: given.pop(name) for name in common})  # type: ignore[arg-type]  # typer has held them to this signature
+            files = () if arguments else tuple(_texts([given.pop(_FILES.name)]))
+            inputs = files or tuple(_texts(given[argument.name] for argument in arguments))
+            command(_command(chosen, files, inputs), **given)
 
         # What typer reads: the command as if every option stood in its own head.
+        signature = inspect.Signature([*(arguments or [_FILES]), *options, *common.values()])
         run.__dict__["__signature__"] = signature
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
         return run
@@ -119,76 +179,42 @@ def _texts(values: Iterable[object]) -> Iterator[str]:
             yield from _texts(cast("list[object]", value))
 
 
-def _asked(
-    files: Files = None,
-    *,
-    function: Functions = None,
-    warps: Warps = None,
-    bounds: Bounds = None,
-    loop_bound: LoopBound = None,
-    block_dim: BlockDim = None,
-    grid: Grid = None,
-    param: Parameters = None,
-    distinct: Distinct = None,
-    launches: LaunchesFile = None,
-    registers: Registers = None,
-    shared: Shared = None,
-    sms: Sms = None,
-    gpu: Gpu = None,
-    partition: PartitionBound = False,
-    model: ModelOption = None,
-    machine: MachineFile = None,
-    latency: Latencies = None,
-    measurements: Measurements = None,
-    letters: LettersOption = Letters.TIMING,
-    order: OrderOption = None,
-    call_depth: CallDepth = None,
-    ablate: Ablate = None,
-    paper_experiment: PaperExperiment = False,
-    solve: Solve = None,
-    sm: Sm = None,
-    arch: Arch = None,
-    no_cache: NoCache = False,
-    quiet: Quiet = False,
-    project: ProjectFile = None,
-    occupancy: bool = True,
-    inputs: tuple[str, ...] = (),
-    offered: frozenset[str] = frozenset(),
-) -> AnalysisCommand:
-    given = {name: value for name, value in locals().items() if name not in _NO_OPTIONS and value is not None and value is not False}
-    file = project_of(project, inputs)
+def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...]) -> AnalysisCommand:
+    """Return what the options ask for, with those of the project."""
+    given, offered, occupancy = flags.given(), flags.names(), isinstance(flags, AnalysisFlags)
+    file = project_of(flags.project, inputs)
     names, options_offered = ({name.replace("_", "-") for name in of} for of in (given, offered))
     unused = frozenset({"gpu"} if "model" not in offered and not _compiled(inputs or (file.files if file is not None else ())) else ())
-    added_options = added(file, names, options_offered, _idle(given, offered, unused), quiet=quiet)
+    added_options = added(file, names, options_offered, _idle(given, offered, unused), quiet=flags.quiet)
     values = {**{name.replace("-", "_"): value for name, value in added_options.items()}, **given}
-    if unused & values.keys() and not quiet:
+    if unused & values.keys() and not flags.quiet:
         note(f"note: --gpu {safe(str(values['gpu']))} is not used: what is printed is the same on every GPU\n")
     recording = file.recording if file is not None and "launches" in added_options else None
     options = _options(values, offered, occupancy=occupancy)
     whole = file is not None and not inputs
     request = AnalysisRequest(
-        tuple(files or (file.files if file is not None else ())),
+        files or (file.files if file is not None else ()),
         options.settings(),
-        tuple(function or (file.functions if file is not None and whole else ())),
-        architecture(sm),
-        not no_cache,
+        tuple(flags.function or (file.functions if file is not None and whole else ())),
+        architecture(flags.sm),
+        not flags.no_cache,
         recording or options.recording(),
         str(values.get("launches", "")),
         partial=file is not None and not whole and "bounds" in added_options,
         whole=not occupancy,
         spare_parameters="param" in added_options,
-        target=architecture(arch or (file.arch if file is not None else None)),
+        target=architecture(flags.arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
-    return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known, frozenset(added_options))
+    return AnalysisCommand(options, request, CommandObserver(quiet=flags.quiet), file, whole, known, frozenset(added_options))
 
 
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
     """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
-    fields: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    named: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     if "model" not in offered:
-        fields["model"] = Unit().name
-    return AnalysisOptions(occupancy=occupancy, **fields)
+        named["model"] = Unit().name
+    return AnalysisOptions(occupancy=occupancy, **named)
 
 
 def _compiled(inputs: Iterable[str]) -> bool:
@@ -201,18 +227,14 @@ def _idle(given: Mapping[str, Any], offered: frozenset[str], unused: frozenset[s
 
     def idle(of_project: Mapping[str, Value]) -> frozenset[str]:
         values = {**{name.replace("-", "_"): value for name, value in of_project.items()}, **given}
-        fields = {name: long for long, name in _FIELDS.items()}
+        longs = {name: long for long, name in _FIELDS.items()}
         without = _options(values, offered, occupancy=True).without_effect()
-        return unused | frozenset(fields.get(name, name).replace("_", "-") for name in without)
+        return unused | frozenset(longs.get(name, name).replace("_", "-") for name in without)
 
     return idle
 
 
-analysis = _giving(without=_SOLVER)
-"""All options, for results of whole files."""
-wcet_analysis = _giving(without=_OF_AN_SM)
-"""Those of a single warp, for the WCET and its integer program."""
-listing_analysis = _giving(without=_OF_AN_SM | _OF_COSTS | _SOLVER | _OF_PATHS)
-"""Those on which the rows of a listing depend."""
-graph_analysis = _giving(without=_OF_AN_SM | _OF_COSTS | _SOLVER)
-"""Those of a single warp whose instructions cost one each."""
+analysis = _with(AnalysisFlags)
+wcet_analysis = _with(WcetFlags)
+listing_analysis = _with(ListingFlags)
+graph_analysis = _with(GraphFlags)
