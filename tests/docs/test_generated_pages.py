@@ -7,7 +7,7 @@ import pytest
 
 from cli.shell import ROOT
 
-MADE_FROM_DATA = ("architectures", "error-codes", "gpus")
+MADE_FROM_DATA = ("architectures", "error-codes", "gpus", "json")
 """The others hold signatures and help, whose form depends on the versions of Python and of libraries."""
 
 
