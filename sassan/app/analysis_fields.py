@@ -183,7 +183,9 @@ class GridFields(Record[AnalysisResult]):
         csv="grid",
         head="grid",
     )
-    grid_us = _of(MICROSECONDS, "bound of the whole grid, at the boost clock of the GPU", unit="us", key="us", csv="us", head="us")
+    grid_us = _of(
+        MICROSECONDS, "bound of the whole grid, at the boost clock of the GPU", unit="us", key="us", csv="us", head="us", sparse=True
+    )
     gpu = _of(TEXT, "the product that is named", lambda result: result.settings.gpu.name if result.settings.gpu is not None else None)
     terms = _of(
         _TERMS,

@@ -124,7 +124,7 @@ class LaunchBoundFields(Record[LaunchResult]):
     """The bound of a recorded launch."""
 
     cycles = _of_bound(BOUND, "bound of the whole grid, in cycles", csv="bound_cycles", head="grid bound")
-    us = _of_bound(MICROSECONDS, "bound of the whole grid", unit="us", csv="bound_us", head="us")
+    us = _of_bound(MICROSECONDS, "bound of the whole grid", unit="us", csv="bound_us", head="us", sparse=True)
     _assumed = _of_bound(merged(AssumedFields), "what the bound rests on", _assumptions)
 
 

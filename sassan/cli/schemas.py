@@ -27,7 +27,7 @@ from sassan.cli.reports.program import KernelTimeFields
 from sassan.evolve.ranking.rank import RankingFields
 from sassan.evolve.report import SearchFields
 from sassan.fields.field import Declare, Kind, Record, Value
-from sassan.fields.kinds import AMOUNT, COUNT, STRING, array, either, mapping, merged, nullable, one
+from sassan.fields.kinds import AMOUNT, COUNT, STRING, array, mapping, merged, nullable, one, record_name
 from sassan.fields.schema import schema
 from sassan.measure.summary import SamplesFields
 from sassan.validation.document import ValidationFields
@@ -43,23 +43,17 @@ class CommandFields(DocumentFields):
     errors = _key(array(one(RefusedFields)), "inputs that were refused", optional=True)
 
 
+def _of_functions(record: type[Record[Any]]) -> type[Record[Any]]:
+    """Return the document that has an entry of one record for each function, and nothing else."""
+    about = {"__doc__": f"A document of {record_name(record)}.", "functions": _key(array(one(record)), _FUNCTION)}
+    return type(f"{record.__name__.removesuffix('Fields')}DocumentFields", (CommandFields,), about)
+
+
 class AnalyzeDocumentFields(CommandFields):
     """What `sassan analyze --json` prints."""
 
     launches = _key(array(one(LaunchFields)), _LAUNCHES, optional=True)
     functions = _key(array(one(AnalysisFields)), _FUNCTION)
-
-
-class BlocksDocumentFields(CommandFields):
-    """What `sassan blocks --json` prints."""
-
-    functions = _key(array(one(BlocksFields)), _FUNCTION)
-
-
-class CfgDocumentFields(CommandFields):
-    """What `sassan cfg --json` prints."""
-
-    functions = _key(array(either(CfgFields, ComparisonFields)), f"{_FUNCTION}; with `--compare`, per kernel of both inputs")
 
 
 class CheckDocumentFields(CommandFields):
@@ -117,28 +111,10 @@ class PeaksDocumentFields(DocumentFields):
     peaks = _key(array(one(PeakFields)), "peak rates of data sheets")
 
 
-class IpetDocumentFields(CommandFields):
-    """What `sassan ipet --json` prints."""
-
-    functions = _key(array(one(IpetFields)), _FUNCTION)
-
-
-class ListingDocumentFields(CommandFields):
-    """What `sassan listing --json` prints."""
-
-    functions = _key(array(either(ListingFields, ControlFields)), f"{_FUNCTION}; with `--check`, with its findings")
-
-
 class StringsMakespanFields(DocumentFields):
     """What `sassan makespan STRING --json` prints."""
 
     _instance = _key(merged(InstanceFields), "the instance")
-
-
-class FileMakespanFields(CommandFields):
-    """What `sassan makespan FILE --json` prints."""
-
-    functions = _key(array(one(MakespanOfFileFields)), _FUNCTION)
 
 
 class MeasureDocumentFields(CommandFields):
@@ -147,22 +123,10 @@ class MeasureDocumentFields(CommandFields):
     samples = _key(array(one(SamplesFields)), "one entry per file")
 
 
-class MemoryDocumentFields(CommandFields):
-    """What `sassan memory --json` prints."""
-
-    functions = _key(array(one(MemoryFields)), _FUNCTION)
-
-
 class RankDocumentFields(DocumentFields):
     """What `sassan rank --json` prints."""
 
     _ranking = _key(merged(RankingFields), "the ranking")
-
-
-class StringsDocumentFields(CommandFields):
-    """What `sassan strings --json` prints."""
-
-    functions = _key(array(one(StringsFields)), _FUNCTION)
 
 
 class ValidateDocumentFields(DocumentFields):
@@ -220,20 +184,20 @@ class BatchDocumentFields(DocumentFields):
 DOCUMENTS: Mapping[str, Sequence[type[Record[Any]]]] = {
     "analyze": (AnalyzeDocumentFields,),
     "batch": (BatchHeadFields, BatchLineFields, BatchRefusedFields, BatchNothingFields, BatchDocumentFields),
-    "blocks": (BlocksDocumentFields,),
-    "cfg": (CfgDocumentFields,),
+    "blocks": (_of_functions(BlocksFields),),
+    "cfg": (_of_functions(CfgFields), _of_functions(ComparisonFields)),
     "check": (CheckDocumentFields,),
     "diff": (DiffDocumentFields, CodeDocumentFields),
     "estimate": (EstimateDocumentFields,),
     "evolve": (EvolveDocumentFields,),
     "gpus": (ProductsDocumentFields, PeaksDocumentFields),
-    "ipet": (IpetDocumentFields,),
-    "listing": (ListingDocumentFields,),
-    "makespan": (StringsMakespanFields, FileMakespanFields),
+    "ipet": (_of_functions(IpetFields),),
+    "listing": (_of_functions(ListingFields), _of_functions(ControlFields)),
+    "makespan": (StringsMakespanFields, _of_functions(MakespanOfFileFields)),
     "measure": (MeasureDocumentFields,),
-    "memory": (MemoryDocumentFields,),
+    "memory": (_of_functions(MemoryFields),),
     "rank": (RankDocumentFields,),
-    "strings": (StringsDocumentFields,),
+    "strings": (_of_functions(StringsFields),),
     "validate": (ValidateDocumentFields,),
 }
 """The documents that each command prints, by its name: one of them."""

@@ -99,6 +99,8 @@ class Field(Generic[S, T]):
     shown: Callable[[S], str] | None = None
     """The cell of a table, where it is not the value."""
     when: Callable[[S], bool] | None = None
+    sparse: bool = False
+    """Whether a table in which no row has a value is without its column."""
     flat: bool = False
     """Whether the columns of its record are columns of this one."""
     optional: bool = False
@@ -164,11 +166,12 @@ class Declare(Generic[S]):
         widest: int = 0,
         shown: Callable[[S], str] | None = None,
         when: Callable[[S], bool] | None = None,
+        sparse: bool = False,
         flat: bool = False,
         optional: bool = False,
     ) -> Field[S, T]:
         """Return a field; without `get` it is the attribute of that name, without `key` it is called as the attribute."""
-        return Field(kind, text, get, key, unit, csv, after, cell, head, head_after, widest, shown, when, flat, optional)
+        return Field(kind, text, get, key, unit, csv, after, cell, head, head_after, widest, shown, when, sparse, flat, optional)
 
 
 Node: TypeAlias = "Field[Any, Any] | dict[str, Node]"

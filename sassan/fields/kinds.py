@@ -137,12 +137,6 @@ def merged(record: type[Record[S]]) -> Kind[S]:
     return Kind({}, lambda source: document(record, source), records=(record,), merged=True)
 
 
-def either(record: type[Record[Any]], *others: type[Record[Any]]) -> Kind[Any]:
-    """Return the kind of objects with the fields of one of several records; they are written by those who know of which."""
-    every = (record, *others)
-    return Kind({"anyOf": [{"$ref": reference(each)} for each in every]}, records=every)
-
-
 def written(record: type[Record[Any]], *, merged: bool = False) -> Kind[Mapping[str, Value]]:
     """Return the kind of objects with the fields of a record that are written already; `merged`: they stand in the object themselves."""
     return Kind({} if merged else {"$ref": reference(record)}, records=(record,), merged=merged)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sassan.cli.output.terminal import colourful, cut, is_terminal, label, labels, out, safe, width
-from sassan.fields.field import Record, cells, titles
+from sassan.fields.field import NONE, Record, cells, titles
 from sassan.fields.kinds import NAME
 from sassan.names import middle
 
@@ -53,12 +53,13 @@ def of_fields(
 ) -> Table:
     """Return a table with the columns that the fields of a record declare, but those `without`; `heads` has other names of some."""
     by_head = {each.head: each for _, each in record.columns}
-    kept = [by_head[head] for head in titles(record) if head not in without]
+    known = [cells(record, subject) for subject in subjects]
+    empty = [head for head, each in by_head.items() if each.sparse and all(row[head] == NONE for row in known)]
+    kept = [by_head[head] for head in titles(record) if head not in without and head not in empty]
     columns = tuple(
         Column((heads or {}).get(each.head, each.head), number=each.kind.number, widest=each.widest, names=each.kind is NAME)
         for each in kept
     )
-    known = [cells(record, subject) for subject in subjects]
     return Table(columns, tuple(tuple(row[each.head] for each in kept) for row in known))
 
 

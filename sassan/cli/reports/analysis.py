@@ -45,8 +45,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     grids = any(result.makespan.grid for result in results if result.makespan)
     # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
     unlimited = grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results)
-    timed = any(result.grid_us is not None for result in results)
-    known = (("full SM", bool(warps)), ("grid", grids), ("us", timed), ("the grid has", unlimited))
+    known = (("full SM", bool(warps)), ("grid", grids), ("the grid has", unlimited))
     shown = table.of_fields(
         AnalysisFields,
         results,

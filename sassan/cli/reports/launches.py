@@ -23,7 +23,7 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
     limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
-    omitted = {*(() if timed else ("us",)), *(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
+    omitted = {*(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
     table.show(table.of_fields(LaunchFields, list(map(TimedLaunch, launches, estimates)), without=omitted))
     total = sum(launch_result.launch.count for launch_result in launches)
     bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)

@@ -64,7 +64,7 @@ class AccessFields(Record[AccessRow]):
     exact = _of_access(FLAG, "whether the transactions are exactly so many", lambda row: row.access.exact, csv=True)
     base = _of_access(TEXT, "the pointer", lambda row: row.access.base or None, csv=True)
     reason = _of_access(TEXT, "of the waste", lambda row: row.reason or None, csv=True)
-    source = _of_access(LINE, "the line that it was made from", csv=True, head="line", head_after="address")
+    source = _of_access(LINE, "the line that it was made from", csv=True, head="line", head_after="address", sparse=True)
 
 
 class MemoryFields(Record[MemoryResult]):
@@ -81,8 +81,7 @@ def show(results: Sequence[MemoryResult]) -> None:
     for place, result in enumerate(results):
         out(("\n" if place else "") + f"{title(result.function, result.analysis.settings.launch)}\n")
         if result.rows:
-            lines = any(each.source is not None for each in result.rows)
-            table.show(table.of_fields(AccessFields, result.rows, without=() if lines else ("line",)))
+            table.show(table.of_fields(AccessFields, result.rows))
             for each in result.rows:
                 if each.reason:
                     out(f"  {address(each.access.address)} {safe(each.reason)}\n")
