@@ -102,7 +102,7 @@ class WcetFields(Record[AnalysisResult]):
 class PartitionFields(Record[Bound]):
     """The bound in the partition model."""
 
-    upper = _of_bound(BOUND, "no path takes longer", lambda bound: bound.value, unit="cycles")
+    upper = _of_bound(BOUND, "no path takes longer", lambda bound: bound.value, unit="cycles of the cost model")
     _assumed = _of_bound(merged(AssumedFields), "what the bound rests on", lambda bound: bound.assumptions)
 
 
@@ -119,7 +119,7 @@ class MakespanFields(Record[AnalysisResult]):
         BOUND,
         "what a schedule of the warps takes, with `--schedule`",
         lambda result: result.scheduled.cycles if result.scheduled is not None else None,
-        unit="cycles",
+        unit="cycles of the cost model",
         key="lower",
         csv="schedule",
     )
@@ -127,7 +127,7 @@ class MakespanFields(Record[AnalysisResult]):
         BOUND,
         "bound of the warps that were asked for, or are resident, on one SM over all paths",
         lambda result: result.makespan.bound.value if result.makespan is not None else None,
-        unit="cycles",
+        unit="cycles of the cost model",
         key="upper",
         csv="makespan",
         head="full SM",
@@ -178,7 +178,7 @@ class GridFields(Record[AnalysisResult]):
         BOUND,
         "bound of the whole grid",
         lambda result: result.grid_bound,
-        unit="cycles",
+        unit="cycles of the cost model",
         key="upper",
         csv="grid",
         head="grid",
@@ -192,7 +192,7 @@ class GridFields(Record[AnalysisResult]):
         "parts of the bound: `chain` (blocks one after the other), `sm` (other blocks of the SM), `memory` (L2 and DRAM), `drain`, "
         "`launch` (overhead, cold start, dispatch of blocks)",
         _terms,
-        unit="cycles",
+        unit="cycles of the cost model",
     )
     _assumed = _of(
         merged(AssumedFields),
@@ -211,7 +211,7 @@ class PathFields(Record[AnalysisResult]):
         BOUND,
         "bound if every warp takes the path",
         lambda result: result.makespan.worst_path if result.makespan else None,
-        unit="cycles",
+        unit="cycles of the cost model",
         key="makespan.upper",
     )
 
