@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import jsonschema
 from jsonschema.exceptions import best_match
-from referencing import Registry, Resource
-from referencing.jsonschema import DRAFT202012
+
+from sassan.cli.schemas import DOCUMENTS
+from sassan.fields.field import Record
+from sassan.fields.schema import within
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "docs" / "reference" / "schema"
 DIALECT = jsonschema.Draft202012Validator
@@ -29,20 +31,17 @@ def violations(name: str, document: object) -> list[str]:
 
 @cache
 def _validator(name: str) -> Any:
-    resources = [(f"{each}.json", Resource(contents=_closed(schema(each)), specification=DRAFT202012)) for each in NAMES]
-    registry: Registry[Any] = Registry().with_resources(cast("Any", resources))
-    return DIALECT({"$ref": f"{name}.json"}, registry=registry)
+    return DIALECT(_closed(schema(name)))
 
 
 def _closed(part: Any) -> Any:
-    """Return a schema that admits no further keys, except where its comment says that the part belongs to other objects."""
+    """Return a schema that admits no further keys."""
     if isinstance(part, list):
         return [_closed(each) for each in cast("list[Any]", part)]
     if not isinstance(part, dict):
         return part
     known = {key: _closed(value) for key, value in cast("dict[str, Any]", part).items()}
-    whole = "allOf" in known or ("properties" in known and "required" in known)
-    if whole and not {"$comment", "additionalProperties"} & known.keys():
+    if "properties" in known and "required" in known and "additionalProperties" not in known:
         known["unevaluatedProperties"] = False
     return known
 
@@ -57,3 +56,8 @@ def properties(part: Any) -> Iterator[str]:
     elif isinstance(part, list):
         for each in cast("list[Any]", part):
             yield from properties(each)
+
+
+def records() -> tuple[type[Record[Any]], ...]:
+    """Return the records of all documents that commands print, those that they refer to included."""
+    return tuple(dict.fromkeys(each for several in DOCUMENTS.values() for document in several for each in (document, *within(document))))

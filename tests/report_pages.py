@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from sassan.app import documents
 from sassan.app.analysis import analyze
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.app.views import page_sketch
+from sassan.fields.field import document
 from sassan.ir import Function
 from sassan.render.html.layout import place
 
@@ -45,7 +46,7 @@ def documented(function: Function, file: str, settings: Settings) -> dict[str, A
     found = analyze(function, replace(settings, warps=2), file)
     sketch = page_sketch(found)
     graph = sketch.record(next(place([sketch.text])))
-    return {**documents.analysis(found), "graph": graph, "search": SEARCH if found.wcet.value else None}
+    return {**document(AnalysisFields, found), "graph": graph, "search": SEARCH if found.wcet.value else None}
 
 
 def hostile() -> Function:

@@ -6,9 +6,10 @@ Everything here is frozen; errors are the classes of `sassan.errors`; what is no
 from sassan.api.analyzing import Choices, LetterSet, ModelName, OrderName, analyze
 from sassan.api.graphs import Graph, Level
 from sassan.api.inputs import Origin, read
-from sassan.api.kernels import Kernel, Kernels, Loop
+from sassan.api.kernels import Kernel, Kernels
 from sassan.api.launching import Launch
 from sassan.api.makespans import Makespan, makespan_of
+from sassan.app.result import Loop
 
 __all__ = [
     "Choices",

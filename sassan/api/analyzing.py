@@ -90,11 +90,11 @@ def analyze(
     if isinstance(subject, Function):
         check_settings(settings, (subject,), (subject,), partial=True)
         file = checking.text("file", file)
-        return Kernel(file, analysis.analyze(subject, settings, file))
+        return Kernel(analysis.analyze(subject, settings, file))
     program = subject if isinstance(subject, Program) else read(subject)
     functions = chosen(program, function)
     check_settings(settings, program.functions, functions)
-    return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(function, settings, program.name)) for function in functions))
+    return Kernels(program.name, tuple(Kernel(analysis.analyze(function, settings, program.name)) for function in functions))
 
 
 def _checked(choices: Mapping[str, object]) -> Choices:

@@ -1,14 +1,14 @@
 """The warp-level control-flow graph of a kernel, to look at and to compute with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sassan.app.result import AnalysisResult
 from sassan.app.views import DrawingContent, draw, graph_document
 from sassan.render.files import write_atomically
-from sassan.render.graph.cfg_json import CfgDocument
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,7 +27,7 @@ class Graph:
         """Return the number of blocks, call contexts distinguished."""
         return len(self.analysis.cfg.nodes)
 
-    def to_dict(self, level: Level = "warp") -> CfgDocument:
+    def to_dict(self, level: Level = "warp") -> Mapping[str, Any]:
         """Return what `sassan cfg --json` says: nodes, edges and loops as plain data."""
         return graph_document(self.analysis, level)
 

@@ -6,37 +6,21 @@ from typing import overload
 
 from sassan.api import tables
 from sassan.api.graphs import Graph
-from sassan.app import documents
-from sassan.app.builds import profile
-from sassan.app.documents import Value
+from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, WcetFields, WorstPathFields
+from sassan.app.documents import FunctionFields, tool
 from sassan.app.result import AnalysisResult
 from sassan.app.views import integer_program
-from sassan.errors import Gap
+from sassan.fields.field import Value, document
 from sassan.ir import Function
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop: the address of its header, the largest number of back edges that a thread takes per entry, and where that comes from.
-
-    `bound` is None where it is unknown; `source` is `fact`, `inferred`, `default`, `yield` or `none`, `reason` the argument of an
-    inferred one.
-    """
-
-    head: int
-    bound: int | None
-    source: str
-    reason: str
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class Kernel:
+class Kernel(AnalysisFields, WorstPathFields, WcetFields, MakespanFields, GridFields, FunctionFields[AnalysisResult]):
     """What is known of one function. Bounds are in cycles of the cost model and hold under `assumptions`; None: `gaps` say why.
 
     `analysis` is the result of the pipeline, whose shape may change between versions.
     """
 
-    file: str
     analysis: AnalysisResult
 
     def __repr__(self) -> str:
@@ -45,69 +29,19 @@ class Kernel:
         return f"<Kernel {self.name!r} {self.arch}: {known}>"
 
     @property
+    def subject(self) -> AnalysisResult:
+        """Return the result of the pipeline."""
+        return self.analysis
+
+    @property
     def function(self) -> Function:
         """Return the function."""
         return self.analysis.function
 
     @property
-    def name(self) -> str:
-        """Return the name of the function, as the input spells it: untrusted text."""
-        return self.analysis.function.name
-
-    @property
-    def arch(self) -> str:
-        """Return the architecture: `sm_61`."""
-        return self.analysis.function.arch
-
-    @property
-    def wcet(self) -> int | None:
-        """Return the bound of one warp that runs alone."""
-        return self.analysis.wcet.value if self.analysis.wcet.bound else None
-
-    @property
-    def makespan(self) -> int | None:
-        """Return the bound of the warps that were asked for, or are resident, on one SM; None also where none was asked for."""
-        makespan = self.analysis.makespan
-        return makespan.bound.value if makespan is not None else None
-
-    @property
-    def warps(self) -> int | None:
-        """Return of how many warps `makespan` speaks."""
-        makespan = self.analysis.makespan
-        return makespan.residents.warps if makespan is not None else None
-
-    @property
-    def grid(self) -> int | None:
-        """Return the bound of the whole grid; None also where no grid was given."""
-        makespan = self.analysis.makespan
-        return makespan.grid.value if makespan is not None and makespan.grid is not None else None
-
-    @property
-    def grid_us(self) -> float | None:
-        """Return the bound of the whole grid in microseconds at the boost clock of the GPU; None also where no GPU was given."""
-        return self.analysis.grid_us
-
-    @property
-    def worst_path(self) -> str | None:
-        """Return the kernel string of a path that costs as much as the WCET: `L2C9(L1C4)^10`."""
-        return documents.string(self.analysis.worst_path)
-
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """Return everything that forbids a bound, by address."""
-        return self.analysis.gaps
-
-    @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the bounds rest on; nothing where there is none."""
         return self.analysis.assumptions
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        """Return the loops, one for each call context."""
-        nodes, bounds = self.analysis.cfg.nodes, self.analysis.bounds
-        rows = zip(self.analysis.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
-        return tuple(Loop(nodes[loop.head].start, bound, origin.value, reason) for loop, bound, origin, reason in rows)
 
     @property
     def graph(self) -> Graph:
@@ -120,7 +54,7 @@ class Kernel:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""
-        return {**documents.analysis(self.analysis), **profile.document(self.analysis)}
+        return document(AnalysisFields, self.analysis, "profile")
 
     def _repr_html_(self) -> str:
         return tables.kernels((tables.KernelLine(self.analysis, self.assumptions),))
@@ -162,7 +96,7 @@ class Kernels(Sequence[Kernel]):
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return the document of `sassan analyze --json`."""
-        return {**documents.tool(), "functions": [kernel.to_dict() for kernel in self.found]}
+        return {**tool(), "functions": [kernel.to_dict() for kernel in self.found]}
 
     def _repr_html_(self) -> str:
         return tables.kernels(tuple(tables.KernelLine(kernel.analysis, kernel.assumptions) for kernel in self.found))

@@ -7,11 +7,11 @@ from typing import cast
 
 from sassan.api import checking
 from sassan.app import documents
-from sassan.app.documents import Value
-from sassan.app.makespan import document
+from sassan.app.makespan.document import InstanceFields
 from sassan.app.makespan.instances import instance
 from sassan.app.makespan.search import Answer, search
 from sassan.errors import UsageError
+from sassan.fields.field import Value, document
 from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 from sassan.makespan.problem import Problem, Processor
@@ -92,7 +92,7 @@ class Makespan:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan makespan --json` says."""
-        return {**documents.tool(), **document.numbers(self.answer), "schedule": document.schedule(self.answer)}
+        return {**documents.tool(), **document(InstanceFields, self.answer)}
 
     def _repr_svg_(self) -> str | None:
         return self.svg() if self.schedule is not None else None

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kind_of
+from sassan.fields.kinds import address
 from sassan.names import visible
 from sassan.render.text import shorten
 

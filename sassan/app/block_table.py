@@ -1,11 +1,13 @@
 """The blocks of a function: what each costs, how often the worst path executes it, and its share of the WCET."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.app import documents
+from sassan.app.documents import HeadFields
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
+from sassan.fields.field import NONE, Declare, Record
+from sassan.fields.kinds import ADDRESS, BOUND, COUNT, LINE, SHARE, TEXT, array, merged, nullable, one
+from sassan.fields.shared import GAPS
 from sassan.ipet.sm.optima import out_of
 from sassan.ir import SourceLine
 
@@ -40,7 +42,7 @@ def rows(result: AnalysisResult) -> tuple[BlockRow, ...]:
             node.context,
             line_of(result.function, node.start),
             len(node.code),
-            documents.string(letters),
+            None if letters is None else str(letters),
             shown,
             count,
             (count * cost / wcet.value if wcet.value else 0.0) if count is not None else None,
@@ -49,16 +51,32 @@ def rows(result: AnalysisResult) -> tuple[BlockRow, ...]:
     )
 
 
-def document(row: BlockRow) -> Mapping[str, documents.Value]:
-    """Return the keys of a block."""
-    return {
-        "address": documents.address(row.start),
-        "end": documents.address(row.end),
-        "context": [documents.address(site) for site in row.context],
-        "source": {"file": row.source.file, "line": row.source.line} if row.source is not None else None,
-        "instructions": row.instructions,
-        "string": row.string,
-        "cost": row.cost,
-        "executions": row.executions,
-        "share": row.share,
-    }
+_of_block, _of = Declare[BlockRow](), Declare[AnalysisResult]()
+
+
+class BlockFields(Record[BlockRow]):
+    """A block of the graph."""
+
+    start = _of_block(ADDRESS, "its first instruction", key="address", csv="address", head="address")
+    end = _of_block(ADDRESS, "its last instruction", csv="end")
+    context = _of_block(array(ADDRESS), "call sites that lead to it", csv="context")
+    source = _of_block(LINE, "the line that its first instruction was made from", csv="source", head="line")
+    instructions = _of_block(COUNT, "how many it has", csv="instructions", head="instr")
+    string = _of_block(TEXT, "its kernel string", csv="string", head="string", head_after="share", shown=lambda row: row.string or "?")
+    cost = _of_block(BOUND, "of one execution, in cycles of the cost model", csv="cost", head="cost")
+    executions = _of_block(BOUND, "by one warp on the worst path, null where there is none", csv="executions", head="executions")
+    share = _of_block(
+        nullable(SHARE),
+        "of the WCET, from 0 to 1",
+        csv="share",
+        head="share",
+        shown=lambda row: NONE if row.share is None else f"{row.share:.1%}",
+    )
+
+
+class BlocksFields(Record[AnalysisResult]):
+    """What `sassan blocks` says of one function."""
+
+    _head = _of(merged(HeadFields), "the function", lambda result: result)
+    gaps = _of(GAPS, "everything that forbids a bound, by address")
+    blocks = _of(array(one(BlockFields)), "in the order of the graph", rows)

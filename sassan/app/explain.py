@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, AMOUNT, COUNT, LINE, STRING, array, one
 from sassan.ipet.sm.gpu import access_time, demand, kept
 from sassan.ipet.sm.optima import block_maximum, executions, out_of
 from sassan.ir import SourceLine
@@ -66,6 +68,67 @@ class Explanation:
     terms: tuple[tuple[str, Fraction], ...] = ()
     accesses: tuple[AccessPart, ...] = ()
     buffers: Fraction = Fraction(0)
+
+
+_of_reason, _of_block, _of_part = Declare[tuple[str, int]](), Declare[BlockPart](), Declare[InstructionPart]()
+_of_term, _of_access, _of = Declare[tuple[str, Fraction]](), Declare[AccessPart](), Declare[Explanation]()
+
+
+class ReasonFields(Record[tuple[str, int]]):
+    """The cycles of the WCET that are spent for one reason."""
+
+    reason = _of_reason(STRING, "what is waited for, or done", lambda pair: pair[0])
+    cycles = _of_reason(COUNT, "of the WCET, in cycles of the cost model", lambda pair: pair[1])
+
+
+class BlockPartFields(Record[BlockPart]):
+    """What a block adds to the WCET."""
+
+    address = _of_block(ADDRESS, "its first instruction")
+    source = _of_block(LINE, "the line that it was made from")
+    count = _of_block(COUNT, "executions on the worst path")
+    cost = _of_block(COUNT, "of one execution, in cycles of the cost model")
+    cycles = _of_block(COUNT, "of all executions")
+    reason = _of_block(STRING, "that of most of its cycles")
+
+
+class InstructionPartFields(Record[InstructionPart]):
+    """What an instruction adds to the WCET for one reason."""
+
+    address = _of_part(ADDRESS, "of the instruction")
+    source = _of_part(LINE, "the line that it was made from")
+    opcode = _of_part(STRING, "of the instruction")
+    reason = _of_part(STRING, "what it waits for, or does")
+    cycles = _of_part(COUNT, "of all executions, in cycles of the cost model")
+
+
+class TermFields(Record[tuple[str, Fraction]]):
+    """A part of the bound of the grid."""
+
+    term = _of_term(STRING, "which part it is", lambda pair: pair[0])
+    cycles = _of_term(AMOUNT, "of the bound", lambda pair: float(pair[1]))
+
+
+class AccessPartFields(Record[AccessPart]):
+    """What an access adds to the memory term of the grid."""
+
+    address = _of_access(ADDRESS, "of the instruction")
+    source = _of_access(LINE, "the line that it was made from")
+    opcode = _of_access(STRING, "of the instruction")
+    executions = _of_access(COUNT, "by one warp, at most")
+    sectors = _of_access(COUNT, "of one execution, at most")
+    cycles = _of_access(AMOUNT, "of all warps", lambda part: float(part.cycles))
+
+
+class ExplanationFields(Record[Explanation]):
+    """The parts of the bounds, each from the largest on."""
+
+    wcet = _of(array(one(ReasonFields)), "reasons, which add up to the WCET", lambda known: known.reasons)
+    blocks = _of(array(one(BlockPartFields)), "blocks on the worst path")
+    instructions = _of(array(one(InstructionPartFields)), "instructions on the worst path")
+    grid = _of(array(one(TermFields)), "terms, which add up to the bound of the grid", lambda known: known.terms)
+    memory = _of(array(one(AccessPartFields)), "accesses, which add up to the memory term", lambda known: known.accesses)
+    buffers = _of(AMOUNT, "cycles in which DRAM transfers the buffers once", lambda known: float(known.buffers))
 
 
 def explain(result: AnalysisResult) -> Explanation | None:

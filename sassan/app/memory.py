@@ -1,5 +1,6 @@
 """The memory accesses of a function, for the launch of its result."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -136,5 +137,5 @@ def _not_followed(function: Function) -> Gap:
 
 def line_of(function: Function, address: int) -> SourceLine | None:
     """Return the source line of an instruction, None where it is not known."""
-    lines = [line for line in function.lines if line.address <= address]
-    return lines[-1] if lines else None
+    place = bisect_right(function.lines, address, key=lambda line: line.address)
+    return function.lines[place - 1] if place else None

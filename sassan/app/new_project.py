@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sassan.app import documents
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import profile, saved_results
 from sassan.app.builds.build import Build
 from sassan.app.builds.numbers import asked
@@ -16,6 +16,7 @@ from sassan.app.views import check_control
 from sassan.checked import quoted
 from sassan.errors import Gap
 from sassan.estimate.arguments import numbers_missing
+from sassan.fields.field import document
 from sassan.launches import Launches, table
 
 BASELINE = "sassan-baseline.json"
@@ -104,7 +105,7 @@ def _gates(build: Build) -> Iterator[str]:
 
 def _unbounded(results: Sequence[AnalysisResult]) -> str:
     """Return how many functions lack a bound that was asked for, and which, '' where none does."""
-    known = [saved_results.of(documents.analysis(result)) for result in results]
+    known = [saved_results.of(document(AnalysisFields, result)) for result in results]
     missing = [next((measure for measure in asked(each) if each.number(measure) is None), None) for each in known]
     count = Counter(measure for measure in missing if measure is not None)
     return ", ".join(f"{number} of {len(results)} functions have no {measure}" for measure, number in count.items())

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sassan.access import Access
-from sassan.app import documents
+from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.estimate_fields import EstimateFields
 from sassan.app.estimating import estimated
 from sassan.app.inputs import Observer
 from sassan.app.makespan.cycles import with_schedule
@@ -18,6 +19,7 @@ from sassan.app.sources import Sources, base
 from sassan.app.views import page_sketch
 from sassan.compilers.source import is_source
 from sassan.executor import Executor
+from sassan.fields.field import document
 from sassan.frontend.ptx.source_map import PtxLine
 from sassan.render.html.layout import place
 from sassan.render.html.sketch import GraphRecord
@@ -48,7 +50,7 @@ def records(  # noqa: PLR0913 - what a page may show of a result
     searches = [searched(result, how) for result in observer.steps(results, "scheduling")]
     return [
         {
-            **documents.analysis(result),
+            **document(AnalysisFields, result),
             "graph": graph,
             "search": search,
             "measured": (measured or {}).get(result.function.name, []),
@@ -92,7 +94,7 @@ def with_sources(
 def _estimate(result: AnalysisResult) -> Mapping[str, Any] | None:
     """Return the estimate of the launch of a kernel, None where no GPU or no launch is given, or where it has gaps."""
     known = estimated(result).estimate if result.settings.gpu is not None and result.function.kernel else None
-    return {**documents.estimate(known), "timeline": asdict(known.timeline)} if known is not None else None
+    return {**document(EstimateFields, known), "timeline": asdict(known.timeline)} if known is not None else None
 
 
 def _registers(result: AnalysisResult) -> list[str]:

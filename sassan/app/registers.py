@@ -1,12 +1,13 @@
 """The registers of a function: in use, spilled, and how many fewer would let one more block be resident."""
 
-from sassan.app.documents import Value, address
 from sassan.app.result import AnalysisResult
 from sassan.errors import InputError
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, BOUND, COUNT, address, array, nullable, one
 from sassan.ir import Function, Language
 from sassan.machine import machine_of
 from sassan.registers.liveness import liveness
-from sassan.registers.pressure import Pressure, pressure
+from sassan.registers.pressure import Gain, Pressure, pressure
 from sassan.warpcfg.blocks import FactsOf
 
 
@@ -32,21 +33,26 @@ def registers_of_result(result: AnalysisResult) -> Pressure | None:
     return pressure(function, live, known.occupancy, machine_of(function.arch, result.settings.machine))
 
 
-def document(known: Pressure | None) -> Value:
-    """Return the keys of the registers of a function, None where they are not known."""
-    if known is None:
-        return None
-    gain = known.gain
-    gained: Value = None
-    if gain is not None:
-        gained = {"registers": gain.registers, "blocks": gain.blocks, "over": [address(at) for at in gain.addresses]}
-    return {
-        "in_use": known.most,
-        "address": address(known.address),
-        "allocated": known.allocated,
-        "spills": {"loads": known.spills.loads, "stores": known.spills.stores},
-        "one_more_block": gained,
-    }
+_of_gain, _of = Declare[Gain](), Declare[Pressure]()
+
+
+class GainFields(Record[Gain]):
+    """What lets one more block be resident."""
+
+    registers = _of_gain(COUNT, "to save for it, per thread")
+    blocks = _of_gain(COUNT, "then resident")
+    over = _of_gain(array(ADDRESS), "instructions at which more are in use", lambda gain: gain.addresses)
+
+
+class PressureFields(Record[Pressure]):
+    """The general registers of a function."""
+
+    in_use = _of(COUNT, "the most that are in use at once", lambda known: known.most)
+    address = _of(ADDRESS, "where that is")
+    allocated = _of(BOUND, "per thread, null where the input does not say")
+    loads = _of(COUNT, "loads from places of the stack", lambda known: known.spills.loads, key="spills.loads")
+    stores = _of(COUNT, "stores to places of the stack", lambda known: known.spills.stores, key="spills.stores")
+    gain = _of(nullable(one(GainFields)), "what lets one more block be resident", key="one_more_block")
 
 
 def sentences(known: Pressure) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.sm.makespan import Makespan
-from sassan.ipet.sm.residency import Residency
+from sassan.ipet.sm.residency import Grid, Residency
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa
@@ -27,6 +27,21 @@ class Scheduled:
     cycles: int | None
     rule: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop: the address of its header, the largest number of back edges that a thread takes per entry, and where that comes from.
+
+    `bound` is None where it is unknown; `source` is `fact`, `inferred`, `default`, `yield` or `none`, `reason` the argument of an
+    inferred one; `context` are the call sites that lead to it.
+    """
+
+    head: int
+    bound: int | None
+    source: str
+    reason: str
+    context: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,21 @@ class AnalysisResult:
     def grid_bound(self) -> int | None:
         """The bound of the whole grid in cycles, None where it is not known or not wanted."""
         return self.makespan.grid.value if self.makespan is not None and self.makespan.grid is not None else None
+
+    @property
+    def shape(self) -> Grid | None:
+        """The grid whose bound is known or has gaps, None where none is wanted."""
+        return self.makespan.residents.grid if self.makespan is not None and self.makespan.grid is not None else None
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops, one for each call context."""
+        nodes, bounds = self.cfg.nodes, self.bounds
+        rows = zip(self.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
+        return tuple(
+            Loop(nodes[loop.head].start, bound, origin.value, reason, tuple(nodes[loop.head].context))
+            for loop, bound, origin, reason in rows
+        )
 
     @property
     def divergent_branches(self) -> int:

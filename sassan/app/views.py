@@ -1,7 +1,8 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sassan.access import Access
 from sassan.app.analysis import explored, launched, warp_graph
@@ -9,11 +10,12 @@ from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.touched import touched
+from sassan.fields.field import document
 from sassan.ilp import write
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.languages import isa_of
-from sassan.render.graph.cfg_json import CfgDocument, cfg_document
+from sassan.render.graph.cfg_json import GraphDocument, GraphFields
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import dot_text
 from sassan.render.graph.draw import FORMATS, Drawing
@@ -70,9 +72,14 @@ def draw(result: AnalysisResult, form: str, content: DrawingContent = _PLAIN) ->
     return render(dot_text(result.cfg, decorations, level=Level(content.level), listing=content.listing, focus=content.focus), form)
 
 
-def graph_document(result: AnalysisResult, level: str = "warp") -> CfgDocument:
+def graph_document(result: AnalysisResult, level: str = "warp") -> Mapping[str, Any]:
     """The graph of a result as plain data, with what a drawing shows."""
-    return cfg_document(result.cfg, _decorations(result), level=Level(level))
+    return document(GraphFields, result_graph(result, level))
+
+
+def result_graph(result: AnalysisResult, level: str = "warp") -> GraphDocument:
+    """The graph of a result, with what a drawing shows."""
+    return GraphDocument(result.cfg, _decorations(result), Level(level))
 
 
 def _decorations(result: AnalysisResult) -> Decorations:

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sassan.app import documents
-from sassan.app.documents import Value
 from sassan.errors import SassanError
+from sassan.fields.field import Declare, Record, Value, document
+from sassan.fields.kinds import BOUND, TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,16 @@ class Place:
         """Say whether this is the last line of the file."""
         return self.function is None or self.functions is None or self.function + 1 >= self.functions
 
-    def entry(self) -> Value:
-        """Return the value of `input`."""
-        entry: dict[str, Value] = {"sha256": self.digest}
-        if self.function is not None:
-            entry["function"] = self.function
-        if self.functions is not None:
-            entry["functions"] = self.functions
-        return entry
+
+_of_place = Declare[Place]()
+
+
+class PlaceFields(Record[Place]):
+    """Where the line of a batch belongs."""
+
+    digest = _of_place(TEXT, "of the content of the file, null where it could not be read", key="sha256")
+    function = _of_place(BOUND, "which function of the file it is", when=lambda place: place.function is not None)
+    functions = _of_place(BOUND, "how many functions the file holds", when=lambda place: place.functions is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,18 @@ def line(document: Mapping[str, Value]) -> bytes:
 
 def refusal(place: Place, error: SassanError, name: str = "", arch: str = "") -> Mapping[str, Value]:
     """Return the line of a file, or of a function of it, that was refused."""
-    entry = {key: value for key, value in documents.refusal(place.file, error).items() if key != "file"}
     known: dict[str, Value] = {"name": name, "arch": arch} if name else {}
-    return {**known, "file": place.file, "error": {**entry, "status": error.status}, "input": place.entry()}
+    return {
+        **known,
+        "file": place.file,
+        "error": {**document(documents.ErrorFields, error), "status": error.status},
+        "input": document(PlaceFields, place),
+    }
 
 
 def nothing(place: Place) -> Mapping[str, Value]:
     """Return the line of a file that holds no function that is asked for."""
-    return {"file": place.file, "input": place.entry()}
+    return {"file": place.file, "input": document(PlaceFields, place)}
 
 
 def outcome(document: Mapping[str, object], seconds: float | None = None) -> LineOutcome | None:

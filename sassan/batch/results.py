@@ -10,12 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from sassan.app import documents
 from sassan.batch.job import Job
 from sassan.batch.lines import LineOutcome, Place, line, outcome, place
 from sassan.errors import SassanError, UsageError, is_full, no_space
+
+if TYPE_CHECKING:
+    from sassan.fields.field import Value
 
 _KEY = "batch"
 _ANEW = "start again with --overwrite, or name another file"
@@ -49,7 +52,7 @@ class ResultsFile:
         while another batch writes it, `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
         """
         self._path = path
-        self._head = {**documents.tool(), _KEY: {"settings": cast("dict[str, documents.Value]", job.fingerprint())}}
+        self._head = {**documents.tool(), _KEY: {"settings": cast("dict[str, Value]", job.fingerprint())}}
         self._file = _open(path)
         try:
             self.begun = self._begin(resume=resume, overwrite=overwrite)

@@ -1,12 +1,13 @@
 """What became of a batch, in numbers that do not grow with it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
 
-from sassan.app.documents import Value
 from sassan.batch.lines import LineOutcome
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import AMOUNT, COUNT, STRING, array, mapping, one
 
 _SLOWEST = 5
 _REFUSED = 5
@@ -62,17 +63,28 @@ class Summary:
                     key=lambda slow: (slow.seconds, slow.name, slow.file),
                 )
 
-    def document(self) -> Mapping[str, Value]:
-        """Return the summary as JSON has it."""
-        return {
-            "files": self.files,
-            "functions": self.functions,
-            "bounded": self.bounded,
-            "gaps": dict(sorted(self.gaps.items())),
-            "refused": dict(sorted(self.refused.items())),
-            "passed": self.passed,
-            "repeated": self.repeated,
-            "before": self.before,
-            "seconds": round(self.seconds, 3),
-            "slowest": [{"name": slow.name, "file": slow.file, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
-        }
+
+_of_slow, _of = Declare[Slow](), Declare[Summary]()
+
+
+class SlowFields(Record[Slow]):
+    """A function whose analysis took long."""
+
+    name = _of_slow(STRING, "of the function, empty for a file")
+    file = _of_slow(STRING, "that holds it")
+    seconds = _of_slow(AMOUNT, "that it took", lambda slow: round(slow.seconds, 3))
+
+
+class BatchSummaryFields(Record[Summary]):
+    """What became of a batch."""
+
+    files = _of(COUNT, "that are done")
+    functions = _of(COUNT, "of these files")
+    bounded = _of(COUNT, "functions with a WCET")
+    gaps = _of(mapping(COUNT), "functions with gaps, by code", lambda summary: dict(sorted(summary.gaps.items())))
+    refused = _of(mapping(COUNT), "files and functions that were refused, by code", lambda summary: dict(sorted(summary.refused.items())))
+    passed = _of(COUNT, "files of folders that are no GPU code")
+    repeated = _of(COUNT, "files that were named twice")
+    before = _of(COUNT, "lines of an earlier run")
+    seconds = _of(AMOUNT, "that it took", lambda summary: round(summary.seconds, 3))
+    slowest = _of(array(one(SlowFields)), "the functions that took longest")

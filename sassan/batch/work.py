@@ -13,19 +13,20 @@ from functools import lru_cache
 from time import perf_counter
 
 from sassan import frontend
-from sassan.app import documents
 from sassan.app.analysis import analyze
-from sassan.app.documents import Value
+from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.estimate_fields import LaunchFields, TimedLaunch
 from sassan.app.inputs import check_settings, wanted
 from sassan.app.launches import analyze_launches
 from sassan.app.reading import read_program
 from sassan.app.request import AnalysisRequest
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
-from sassan.batch.lines import LineOutcome, Place, line, nothing, outcome, refusal
+from sassan.batch.lines import LineOutcome, Place, PlaceFields, line, nothing, outcome, refusal
 from sassan.compilers.source import is_source
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
+from sassan.fields.field import Value, document
 from sassan.frontend.load import LIMIT
 from sassan.ir import Function
 from sassan.launches import Launches
@@ -212,7 +213,7 @@ def _document(request: AnalysisRequest, place: Place, function: Function) -> Map
     )
     check_settings(replace(settings, launch=replace(settings.launch, parameters=known)), (function,), (function,), partial=True)
     launched = {} if request.recording is None else {"launches": _launches(request, request.recording, place, function)}
-    return {**documents.analysis(analyze(function, settings, place.file)), **launched, "input": place.entry()}
+    return {**document(AnalysisFields, analyze(function, settings, place.file)), **launched, "input": document(PlaceFields, place)}
 
 
 def _launches(request: AnalysisRequest, recording: Launches, place: Place, function: Function) -> list[Value]:
@@ -221,7 +222,7 @@ def _launches(request: AnalysisRequest, recording: Launches, place: Place, funct
         launch for launch in recording.launches if launch.kernel == function.name and function.image in ("", launch.code or function.image)
     )
     results = analyze_launches([(place.file, function)], replace(recording, launches=launches), request.settings)
-    return [documents.launch(result) for result in results]
+    return [document(LaunchFields, TimedLaunch(result)) for result in results]
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sassan.app import documents
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.options import machine_of_product
@@ -23,6 +22,7 @@ from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.space.genes import Choice, Genome
 from sassan.evolve.space.shapes import ShapeProblem
 from sassan.executor import More
+from sassan.fields.kinds import address
 from sassan.frontend import Image, read, read_ahead
 from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function
@@ -197,7 +197,7 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
         Objective.ESTIMATE.value: known_time.us if known_time is not None else None,
     }
     loops = tuple(
-        LoopBound(documents.address(result.cfg.nodes[loop.head].start), bound, origin.value)
+        LoopBound(address(result.cfg.nodes[loop.head].start), bound, origin.value)
         for loop, bound, origin in zip(result.cfg.loops, result.bounds.of_loop, result.bounds.origins, strict=True)
     )
     costs = [numbers[objective.value] for objective in config.objectives if objective is not Objective.MEASURED]
@@ -214,7 +214,7 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
 def _gap(gap: Gap) -> str:
     """Return the text of a gap; loops can only be bounded by the launch of the configuration."""
     message, remedy, _ = gap.message.partition(REMEDY)
-    return f"{documents.address(gap.address)}: {message}" + (": set block, grid and param in [launch]" if remedy else "")
+    return f"{address(gap.address)}: {message}" + (": set block, grid and param in [launch]" if remedy else "")
 
 
 def _missing(result: AnalysisResult) -> str:

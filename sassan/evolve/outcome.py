@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
-from sassan.app import documents
-from sassan.app.documents import Value
-from sassan.assumptions import Assumption, Kind
+from sassan.assumptions import Assumption, Kind, kinds
+from sassan.evolve.space.config import KernelSource
+from sassan.fields.field import Declare, Record, Value, document
+from sassan.fields.kinds import AMOUNT, BOUND, FIGURE, SPELLED, STRING, TEXT, array, choice, mapping, one
 
 INFINITE = float("inf")
 
@@ -59,18 +60,42 @@ class Outcome:
         return self.costs if self.status is OutcomeStatus.BOUNDED else (INFINITE,) * objectives
 
 
+_of_loop, _of, _of_kernel = Declare[LoopBound](), Declare[Outcome](), Declare[KernelSource]()
+
+
+class KernelSourceFields(Record[KernelSource]):
+    """The source of a kernel."""
+
+    path = _of_kernel(STRING, "its file", key="source")
+    arch = _of_kernel(STRING, "architecture: `sm_61`")
+    function = _of_kernel(TEXT, "its name, null where the file has one alone")
+
+
+class LoopBoundFields(Record[LoopBound]):
+    """A loop."""
+
+    head = _of_loop(SPELLED, "address of its header")
+    bound = _of_loop(BOUND, "back edges per entry")
+    source = _of_loop(STRING, "where the bound comes from")
+
+
+class OutcomeFields(Record[Outcome]):
+    """What became of an individual."""
+
+    status = _of(choice(*OutcomeStatus), "its status", lambda outcome: outcome.status.value, key="fate")
+    costs = _of(array(AMOUNT), "a value per objective, in its unit; empty without a bound")
+    numbers = _of(mapping(FIGURE), "all known numbers", lambda outcome: dict(sorted(outcome.numbers.items())))
+    loops = _of(array(one(LoopBoundFields)), "bounds of the loops for the one launch")
+    why = _of(STRING, "why it has no bound; empty where it has")
+    cubin = _of(STRING, "SHA-256 of its machine code; empty where there is none")
+    assumptions = _of(array(STRING), "what the numbers rest on", optional=True)
+    _kinds = _of(array(STRING), "what backs each assumption", lambda outcome: kinds(outcome.assumptions), key="assumption_kinds")
+    bound_by = _of(STRING, "what explains most of the estimated time")
+
+
 def to_json(outcome: Outcome) -> dict[str, Value]:
     """Return an outcome as JSON."""
-    return {
-        "fate": outcome.status.value,
-        "costs": list(outcome.costs),
-        "numbers": dict(sorted(outcome.numbers.items())),
-        "loops": [{"head": loop.head, "bound": loop.bound, "source": loop.source} for loop in outcome.loops],
-        "why": outcome.why,
-        "cubin": outcome.cubin,
-        **documents.assumptions(outcome.assumptions),
-        "bound_by": outcome.bound_by,
-    }
+    return document(OutcomeFields, outcome, "assumptions")
 
 
 def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:

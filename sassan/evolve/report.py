@@ -6,20 +6,24 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 from sassan.app import documents
-from sassan.app.documents import Value
 from sassan.assumptions import checked, proved
 from sassan.errors import MissingToolError, SelfCheckError
 from sassan.evolve.compilation.compile import CompileResult, CompileStatus
 from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, EvaluationTask, compiled, content, job
-from sassan.evolve.outcome import to_json
+from sassan.evolve.outcome import KernelSourceFields, OutcomeFields, OutcomeStatus
 from sassan.evolve.plot import convergence
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
 from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import put
 from sassan.extras import install
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Kind, Record, Value
+from sassan.fields.kinds import COUNT, FIGURE, STRING, WHOLE, array, mapping, merged, nullable, one
+from sassan.fields.shared import MODEL, AssumedFields
 
 _SHOWN = 32
 """Maximum number of individuals of the front whose cubins are written."""
@@ -81,52 +85,112 @@ def _equal(config: Config, runner: Runner) -> str:
     return f"no GPU ran the individuals: that they compute the same results is claimed by the configuration{rounding}"
 
 
+class NamedIndividual(NamedTuple):
+    """An individual, and what its files are called."""
+
+    config: Config
+    individual: Individual
+    name: str
+
+
+class SearchReport(NamedTuple):
+    """A search, its configuration, and the run that evaluated it."""
+
+    config: Config
+    result: SearchResult
+    runner: Runner
+
+    def shown(self, individual: Individual | None, name: str) -> NamedIndividual | None:
+        """Return an individual with its name, None for none."""
+        return None if individual is None else NamedIndividual(self.config, individual, name)
+
+
+_of_individual, _of = Declare[NamedIndividual](), Declare[SearchReport]()
+
+
+class IndividualFields(Record[NamedIndividual]):
+    """An individual of a search."""
+
+    genome = _of_individual(array(WHOLE), "its genes", lambda each: each.individual.genome)
+    choice = _of_individual(STRING, "their values", lambda each: str(each.individual.choice))
+    command = _of_individual(STRING, "that compiles it", lambda each: command(each.config, each.individual, each.name))
+    launch = _of_individual(STRING, "its launch", lambda each: str(each.config.shape.launch(each.individual.choice)))
+    _outcome = _of_individual(merged(OutcomeFields), "what became of it", lambda each: each.individual.outcome)
+
+
+def _counts(report: SearchReport) -> Mapping[str, int]:
+    result = report.result
+    return {"evaluated": sum(result.status_counts.values()), "compiled": _compiled(result), **result.status_counts}
+
+
+def _curves(report: SearchReport) -> Mapping[str, list[list[float | None]]]:
+    curves = report.result.curves.items()
+    return {name: [[cost if isfinite(cost) else None for cost in costs] for costs in points] for name, points in curves}
+
+
+_COUNTS: Kind[Mapping[str, int]] = Kind(
+    {
+        "type": "object",
+        "required": ["evaluated", "compiled", *OutcomeStatus],
+        "properties": dict.fromkeys(("evaluated", "compiled", *OutcomeStatus), COUNT.schema),
+    },
+    dict,
+)
+
+
+class SearchFields(Record[SearchReport]):
+    """What `sassan evolve` says, and the file result.json."""
+
+    config = _of(STRING, "the configuration", lambda each: each.config.file)
+    kernel = _of(one(KernelSourceFields), "the kernel", lambda each: each.config.kernel)
+    objectives = _of(array(STRING), "what is minimized", lambda each: [objective.value for objective in each.config.objectives])
+    model = _of(MODEL, "cost model of the bounds", lambda each: each.config.model)
+    seed = _of(WHOLE, "of the search", lambda each: each.config.plan.seed)
+    budget = _of(COUNT, "individuals that may be evaluated", lambda each: each.config.plan.budget)
+    space = _of(COUNT, "individuals that there are", lambda each: each.config.space.size)
+    default = _of(nullable(one(IndividualFields)), "the default", lambda each: each.shown(each.result.default, "default"))
+    best = _of(
+        nullable(one(IndividualFields)), "the best, null where nothing is bounded", lambda each: each.shown(each.result.best, "best")
+    )
+    front = _of(
+        array(one(IndividualFields)),
+        "those that no other is better than, best first",
+        lambda each: [
+            NamedIndividual(each.config, individual, f"front/{number:03d}") for number, individual in enumerate(each.result.front)
+        ],
+    )
+    counts = _of(_COUNTS, "individuals: `evaluated`, `compiled`, and by status", _counts)
+    generations = _of(COUNT, "of the search", lambda each: each.result.generations)
+    sampled = _of(
+        COUNT, "individuals of random search", lambda each: len(each.result.curves.get("random search", ())), key="random_search.evaluated"
+    )
+    best_sampled = _of(
+        nullable(one(IndividualFields)),
+        "the best of them",
+        lambda each: each.shown(each.result.sampled, "random"),
+        key="random_search.best",
+    )
+    convergence = _of(
+        mapping(array(array(FIGURE))), "of each search, the best cost so far of each objective after each evaluation", _curves
+    )
+    _assumed = _of(merged(AssumedFields), "what the comparison rests on", lambda each: assumptions(*each))
+    compilers = _of(STRING, "of this run", lambda each: str(each.runner.tools), key="run.compilers")
+    evaluated = _of(COUNT, "individuals of this run", lambda each: each.runner.statistics.evaluated, key="run.evaluated", optional=True)
+    cached = _of(COUNT, "those that were taken from the cache", lambda each: each.runner.statistics.cached, key="run.cached", optional=True)
+
+
 def document(config: Config, result: SearchResult, runner: Runner) -> Mapping[str, Value]:
     """Return the JSON document of the result and of this run: how much of it was evaluated, and found in the cache."""
-    statistics: dict[str, Value] = {"evaluated": runner.statistics.evaluated, "cached": runner.statistics.cached}
-    return {**_result(config, result, runner), "run": {"compilers": str(runner.tools), **statistics}}
+    return {**documents.tool(), **fields.document(SearchFields, SearchReport(config, result, runner), "evaluated", "cached")}
 
 
 def _result(config: Config, result: SearchResult, runner: Runner) -> dict[str, Value]:
     """Return the JSON document of the result: a function of the configuration and the compilers, the same where a search was resumed."""
-    return {
-        **documents.tool(),
-        "config": config.file,
-        "kernel": {"source": config.kernel.path, "arch": config.kernel.arch, "function": config.kernel.function},
-        "objectives": [objective.value for objective in config.objectives],
-        "model": config.model,
-        "seed": config.plan.seed,
-        "budget": config.plan.budget,
-        "space": config.space.size,
-        "default": _individual(config, result.default, "default"),
-        "best": _individual(config, result.best, "best") if result.best is not None else None,
-        "front": [_individual(config, individual, f"front/{number:03d}") for number, individual in enumerate(result.front)],
-        "counts": {"evaluated": sum(result.status_counts.values()), "compiled": _compiled(result), **result.status_counts},
-        "generations": result.generations,
-        "random_search": {
-            "evaluated": len(result.curves.get("random search", ())),
-            "best": _individual(config, result.sampled, "random") if result.sampled is not None else None,
-        },
-        "convergence": {
-            name: [[cost if isfinite(cost) else None for cost in costs] for costs in points] for name, points in result.curves.items()
-        },
-        **documents.assumptions(assumptions(config, result, runner)),
-        "run": {"compilers": str(runner.tools)},
-    }
+    return {**documents.tool(), **fields.document(SearchFields, SearchReport(config, result, runner))}
 
 
 def _compiled(result: SearchResult) -> int:
     return sum(result.status_counts.values()) - result.status_counts["failed"] - result.status_counts["hung"]
-
-
-def _individual(config: Config, individual: Individual, name: str) -> Mapping[str, Value]:
-    return {
-        "genome": list(individual.genome),
-        "choice": str(individual.choice),
-        "command": command(config, individual, name),
-        "launch": str(config.shape.launch(individual.choice)),
-        **{key: value for key, value in to_json(individual.outcome).items() if key != "assumptions"},
-    }
 
 
 def write(config: Config, result: SearchResult, runner: Runner, folder: Path) -> None:

@@ -8,11 +8,11 @@ from random import Random
 from typing import cast
 
 from sassan import __version__
-from sassan.app.documents import Value
 from sassan.errors import UsageError, is_full, no_space
 from sassan.evolve.outcome import Outcome, from_json, to_json
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
+from sassan.fields.field import Value
 from sassan.files import write
 from sassan.system import reading
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sassan.app import documents
 from sassan.app.explorer import FileView
 from sassan.app.sources import base
+from sassan.fields.field import document
 from sassan.render.html.page import Page, html
 
 
@@ -39,7 +40,7 @@ class Views:
         views = [self._views[file] for file in sorted(self._views)]
         functions = [function for view in views for function in view.functions]
         sources = {f"{view.file}:{name}": lines for view in views for name, lines in view.sources.items()}
-        refused = [documents.refusal(view.file, error) for view in views for error in view.errors]
+        refused = [{"file": view.file, **document(documents.ErrorFields, error)} for view in views for error in view.errors]
         return html(Page(self._title, documents.tool(), functions, refused, sources, version, self._spell))
 
     def rows(self) -> Iterator[Mapping[str, object]]:

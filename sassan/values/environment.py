@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_words
-from sassan.ir import Function
+from sassan.ir import Function, Language
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
 from sassan.machine.parameters import bank_layout, layout, name_at, places
 from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_warps
@@ -108,7 +108,7 @@ class LaunchEnvironment:
 
     def origin(self, offset: int) -> str:
         """Return what would have to be given so that the bytes at an offset of constant bank 0 are known."""
-        if self.function.frames:
+        if self.function.language is Language.PTX:
             return f"{PARAMETER}{places(self.function)[offset // _BANK - 1].called}"
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Unpack, get_args, get_origin, get_type_hints
 
 import codes
+import json_page
 import silicon_page
 import typer
 from manpage import _ENVIRONMENT, _STATUS, of_papers
@@ -19,6 +20,7 @@ from manpage import _ENVIRONMENT, _STATUS, of_papers
 import sassan
 from sassan.arch import files
 from sassan.cli import group
+from sassan.fields.field import Field, Record
 from sassan.products import products
 
 _HEAD = "<!-- made by scripts/docs: change the source that it names, not this page -->\n"
@@ -37,6 +39,7 @@ def pages() -> Mapping[str, str]:
         "reference/architectures.md": _architectures(),
         "reference/api.md": _api(),
         "reference/silicon.md": silicon_page.page(_HEAD),
+        **json_page.pages(_HEAD),
     }
 
 
@@ -184,9 +187,17 @@ def _api() -> str:
         value = getattr(sassan, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             lines += [f"## {name}", "", *_described(name, value), ""]
-            members = ((key, member) for key, member in vars(value).items() if inspect.isclass(value) and not key.startswith("_"))
+            members = ((key, member) for key, member in _members(value).items() if not key.startswith("_"))
             lines += [*(line for key, member in members for line in _member(key, member)), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _members(value: type | FunctionType) -> Mapping[str, object]:
+    """What a class defines, and the fields that it inherits."""
+    if not inspect.isclass(value):
+        return {}
+    records = [base for base in value.__mro__ if issubclass(base, Record)]
+    return {**{name: each for base in records for name, each in vars(base).items() if isinstance(each, Field)}, **vars(value)}
 
 
 def _described(name: str, value: type | FunctionType) -> list[str]:
@@ -215,7 +226,7 @@ def _keywords(function: FunctionType) -> list[str]:
 
 
 def _member(name: str, member: object) -> list[str]:
-    text = inspect.getdoc(member) if isinstance(member, property | FunctionType) else None
+    text = inspect.getdoc(member) if isinstance(member, property | FunctionType | Field) else None
     return [f"* `{name}`: {_cell(text)}"] if text else []
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sassan.app.builds.gates import Failure
 from sassan.app.builds.saved_results import Measure, Result
-from sassan.app.documents import Value
 from sassan.app.result import AnalysisResult
+from sassan.fields.field import Value
 
 
 @dataclass(frozen=True, slots=True)

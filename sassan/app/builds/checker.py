@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from sassan import __version__
-from sassan.app import documents
-from sassan.app.builds import gates, mix, profile, resources, saved_results, times, waste
+from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.builds import gates, mix, resources, saved_results, times, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.build import Build
 from sassan.app.builds.checked import Checked, Remark
@@ -23,6 +23,7 @@ from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
 from sassan.app.views import check_control
 from sassan.errors import InputError, UsageError
+from sassan.fields.field import Value, document
 
 _OF_A_LAUNCH = frozenset(
     {
@@ -129,7 +130,7 @@ class Checker:
         results = build.results
         if not build.inputs.refused:
             self._all_used([result.function.name for result in results])
-        rows = [{**documents.analysis(result), **profile.document(result)} for result in results]
+        rows = [document(AnalysisFields, result, "profile") for result in results]
         numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)
@@ -154,7 +155,7 @@ class Checker:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
+    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, Value], numbers: Result) -> Checked:
         idle = id(result) in self._build.idle
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
         absent = _OF_A_LAUNCH if idle else _OF_A_KERNEL if not result.function.kernel else frozenset[Rule]()

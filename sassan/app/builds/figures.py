@@ -1,4 +1,4 @@
-"""What a document says of the code of a function: its accesses and branches, each with its place (`profile.document`)."""
+"""What a document says of the code of a function: its accesses and branches, each with its place (`profile.ProfileFields`)."""
 
 from dataclasses import dataclass
 from math import inf

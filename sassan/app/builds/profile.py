@@ -3,16 +3,18 @@
 Transactions are those of the block that is given. Without one they are counted for a usual block, which shows a change and is no bound.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from sassan.access.accesses import Access
 from sassan.access.opcodes import Space, references
-from sassan.app.documents import Value, address
+from sassan.access.transactions import Count
+from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
-from sassan.ir import Function, Language, Special
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, BOUND, FLAG, LINE, STRING, array, nullable, one
+from sassan.ir import Function, Language, SourceLine, Special
 from sassan.machine.launch import Shape
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -22,21 +24,69 @@ _PLANE: Shape = (32, 8, 1)
 _SECOND_AXIS = "SR_TID.Y"
 
 
-def document(result: AnalysisResult) -> Mapping[str, Value]:
-    """Return the key `profile` of a function."""
-    block = block_of(result)
-    return {
-        "profile": {
-            "block": ",".join(map(str, block)),
-            "assumed": result.settings.launch.block is None,
-            "local": local(result.function),
-            "accesses": None if result.function.language is Language.PTX else list(_accesses(result, block)),
-            "divergent": [
-                {"address": address(at), "source": _source(result.function, at)}
-                for at in sorted({node.end for node in result.cfg.nodes if node.divergent})
-            ],
-        }
-    }
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """An instruction, and the line that it was made from."""
+
+    address: int
+    line: SourceLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledAccess(CodePlace):
+    """An access of memory; `access` is None where it is not followed."""
+
+    opcode: str
+    space: Space
+    access: Access | None
+
+    @property
+    def transactions(self) -> Count | None:
+        """The transactions of a full warp, None where they are unknown."""
+        return self.access.transactions if self.access is not None else None
+
+
+def _divergent(result: AnalysisResult) -> Iterator[CodePlace]:
+    for at in sorted({node.end for node in result.cfg.nodes if node.divergent}):
+        yield CodePlace(at, line_of(result.function, at))
+
+
+_of_place, _of_access, _of = Declare[CodePlace](), Declare[ProfiledAccess](), Declare[AnalysisResult]()
+
+
+class DivergentBranchFields(Record[CodePlace]):
+    """A branch that may split a warp."""
+
+    address = _of_place(ADDRESS, "address of the instruction")
+    source = _of_place(LINE, "the line that it was made from", lambda place: place.line)
+
+
+class ProfiledAccessFields(Record[ProfiledAccess]):
+    """An access of memory in the code, reached or not."""
+
+    address = _of_access(ADDRESS, "address of the instruction")
+    opcode = _of_access(STRING, "its opcode")
+    space = _of_access(STRING, "the memory", lambda each: each.space.value)
+    transactions = _of_access(
+        BOUND, "transactions of a full warp, at most where not `exact`", lambda each: each.transactions.most if each.transactions else None
+    )
+    exact = _of_access(FLAG, "whether it is exactly so many", lambda each: each.transactions is not None and each.transactions.exact)
+    ideal = _of_access(BOUND, "the fewest that its bytes need", lambda each: each.access.ideal if each.access is not None else None)
+    source = _of_access(LINE, "the line that it was made from", lambda each: each.line)
+
+
+class ProfileFields(Record[AnalysisResult]):
+    """What a baseline holds beside bounds; transactions are those of the block."""
+
+    block = _of(STRING, "threads of a block, by axis", lambda result: ",".join(map(str, block_of(result))))
+    assumed = _of(FLAG, "whether the block is a usual one, since none is given", lambda result: result.settings.launch.block is None)
+    local = _of(BOUND, "local memory of a thread", lambda result: local(result.function), unit="bytes")
+    accesses = _of(
+        nullable(array(one(ProfiledAccessFields))),
+        "accesses of memory, null for PTX",
+        lambda result: None if result.function.language is Language.PTX else _accesses(result, block_of(result)),
+    )
+    divergent = _of(array(one(DivergentBranchFields)), "branches that may split a warp", _divergent)
 
 
 def block_of(result: AnalysisResult) -> Shape:
@@ -57,23 +107,14 @@ def local(function: Function) -> int | None:
     return max(sizes, default=None)
 
 
-def _accesses(result: AnalysisResult, block: Shape) -> Iterator[Mapping[str, Value]]:
-    """Yield every access of memory in the order of the code, reached or not; transactions are null where they are not known."""
+def _accesses(result: AnalysisResult, block: Shape) -> Iterator[ProfiledAccess]:
+    """Yield every access of memory in the order of the code, reached or not."""
     known = {(access.address, access.space): access for access in _followed(result, block)}
     for instruction in result.function.instructions:
         for reference in references(instruction):
             if reference.space is not Space.CONSTANT:
-                access = known.get((instruction.address, reference.space))
-                count = access.transactions if access is not None else None
-                yield {
-                    "address": address(instruction.address),
-                    "opcode": instruction.opcode,
-                    "space": reference.space.value,
-                    "transactions": count.most if count is not None else None,
-                    "exact": count is not None and count.exact,
-                    "ideal": access.ideal if access is not None else None,
-                    "source": _source(result.function, instruction.address),
-                }
+                at, access = instruction.address, known.get((instruction.address, reference.space))
+                yield ProfiledAccess(at, line_of(result.function, at), instruction.opcode, reference.space, access)
 
 
 def _followed(result: AnalysisResult, block: Shape) -> tuple[Access, ...]:
@@ -84,8 +125,3 @@ def _followed(result: AnalysisResult, block: Shape) -> tuple[Access, ...]:
         launch = replace(settings.launch, block=block)
         values = with_values(result.cfg, result.isa.facts, launch, lambda facts: explore(function, facts, settings.exploration))
     return touched(values, settings) if values is not None else ()
-
-
-def _source(function: Function, at: int) -> Value:
-    place = bisect_right(function.lines, at, key=lambda line: line.address)
-    return {"file": function.lines[place - 1].file, "line": function.lines[place - 1].line} if place else None

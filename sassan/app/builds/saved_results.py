@@ -1,6 +1,6 @@
 """What is kept of one function between two builds: read from the documents that `analyze --json`, `check --json` and batches write.
 
-A live analysis is converted by the same code (`of(documents.analysis(…))`), so that gates and differences know one form only.
+A live analysis is converted by the same code (`of(document(AnalysisFields, …))`), so that gates and differences know one form only.
 """
 
 import io

@@ -3,11 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from sassan.app import documents
-from sassan.app.documents import Value
+from sassan.alphabet import Letter
+from sassan.app.analysis_fields import MakespanFields, WcetFields, WorstPathFields
+from sassan.app.documents import HeadFields, tool
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
+from sassan.fields.field import Declare, Kind, Record, document
+from sassan.fields.kinds import AMOUNT, BOUND, COUNT, FIGURE, FLAG, POSITIVE, STRING, TEXT, array, mapping, merged, nullable, one
+from sassan.fields.shared import GAPS, AssumedFields
 from sassan.ilp import write
 from sassan.makespan import estimates as papers
 from sassan.makespan.all import states
@@ -21,60 +26,39 @@ _MOST_WARPS = 9
 _FEW_STATES = 500
 
 
-def text(answer: Answer) -> str:
-    """The document of one question about strings, as text."""
-    # The schedule may hold 100,000 rows: each on a line of its own, not on five.
-    document = json.dumps({**documents.tool(), **numbers(answer), "schedule": None}, indent=2)
-    rows = schedule(answer)
-    shown = "null" if rows is None else "[\n    " + ",\n    ".join(json.dumps(row) for row in rows) + "\n  ]"
-    return document.replace('"schedule": null', f'"schedule": {shown}') + "\n"
+class AnsweredKernel(NamedTuple):
+    """A function of a file, and the answers for its paths."""
+
+    kernel: KernelInstances
+    answers: Sequence[Answer]
 
 
-def numbers(answer: Answer) -> dict[str, Value]:
-    """Return what is known of one instance."""
-    known, processor = answer.known, answer.instance.processor
-    strings = [str(string) for string in answer.instance.strings]
+class AnsweredPath(NamedTuple):
+    """One of the paths."""
+
+    kernel: KernelInstances
+    answer: Answer
+
+
+def _strings(answer: Answer) -> list[str]:
+    return [str(string) for string in answer.instance.strings]
+
+
+def _capacities(answer: Answer) -> Mapping[str, int | str]:
     used = {letter for string in answer.instance.strings for letter, count in string.counts().items() if count}
-    capacities: dict[str, Value] = {
+    return {
         letter.value: value.numerator if value.denominator == 1 else str(value)
-        for letter, value in processor.capacity.items()
+        for letter, value in answer.instance.processor.capacity.items()
         if letter in used
     }
-    latency: dict[str, Value] = {letter.value: slots for letter, slots in processor.latency.items()}
-    interval: dict[str, Value] = {letter.value: slots for letter, slots in processor.interval.items()}
-    return {
-        "string": strings[0] if len(strings) == 1 else None,
-        "strings": strings,
-        "warps": answer.instance.warps,
-        "capacities": capacities,
-        "latency": latency,
-        "interval": interval,
-        "blocks": list(answer.instance.problem.blocks),
-        "issue": processor.issue,
-        "exact": known.exact,
-        "lower": known.lower,
-        "upper": known.upper,
-        "gap": known.gap,
-        "engines": [_engine(outcome) for outcome in known.last.values()],
-        "estimates": [{"name": name, "value": value, "bound": False, "note": unsafe} for name, value, unsafe in estimates(answer)],
-        **documents.assumptions(answer.instance.assumptions),
-        "stopped": answer.stopped or None,
-        "seconds": round(answer.seconds, 3),
-        "schedule": None,
-    }
 
 
-def _engine(outcome: EngineResult) -> Value:
-    lower = outcome.lower if outcome.schedule is not None else None
-    return {
-        "name": outcome.engine,
-        "value": outcome.upper if lower is None else lower,
-        "lower": lower,
-        "upper": outcome.upper,
-        "proof": outcome.proof,
-        "seconds": round(outcome.seconds, 6),
-        "note": outcome.note,
-    }
+def _by_letter(numbers: Mapping[Letter, int]) -> Mapping[str, int]:
+    return {letter.value: slots for letter, slots in numbers.items()}
+
+
+def _lower(outcome: EngineResult) -> int | None:
+    return outcome.lower if outcome.schedule is not None else None
 
 
 def schedule(answer: Answer) -> list[list[int | str]] | None:
@@ -88,28 +72,6 @@ def schedule(answer: Answer) -> list[list[int | str]] | None:
         for letter, slot in zip(string.expand(), row, strict=True)
     ]
     return [list(cell) for cell in sorted(cells)]
-
-
-def function(kernel: KernelInstances, answers: Sequence[Answer]) -> Mapping[str, Value]:
-    """Return the entry of one function of a listing."""
-    result = kernel.result
-    paths: list[Value] = [
-        {
-            "string": str(answer.instance.strings[0]) if len(answer.instance.strings) == 1 else None,
-            "cost": max(answer.instance.costs),
-            "condition": kernel.label,
-            "makespan": {**numbers(answer), "schedule": schedule(answer)},
-        }
-        for answer in answers
-    ]
-    return {
-        **documents.head(result),
-        "strings": {"worst_path": documents.string(result.worst_path)},
-        "wcet": documents.wcet(result),
-        "makespan": documents.makespan(result.makespan) if kernel.bound is not None else None,
-        "paths": paths,
-        "gaps": documents.gaps(result.gaps),
-    }
 
 
 def estimates(answer: Answer) -> list[tuple[str, int, str]]:
@@ -147,3 +109,109 @@ def program(answer: Answer, form: str, rows: str) -> str:
     horizon = answer.known.upper if answer.known.upper is not None else waiting_slots(answer.instance.problem)
     model = build(answer.instance.problem, horizon, Form(rows)).model
     return write.lp(model) if form == "lp" else write.mps(model)
+
+
+_of_engine, _of_estimate, _of = Declare[EngineResult](), Declare[tuple[str, int, str]](), Declare[Answer]()
+_of_path, _of_kernel = Declare[AnsweredPath](), Declare[AnsweredKernel]()
+
+
+class EngineFields(Record[EngineResult]):
+    """What an engine found."""
+
+    name = _of_engine(STRING, "which engine it is", lambda outcome: outcome.engine)
+    value = _of_engine(BOUND, "its answer", lambda outcome: outcome.upper if _lower(outcome) is None else _lower(outcome))
+    lower = _of_engine(BOUND, "length of its schedule, null without one", _lower)
+    upper = _of_engine(BOUND, "its bound")
+    proof = _of_engine(STRING, "how the bound is proved")
+    seconds = _of_engine(AMOUNT, "how long it took", lambda outcome: round(outcome.seconds, 6))
+    note = _of_engine(STRING, "a remark")
+
+
+class FormulaFields(Record[tuple[str, int, str]]):
+    """The value of a published formula, which is no bound."""
+
+    name = _of_estimate(STRING, "which formula it is", lambda each: each[0])
+    value = _of_estimate(COUNT, "what it says", lambda each: each[1])
+    bound = _of_estimate(FLAG, "whether it is a bound here", lambda _: False)
+    note = _of_estimate(STRING, "what must be said of it", lambda each: each[2])
+
+
+_SCHEDULE: Kind[list[list[int | str]] | None] = Kind(
+    {
+        "oneOf": [
+            {"type": "null"},
+            {
+                "type": "array",
+                "items": {"type": "array", "prefixItems": [POSITIVE.schema, COUNT.schema, STRING.schema], "minItems": 3, "items": False},
+            },
+        ]
+    }
+)
+
+
+_CAPACITIES: Kind[Mapping[str, int | str]] = Kind({"type": "object", "additionalProperties": {"type": ["integer", "string"]}}, dict)
+
+
+class InstanceFields(Record[Answer]):
+    """Warps that run strings on an SM, and the longest makespan of them."""
+
+    string = _of(
+        TEXT, "the string, null where there are several", lambda answer: _strings(answer)[0] if len(answer.instance.strings) == 1 else None
+    )
+    strings = _of(array(STRING), "those of the warps, in turn", _strings, csv=True)
+    warps = _of(POSITIVE, "how many there are", lambda answer: answer.instance.warps, csv=True)
+    _cost = _of(BOUND, "of one warp", lambda answer: max(answer.instance.costs, default=None), key=None, csv="cost")
+    capacities = _of(_CAPACITIES, "instructions per slot, by letter", _capacities)
+    latency = _of(mapping(COUNT), "slots, by letter", lambda answer: _by_letter(answer.instance.processor.latency))
+    interval = _of(
+        mapping(COUNT), "slots for which an instruction holds its unit", lambda answer: _by_letter(answer.instance.processor.interval)
+    )
+    blocks = _of(array(POSITIVE), "warps of each block; empty without barriers", lambda answer: answer.instance.problem.blocks)
+    issue = _of(BOUND, "instructions of one slot, null without a limit", lambda answer: answer.instance.processor.issue)
+    exact = _of(BOUND, "the longest makespan, null unless proved", lambda answer: answer.known.exact, csv=True, after="upper")
+    lower = _of(BOUND, "length of a schedule that the validator accepted", lambda answer: answer.known.lower, csv=True)
+    upper = _of(BOUND, "no schedule is longer", lambda answer: answer.known.upper, csv=True)
+    gap = _of(FIGURE, "their difference in relation to `lower`", lambda answer: answer.known.gap)
+    engines = _of(array(one(EngineFields)), "what each engine found", lambda answer: answer.known.last.values())
+    estimates = _of(array(one(FormulaFields)), "published formulas", estimates)
+    _assumed = _of(merged(AssumedFields), "what the bounds rest on", lambda answer: answer.instance.assumptions)
+    stopped = _of(TEXT, "why the search ended early", lambda answer: answer.stopped or None, csv=True)
+    seconds = _of(AMOUNT, "how long it took", lambda answer: round(answer.seconds, 3), csv=True)
+    schedule = _of(_SCHEDULE, "triples of cycle (from 1), warp (from 0), letter, of the best schedule found", schedule)
+
+
+class AnsweredPathFields(Record[AnsweredPath]):
+    """A path of a function, if every warp takes it."""
+
+    string = _of_path(TEXT, "its kernel string, null where there are several", lambda path: InstanceFields.string.get(path.answer))
+    cost = _of_path(COUNT, "of one warp, in cycles of the cost model", lambda path: max(path.answer.instance.costs))
+    condition = _of_path(STRING, "which warps take it", lambda path: path.kernel.label)
+    makespan = _of_path(
+        one(InstanceFields),
+        "the longest makespan",
+        lambda path: path.answer,
+    )
+
+
+class MakespanOfFileFields(Record[AnsweredKernel]):
+    """What `sassan makespan` says of one function of a file."""
+
+    _head = _of_kernel(merged(HeadFields), "the function", lambda each: each.kernel.result)
+    strings = _of_kernel(one(WorstPathFields), "kernel strings", lambda each: each.kernel.result)
+    wcet = _of_kernel(one(WcetFields), "the bound of one warp", lambda each: each.kernel.result)
+    makespan = _of_kernel(
+        nullable(one(MakespanFields)),
+        "the bound of the warps of an SM, whatever paths they take",
+        lambda each: each.kernel.result if each.kernel.bound is not None else None,
+    )
+    paths = _of_kernel(array(one(AnsweredPathFields)), "paths", lambda each: [AnsweredPath(each.kernel, answer) for answer in each.answers])
+    gaps = _of_kernel(GAPS, "everything that forbids a bound", lambda each: each.kernel.result.gaps)
+
+
+def text(answer: Answer) -> str:
+    """The document of one question about strings, as text."""
+    # The schedule may hold 100,000 rows: each on a line of its own, not on five.
+    known = document(InstanceFields, answer)
+    rows, known["schedule"] = schedule(answer), None
+    shown = "null" if rows is None else "[\n    " + ",\n    ".join(json.dumps(row) for row in rows) + "\n  ]"
+    return json.dumps({**tool(), **known}, indent=2).replace('"schedule": null', f'"schedule": {shown}') + "\n"

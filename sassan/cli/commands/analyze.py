@@ -1,15 +1,13 @@
 """`sassan analyze`: the main job."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sassan.app import documents
-from sassan.app.builds import profile
+from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.estimate_fields import LaunchFields, TimedLaunch
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.makespan.cycles import with_schedule
 from sassan.app.request import AnalysisRequest
-from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
 from sassan.cli.options.launch import ScheduleOption
 from sassan.cli.options.request import AnalysisCommand, analysis
@@ -20,6 +18,7 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import explain as explain_report
 from sassan.cli.reports import launches as launches_report
 from sassan.errors import UsageError
+from sassan.fields import field as fields
 
 
 @analysis
@@ -64,13 +63,11 @@ def analyze(
     if schedule:
         results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
     if json:
-        rows = [
-            {**documents.analysis(result), **profile.document(result), **(explain_report.document(result) if explain else {})}
-            for result in results
-        ]
+        wanted = ("profile", "explain") if explain else ("profile",)
+        rows = [fields.document(AnalysisFields, result, *wanted) for result in results]
         document.show(rows, inputs.refused)
     elif csv:
-        sheet.show(report.HEADS, map(report.flat, results))
+        sheet.of_fields(AnalysisFields, results)
     else:
         report.show(results, every=assumptions)
         if explain:
@@ -98,10 +95,11 @@ def _launches(request: AnalysisRequest, observer: Observer, views: _Views, *, cs
         }
         launches = tuple(replace(launch, result=made.get(id(launch.result))) for launch in launches)
     if json:
-        rows = [{**documents.launch(*each), **_more(each[0].result, views)} for each in zip(launches, estimates, strict=True)]
+        wanted = [key for key, shown in (("makespan", views.schedule), ("explain", views.explain)) if shown]
+        rows = [fields.document(LaunchFields, each, *wanted) for each in map(TimedLaunch, launches, estimates)]
         document.show([], inputs.refused, launches=rows)
     elif csv:
-        sheet.show(launches_report.HEADS, map(launches_report.flat, launches, estimates))
+        sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
     else:
         launches_report.show(
             launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=views.assumptions
@@ -112,13 +110,3 @@ def _launches(request: AnalysisRequest, observer: Observer, views: _Views, *, cs
         if views.explain:
             explain_report.show(results)
     finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])
-
-
-def _more(result: AnalysisResult | None, views: _Views) -> Mapping[str, documents.Value]:
-    """The keys that --schedule and --explain add to a launch."""
-    if result is None:
-        return {}
-    schedule: Mapping[str, documents.Value] = (
-        {"makespan": documents.makespan(result.makespan, documents.lower(result))} if views.schedule else {}
-    )
-    return {**schedule, **(explain_report.document(result) if views.explain else {})}

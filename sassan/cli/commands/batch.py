@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sassan.app import documents
 from sassan.batch import Job, ResultsFile, Summary, count, run
+from sassan.batch.summary import BatchSummaryFields
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.limits import SECONDS
@@ -24,6 +25,7 @@ from sassan.cli.output.terminal import is_terminal, label, note, out, safe
 from sassan.entries import usable
 from sassan.errors import UsageError
 from sassan.executor import Certificates, Executor, can_end_after
+from sassan.fields.field import document
 from sassan.frontend.cubin import cache
 from sassan.names import middle
 
@@ -199,7 +201,7 @@ def _report(summary: Summary, output: str | None, *, csv: bool, json: bool) -> N
 
 def _document(summary: Summary) -> None:
 
-    out(dumps({**documents.tool(), "batch": summary.document()}, indent=2) + "\n")
+    out(dumps({**documents.tool(), "batch": document(BatchSummaryFields, summary)}, indent=2) + "\n")
 
 
 def _rows(summary: Summary) -> list[tuple[str, str]]:

@@ -1,17 +1,15 @@
 """`sassan blocks`: what each block costs, how often it runs, and its share of the WCET."""
 
-from collections.abc import Mapping
-
-from sassan.app import block_table, documents
-from sassan.app.result import AnalysisResult
+from sassan.app.block_table import BlockFields, BlocksFields, rows
+from sassan.app.documents import HeadFields
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.request import AnalysisCommand, wcet_analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import blocks as report
-
-_HEADS = ("name", "arch", "file", "address", "end", "context", "source", "instructions", "string", "cost", "executions", "share")
+from sassan.fields import field as fields
+from sassan.fields.field import heads, row
 
 
 @wcet_analysis
@@ -29,16 +27,10 @@ def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> N
     sheet.exclude(csv=csv, json=json)
     results, inputs = asked.request.results(asked.observer)
     if json:
-        document.show(
-            [{**_head(result), "blocks": [block_table.document(row) for row in block_table.rows(result)]} for result in results],
-            inputs.refused,
-        )
+        document.show([fields.document(BlocksFields, result) for result in results], inputs.refused)
     elif csv:
-        sheet.show(_HEADS, ({**_head(result), **block_table.document(row)} for result in results for row in block_table.rows(result)))
+        lines = ({**row(HeadFields, result), **row(BlockFields, each)} for result in results for each in rows(result))
+        sheet.show(heads(HeadFields, BlockFields), lines)
     else:
         report.show(results)
     finish(inputs, results if asked.request.patterns else [])
-
-
-def _head(result: AnalysisResult) -> Mapping[str, documents.Value]:
-    return {**documents.head(result), "gaps": documents.gaps(result.gaps)}

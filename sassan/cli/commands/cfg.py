@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from sassan.app import documents
+from sassan.app.documents import HeadFields
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.views import DRAWINGS, DrawingContent, draw, edges_at, graph_document
+from sassan.app.views import DRAWINGS, DrawingContent, draw, edges_at, result_graph
 from sassan.cli.options.inputs import Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
@@ -20,6 +21,10 @@ from sassan.cli.reports import compare as compared
 from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.kinds import STRING, address, array, merged
+from sassan.render.graph.cfg_json import GraphDocument, GraphFields, GraphNode, NodeFields
 
 
 @graph_analysis
@@ -72,9 +77,11 @@ def cfg(
         drawing = draw(result, kind, DrawingContent(level.value, listing, focus or "", label(result.function.name)))
         save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
     if json:
-        document.show([_document(result, level) for result in results], inputs.refused)
+        document.show(
+            [fields.document(CfgFields, ResultGraph(result, result_graph(result, level.value))) for result in results], inputs.refused
+        )
     elif csv:
-        sheet.show(_HEADS, (row for result in results for row in _flat(result, level)))
+        sheet.show(heads(HeadFields, FollowedBlockFields), (cells for result in results for cells in _rows(result, level)))
     elif output is None:
         for result in results:
             _blocks(result, level)
@@ -82,23 +89,46 @@ def cfg(
     finish(inputs)
 
 
-def _document(result: AnalysisResult, level: Level) -> Mapping[str, object]:
+class ResultGraph(NamedTuple):
+    """A function, and its graph at a level."""
 
-    return {**documents.head(result), **graph_document(result, level.value)}
-
-
-_HEADS = ("name", "arch", "file", "id", "start", "end", "instructions", "context", "divergent", "string", "cost", "count", "next")
-"""The columns of CSV."""
+    result: AnalysisResult
+    graph: GraphDocument
 
 
-def _flat(result: AnalysisResult, level: Level) -> Iterator[Mapping[str, object]]:
+class FollowedBlock(NamedTuple):
+    """A block of a graph, and the blocks that its edges lead to."""
+
+    node: GraphNode
+    targets: list[str]
+
+
+_of, _of_node = Declare[ResultGraph](), Declare[FollowedBlock]()
+
+
+class CfgFields(Record[ResultGraph]):
+    """What `sassan cfg` says of one function."""
+
+    _head = _of(merged(HeadFields), "the function", lambda each: each.result)
+    _graph = _of(merged(GraphFields), "its graph", lambda each: each.graph)
+
+
+class FollowedBlockFields(Record[FollowedBlock]):
+    """A block, and those that follow it."""
+
+    _node = _of_node(merged(NodeFields), "the block", lambda each: each.node)
+    _next = _of_node(array(STRING), "blocks that its edges lead to, or `exit`", lambda each: each.targets, key=None, csv="next")
+
+
+def _rows(result: AnalysisResult, level: Level) -> Iterator[Mapping[str, object]]:
     """Yield a row of CSV for each block; `next` has the blocks that its edges lead to."""
-    known = graph_document(result, level.value)
+    graph = result_graph(result, level.value)
     after: dict[str, list[str]] = {}
-    for edge in known["edges"]:
-        after.setdefault(edge["src"], []).append(edge["dst"] or edge["kind"])
-    for node in known["nodes"]:
-        yield {**documents.head(result), **node, "next": after.get(node["id"], [])}
+    for edge in graph.edges:
+        target = edge.target
+        after.setdefault(graph.cfg.nodes[edge.arc.src].id, []).append(target.id if target is not None else edge.arc.kind.value)
+    for node in graph.nodes:
+        yield {**row(HeadFields, result), **row(FollowedBlockFields, FollowedBlock(node, after.get(node.block.id, [])))}
 
 
 def _blocks(result: AnalysisResult, level: Level) -> None:
@@ -109,7 +139,7 @@ def _blocks(result: AnalysisResult, level: Level) -> None:
         after.setdefault(arc.src, []).append(arc.kind.value if arc.dst is None else f"{arc.kind.value} {target}")
     columns = (Column("block"), Column("to"), Column("instr", number=True), Column("string", widest=24), Column("next"))
     rows = tuple(
-        (node.id, documents.address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
+        (node.id, address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
         for at, (node, letters) in enumerate(zip(result.cfg.nodes, result.strings, strict=True))
     )
     out(f"{title(result.function, result.settings.launch, f', {level.value} level')}\n")

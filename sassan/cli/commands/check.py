@@ -10,6 +10,7 @@ from sassan.app.builds.build import build_of
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.checker import Checker, Held, gates_of
 from sassan.app.builds.gates import Rule, mix
+from sassan.app.documents import HeadFields
 from sassan.app.inputs import Inputs
 from sassan.cli.options.gates import (
     AllowUnmatched,
@@ -49,6 +50,7 @@ from sassan.cli.reports import check as check_report
 from sassan.cli.reports import junit as junit_report
 from sassan.cli.reports import summary as summary_report
 from sassan.errors import UsageError
+from sassan.fields import field as fields
 
 FAILED = 1
 """The status where a gate failed (docs/reference/commands.md)."""
@@ -161,9 +163,10 @@ def check(
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:
-        document.show([check_report.row(entry) for entry in checked], inputs.refused, missing=checker.missing)
+        document.show([fields.document(check_report.CheckFields, entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif csv:
-        sheet.show(check_report.HEADS, (cells for entry in checked for cells in check_report.flat(entry)))
+        columns = fields.heads(HeadFields, check_report.FailureFields)
+        sheet.show(columns, (cells for entry in checked for cells in check_report.rows(entry)))
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):

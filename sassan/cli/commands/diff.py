@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import typer
 
-from sassan.app import documents
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import saved_results
 from sassan.app.builds.changes import Change, changes
 from sassan.app.builds.code import compared
@@ -26,6 +26,8 @@ from sassan.cli.output.terminal import label, note, safe
 from sassan.cli.reports import code as code_report
 from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
+from sassan.fields.field import document as document_of
+from sassan.fields.field import heads
 from sassan.launches import Launches
 
 GREW = 1
@@ -80,10 +82,11 @@ def diff(
     refused = (*missing.refused, *lost.refused)
     if json:
         doubts = {remark.code: list(remark.names) for remark in diff_report.unknown(changed, growth=True)}
-        rows = [diff_report.row(change) for change in changed]
+        rows = [document_of(diff_report.ChangeFields, change) for change in changed]
         document.show(rows, refused, old=old, new=new, summary=diff_report.summary(changed), unknown=doubts)
     elif csv:
-        sheet.show(diff_report.HEADS, (cells for change in changed for cells in diff_report.flat(change)))
+        columns = heads(diff_report.ChangeFields, diff_report.NumberFields)
+        sheet.show(columns, (cells for change in changed for cells in diff_report.rows(change)))
     else:
         diff_report.show(changed, growth=fail_on_growth)
     status = max(missing.status, lost.status)
@@ -125,7 +128,7 @@ def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, jso
     if output is not None:
         save(output, code_report.page(pairs, old, new).encode("utf-8", "backslashreplace"), quiet=asked.observer.quiet)
     if json:
-        document.show([code_report.row(pair) for pair in pairs], refused, old=old, new=new)
+        document.show([document_of(code_report.CodeFields, pair) for pair in pairs], refused, old=old, new=new)
     elif output is None:
         code_report.show(pairs)
     for side in sides:
@@ -153,7 +156,7 @@ def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], In
     chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, request.patterns))
     request = replace(request, recording=_of_this_build(request.recording, chosen), whole=True)
     results, inputs = request.results_of(replace(inputs, selected=chosen), observer, label=f"analyzing {path}")
-    return tuple(saved_results.of(documents.analysis(result)) for result in results), inputs
+    return tuple(saved_results.of(document_of(AnalysisFields, result)) for result in results), inputs
 
 
 def _of_this_build(recording: Launches | None, chosen: Sequence[Selected]) -> Launches | None:

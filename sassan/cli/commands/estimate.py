@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import typer
 
-from sassan.app import documents
+from sassan.app.estimate_fields import Estimated, EstimatedFields, LaunchFields, TimedLaunch, WhatIfFields, rows
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.invariants import broken
 from sassan.app.what_if import alternatives, change
@@ -17,10 +17,10 @@ from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
 from sassan.cli.output.terminal import label, note, safe
 from sassan.cli.reports import estimate as report
-from sassan.cli.reports import launches as launches_report
 from sassan.cli.reports import program as program_report
 from sassan.errors import InputError, UsageError
 from sassan.estimate.policy import Policy
+from sassan.fields import field as fields
 
 
 @analysis
@@ -71,9 +71,10 @@ def estimate(
     others = [alternatives(asked.options, each.analysis, changes, policy=policy) for each in estimates]
     _check(estimates)
     if json:
-        document.show([report.row(*each) for each in zip(estimates, others, strict=True)], inputs.refused)
+        document.show([fields.document(EstimatedFields, each) for each in map(Estimated, estimates, others)], inputs.refused)
     elif csv:
-        sheet.show(report.HEADS, (row for pair in zip(estimates, others, strict=True) for row in report.flat(*pair)))
+        columns = fields.heads(EstimatedFields, WhatIfFields)
+        sheet.show(columns, (row for each in map(Estimated, estimates, others) for row in rows(each)))
     else:
         report.show(estimates, others)
     if request.patterns and not inputs.status:
@@ -89,10 +90,10 @@ def _program(asked: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -
     estimates = estimated_launches(launches, policy=policy)
     _check([each for each in estimates if each is not None])
     if json:
-        rows = [documents.launch(*pair) for pair in zip(launches, estimates, strict=True)]
-        document.show([], inputs.refused, launches=rows, **program_report.document(launches, estimates))
+        shown = [fields.document(LaunchFields, each) for each in map(TimedLaunch, launches, estimates)]
+        document.show([], inputs.refused, launches=shown, **program_report.document(launches, estimates))
     elif csv:
-        sheet.show(launches_report.HEADS, map(launches_report.flat, launches, estimates))
+        sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
     else:
         program_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "")
     if request.patterns and not inputs.status:

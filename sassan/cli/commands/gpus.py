@@ -13,7 +13,9 @@ from sassan.cli.options.inputs import Csv, Json, Quiet
 from sassan.cli.output import csv as sheet
 from sassan.cli.output.terminal import out
 from sassan.cli.reports import gpus as report
+from sassan.cli.reports.gpus import PeakFields, ProductFields
 from sassan.errors import UsageError
+from sassan.fields.field import document
 from sassan.products import Product, products
 
 Name = Annotated[
@@ -58,10 +60,9 @@ def gpus(name: Name = None, *, check: Check = False, csv: Csv = False, json: Jso
     if check:
         _check(several, csv=csv, json=json)
     elif json:
-        out(dumps({**documents.tool(), "gpus": [report.row(product) for product in several]}, indent=2) + "\n")
+        out(dumps({**documents.tool(), "gpus": [document(ProductFields, product) for product in several]}, indent=2) + "\n")
     elif csv:
-        rows = [report.row(product) for product in several]
-        sheet.show([head for head in rows[0] if head != "sources"], rows)
+        sheet.of_fields(ProductFields, several)
     elif name is None:
         report.show(several)
     else:
@@ -76,10 +77,9 @@ def _check(several: Sequence[Product], *, csv: bool, json: bool) -> None:
             "no-peaks", f"no rates of a data sheet are known of {several[0].name}", hint="sassan gpus --check compares all that are"
         )
     if json:
-        out(dumps({**documents.tool(), "peaks": [report.peak_row(each) for each in checks]}, indent=2) + "\n")
+        out(dumps({**documents.tool(), "peaks": [document(PeakFields, each) for each in checks]}, indent=2) + "\n")
     elif csv:
-        rows = [report.peak_row(each) for each in checks]
-        sheet.show(list(rows[0]), rows)
+        sheet.of_fields(PeakFields, checks)
     else:
         report.show_peaks(checks)
     if not all(each.agrees for each in checks):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sassan.app import documents, new_project
-from sassan.app.builds import profile
+from sassan.app import new_project
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds.build import build_of
 from sassan.app.inputs import Observer
 from sassan.app.project import NAME
@@ -18,6 +18,7 @@ from sassan.cli.output.files import save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
+from sassan.fields import field as fields
 from sassan.launches import Launches
 
 ProjectOutput = Annotated[str, typer.Option("-o", "--output", metavar=NAME, help="The file to write.")]
@@ -51,7 +52,7 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
         given = {name: value for name, value in asked.given.items() if name != "launches" or request.recording is not None}
         text = new_project.text(request, given, build, path.parent, kept)
         save(path, text.encode(), quiet=asked.observer.quiet)
-        rows = [{**documents.analysis(result), **profile.document(result)} for result in build.results]
+        rows = [fields.document(AnalysisFields, result, "profile") for result in build.results]
         save(baseline, document.text(rows, ()).encode(), quiet=asked.observer.quiet)
         unseen = new_project.unseen(build.results)
         if unseen and not asked.observer.quiet:

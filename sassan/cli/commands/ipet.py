@@ -1,11 +1,10 @@
 """`sassan ipet`: the WCET, and the integer program behind it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sassan.app import documents
 from sassan.app.analysis import flow_fact_template
+from sassan.app.analysis_fields import AnalysisFields, IpetFields
 from sassan.app.inputs import Inputs
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -20,6 +19,7 @@ from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import out
 from sassan.cli.reports import analysis as report
 from sassan.errors import UsageError
+from sassan.fields import field as fields
 
 
 @wcet_analysis
@@ -63,9 +63,9 @@ def ipet(
         result for path, result in zip(paths, results, strict=output is not None) if not _write(path, kind, result, quiet=observer.quiet)
     ]
     if json:
-        document.show([_document(result) for result in results], inputs.refused)
+        document.show([fields.document(IpetFields, result) for result in results], inputs.refused)
     elif csv:
-        sheet.show(report.HEADS, map(report.flat, results))
+        sheet.of_fields(AnalysisFields, results)
     elif unwritten or output is None or not observer.quiet:
         report.show(results, every=assumptions)
     finish(inputs, results if request.patterns and settings.solve else unwritten)
@@ -88,13 +88,3 @@ def _write(path: Path, kind: str, result: AnalysisResult, *, quiet: bool) -> boo
         return False
     save(path, text.encode(), quiet=quiet)
     return True
-
-
-def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
-    return {
-        **documents.head(result),
-        "wcet": documents.wcet(result),
-        "strings": {"worst_path": documents.string(result.worst_path)},
-        "loops": documents.loops(result),
-        "gaps": documents.gaps(result.gaps),
-    }

@@ -1,11 +1,12 @@
 """`sassan listing`: one row per instruction."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from sassan.access import Access, assumptions
-from sassan.app import documents
+from sassan.app.documents import HeadFields
 from sassan.app.inputs import Inputs, Observer, Selected, each_function
 from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
@@ -22,6 +23,12 @@ from sassan.cli.reports import control as listing_check
 from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.kinds import ADDRESS, BOUND, COUNT, FLAG, LINE, STRING, TEXT, array, merged, nullable, one
+from sassan.fields.shared import GAPS
+from sassan.ir import Function
+from sassan.isa.control import Control
 from sassan.machine.launch import Launch
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
@@ -76,7 +83,8 @@ def listing(
     if check:
         checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)
         if json:
-            document.show(listing_check.rows(checked), inputs.refused)
+            rows = [fields.document(listing_check.ControlFields, listing_check.ControlCheck(*each)) for each in checked]
+            document.show(rows, inputs.refused)
         else:
             listing_check.text(checked)
         listing_check.finish(checked, inputs)
@@ -86,9 +94,9 @@ def listing(
         for text in assumptions([access for _, _, shown in listings for row in shown.rows for access in row.accesses]):
             observer.assumed(text)
         if json:
-            document.show([_document(*each) for each in listings], inputs.refused)
+            document.show([fields.document(ListingFields, ListedFunction(*each)) for each in listings], inputs.refused)
         elif csv:
-            sheet.show(_HEADS, (_flat(selected, settings, row) for selected, settings, shown in listings for row in shown.rows))
+            sheet.show(heads(HeadFields, InstructionFields), _rows(ListedFunction(*each) for each in listings))
         else:
             for selected, settings, shown in listings:
                 _text(selected, settings.launch, shown.rows, sources, agreement=agreement, live=live)
@@ -134,69 +142,89 @@ def _line(line: TextLine, *, styled: bool) -> str:
     return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
 
 
-def _document(selected: Selected, settings: Settings, shown: Listing) -> Mapping[str, object]:
-    return {
-        **documents.function_head(selected.function, selected.file),
-        **documents.recorded(settings),
-        "rows": [_row(row) for row in shown.rows],
-        "gaps": documents.gaps(shown.gaps),
-    }
+class ListedFunction(NamedTuple):
+    """The listing of a function, or of one launch of it, with the settings of that."""
+
+    selected: Selected
+    settings: Settings
+    shown: Listing
+
+    @property
+    def function(self) -> Function:
+        """The function."""
+        return self.selected.function
+
+    @property
+    def file(self) -> str:
+        """The file that holds it."""
+        return self.selected.file
 
 
-_CONTROL = ("stall", "yield", "write_barrier", "read_barrier", "waits", "reuse")
-_HEADS = (
-    *("name", "arch", "file", "address", *_CONTROL, "unit", "letter", "opcode", "text", "branch", "source", "live"),
-    *("agreement", "transactions", "ideal"),
-)
-"""The columns of CSV."""
+_of_access, _of_control, _of_row, _of = Declare[Access](), Declare[Control](), Declare[ListingRow](), Declare[ListedFunction]()
 
 
-def _flat(selected: Selected, settings: Settings, row: ListingRow) -> Mapping[str, object]:
-    """Return a row of CSV; of several accesses of one instruction, the transactions stand in their order."""
-    known = _row(row)
-    codes, accesses = known["control"], [_access(access) for access in row.accesses]
-    return {
-        **documents.function_head(selected.function, selected.file),
-        **documents.recorded(settings),
-        **known,
-        **(codes if isinstance(codes, Mapping) else {}),
-        **{key: [access[key] for access in accesses if access[key] is not None] for key in ("transactions", "ideal")},
-    }
+class ListedAccessFields(Record[Access]):
+    """An access of memory by an instruction."""
+
+    space = _of_access(STRING, "the memory", lambda access: access.space.value)
+    transactions = _of_access(
+        BOUND, "of one execution by a full warp", lambda access: access.transactions.most if access.transactions is not None else None
+    )
+    ideal = _of_access(BOUND, "the fewest that its bytes need")
+    exact = _of_access(FLAG, "whether the transactions are exactly so many")
 
 
-def _access(access: Access) -> Mapping[str, documents.Value]:
-    count = access.transactions
-    return {
-        "space": access.space.value,
-        "transactions": None if count is None else count.most,
-        "ideal": access.ideal,
-        "exact": access.exact,
-    }
+class ControlCodeFields(Record[Control]):
+    """The control code of an instruction."""
+
+    stall = _of_control(COUNT, "before the next instruction", unit="cycles", csv=True)
+    yield_hint = _of_control(FLAG, "the hint to let another warp run", key="yield", csv=True)
+    write_barrier = _of_control(BOUND, "set until the result is written", csv=True)
+    read_barrier = _of_control(BOUND, "set until the sources are read", csv=True)
+    waits = _of_control(array(COUNT), "barriers waited for", csv=True)
+    reuse = _of_control(COUNT, "source slots kept in the operand cache", csv=True)
 
 
-def _row(row: ListingRow) -> Mapping[str, documents.Value]:
+class InstructionFields(Record[ListingRow]):
+    """An instruction."""
 
-    control = row.control
-    codes: dict[str, documents.Value] = {"control": None}
-    if control is not None:
-        codes["control"] = {
-            "stall": control.stall,
-            "yield": control.yield_hint,
-            "write_barrier": control.write_barrier,
-            "read_barrier": control.read_barrier,
-            "waits": list(control.waits),
-            "reuse": control.reuse,
-        }
-    return {
-        "address": documents.address(row.instruction.address),
-        **codes,
-        "unit": row.unit,
-        "letter": row.letter.value if row.letter else None,
-        "opcode": row.instruction.opcode,
-        "text": row.instruction.text,
-        "branch": row.branch.value if row.branch else None,
-        "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
-        "live": row.live,
-        "agreement": None if row.agreement is None else list(row.agreement),
-        "accesses": [_access(access) for access in row.accesses],
-    }
+    address = _of_row(ADDRESS, "of the instruction", lambda row: row.instruction.address, csv=True)
+    control = _of_row(nullable(one(ControlCodeFields)), "its control code, null where the input has no encodings", flat=True)
+    unit = _of_row(TEXT, "the functional unit that executes it", csv=True)
+    letter = _of_row(TEXT, "of kernel strings", lambda row: row.letter.value if row.letter else None, csv=True)
+    opcode = _of_row(STRING, "with its modifiers", lambda row: row.instruction.opcode, csv=True)
+    text = _of_row(STRING, "as the input has it", lambda row: row.instruction.text, csv=True)
+    branch = _of_row(TEXT, "its effect on the warp", lambda row: row.branch.value if row.branch else None, csv=True)
+    source = _of_row(LINE, "the line that it was made from", csv=True)
+    live = _of_row(BOUND, "general registers in use", csv=True)
+    agreement = _of_row(nullable(array(STRING)), "warp-uniform registers", csv=True)
+    accesses = _of_row(array(one(ListedAccessFields)), "of memory, of a launch")
+    _transactions = _of_row(
+        array(COUNT),
+        "of its accesses, in their order",
+        lambda row: [access.transactions.most for access in row.accesses if access.transactions is not None],
+        key=None,
+        csv="transactions",
+    )
+    _ideal = _of_row(
+        array(COUNT),
+        "the fewest that their bytes need",
+        lambda row: [access.ideal for access in row.accesses if access.ideal is not None],
+        key=None,
+        csv="ideal",
+    )
+
+
+class ListingFields(Record[ListedFunction]):
+    """What `sassan listing` says of one function."""
+
+    _head = _of(merged(HeadFields), "the function", lambda listed: listed)
+    rows = _of(array(one(InstructionFields)), "a row per instruction", lambda listed: listed.shown.rows)
+    gaps = _of(GAPS, "what leaves branches unclassified", lambda listed: listed.shown.gaps)
+
+
+def _rows(listings: Iterable[ListedFunction]) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of CSV."""
+    for listed in listings:
+        head = row(HeadFields, listed)
+        yield from ({**head, **row(InstructionFields, each)} for each in listed.shown.rows)

@@ -2,7 +2,7 @@
 
 import json as jsonlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from sassan.cli.output.files import extension, save
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import measure as measure_report
 from sassan.errors import SassanError, UsageError
+from sassan.fields import field as fields
 from sassan.measure.confidence import IntervalSettings
 from sassan.measure.estimators import Estimator
 from sassan.measure.figure import FORMATS
@@ -22,7 +23,7 @@ from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
 from sassan.measure.samples import Samples
 from sassan.measure.sampling.request import MeasureRequest
-from sassan.measure.summary import document, rows
+from sassan.measure.summary import EstimateRowFields, EstimatorFields, MeasuredSamples, SamplesFields, rows, rows_of
 from sassan.measure.verdict import verdicts
 
 _INTERRUPTED = 130
@@ -171,7 +172,7 @@ class _Reporter:
         self._which, self._settings, self._tolerance, self._plots = which, settings, tolerance, plots
         self._json, self._csv, self.quiet = json, csv, quiet
         self._printed = printed and not (json or csv)
-        self._documents: list[dict[str, Any]] = []
+        self._measured: list[MeasuredSamples] = []
         self._refused: list[tuple[str, SassanError]] = []
 
     def report_files(self, files: list[str]) -> None:
@@ -194,7 +195,7 @@ class _Reporter:
     def _report(self, file: str, samples: Samples, number: int | None) -> None:
 
         estimates, stability = rows(samples, self._which, self._settings), verdicts(samples, self._tolerance)
-        self._documents.append({**document(file, samples, estimates, stability)})
+        self._measured.append(MeasuredSamples(file, samples, estimates, stability))
         if self._printed:
             out(("\n" if number else "") + measure_report.text(file, samples, estimates, stability))
         if self._plots is not None:
@@ -219,11 +220,12 @@ class _Reporter:
         Raises typer.Exit.
         """
         if self._csv:
-            sheet.show(measure_report.HEADS, (row for known in self._documents for row in measure_report.flat(known)))
+            columns = fields.heads(SamplesFields, EstimateRowFields, EstimatorFields)
+            sheet.show(columns, (row for known in self._measured for row in rows_of(known)))
         if self._json:
-            whole: dict[str, object] = {**documents.tool(), "samples": self._documents}
+            whole: dict[str, object] = {**documents.tool(), "samples": [fields.document(SamplesFields, each) for each in self._measured]}
             if self._refused:
-                whole["errors"] = [documents.refusal(file, error) for file, error in self._refused]
+                whole["errors"] = [{"file": file, **fields.document(documents.ErrorFields, error)} for file, error in self._refused]
             out(jsonlib.dumps(whole, indent=2) + "\n")
         if self._refused:
             raise typer.Exit(max(error.status for _, error in self._refused))

@@ -2,6 +2,7 @@
 
 import typer
 
+from sassan.app.documents import HeadFields
 from sassan.app.memory import alignment, check_alignments, memory_of
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import Align
@@ -12,6 +13,7 @@ from sassan.cli.output.finish import finish, named
 from sassan.cli.output.terminal import note
 from sassan.cli.reports import memory as memory_report
 from sassan.errors import InputError
+from sassan.fields import field as fields
 
 
 @graph_analysis
@@ -35,9 +37,10 @@ def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, jso
     check_alignments(aligned, [result.function for result in results])
     memories = [memory_of(result, aligned) for result in results]
     if json:
-        document.show([memory_report.row(result) for result in memories], inputs.refused)
+        document.show([fields.document(memory_report.MemoryFields, result) for result in memories], inputs.refused)
     elif csv:
-        sheet.show(memory_report.HEADS, (row for result in memories for row in memory_report.flat(result)))
+        columns = fields.heads(HeadFields, memory_report.AccessFields)
+        sheet.show(columns, (row for result in memories for row in memory_report.rows(result)))
     else:
         memory_report.show(memories)
     if not asked.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):

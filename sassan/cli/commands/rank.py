@@ -20,11 +20,12 @@ from sassan.cli.reports import rank as report
 from sassan.errors import UsageError
 from sassan.evolve.ranking import rank as ranks
 from sassan.evolve.ranking.candidates import TunedLaunch, of_cache, of_config
-from sassan.evolve.ranking.rank import Ranking
+from sassan.evolve.ranking.rank import RankedFields, Ranking
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Config
 from sassan.executor import Certificates
+from sassan.fields.field import heads, row
 from sassan.machine.parameters import setting
 
 _INTERRUPTED = 130
@@ -183,5 +184,5 @@ def _axes(text: str | None) -> tuple[str, ...]:
 
 def _table(ranking: Ranking, top: int | None) -> str:
     """Return the choices as CSV: parameters, then times in microseconds, what binds, registers."""
-    heads = (*ranking.rows[0].candidate.values, "estimate_us", "measured_us", "bound_by", "registers", "why")
-    return sheet.text(heads, ({**each.candidate.values, **ranks.row(each)} for each in ranking.rows[:top]))
+    columns = (*ranking.rows[0].candidate.values, *heads(RankedFields))
+    return sheet.text(columns, ({**each.candidate.values, **row(RankedFields, each)} for each in ranking.rows[:top]))

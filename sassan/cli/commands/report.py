@@ -23,10 +23,11 @@ from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import label, note, out, safe
 from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
+from sassan.fields.field import document
 from sassan.render.html.page import Page, html
 from sassan.timing import Quantity, models
 from sassan.timing.rates import Tables
-from sassan.validation.document import launch
+from sassan.validation.document import ValidatedFields
 from sassan.validation.launches import Hardware, validate
 
 _STANDARD_OUTPUT = "-"
@@ -133,12 +134,12 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     measured: dict[str, list[object]] = {}
     for validation in validate(recording.launches, {None: functions}, settings, Hardware(gpu=settings.gpu), asked.request.recording):
         if validation.analysis is not None:
-            measured.setdefault(validation.analysis.function.name, []).append(launch(validation))
+            measured.setdefault(validation.analysis.function.name, []).append(document(ValidatedFields, validation))
     return measured
 
 
 def _refused(inputs: Inputs) -> Sequence[Mapping[str, Any]]:
-    return [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
+    return [document(documents.RefusedFields, refusal) for refusal in inputs.refused]
 
 
 def _write(output: str, text: str, *, quiet: bool) -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from sassan.app import documents
+from sassan.app.analysis_fields import WcetFields, WorstPathFields
+from sassan.app.documents import HeadFields
 from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
@@ -12,8 +14,46 @@ from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import out
 from sassan.cli.reports.analysis import gaps, title
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.kinds import ADDRESS, STRING, TEXT, array, merged, nullable, one
+from sassan.fields.shared import GAPS
 
-_HEADS = ("name", "arch", "file", "id", "start", "end", "string")
+
+class BlockString(NamedTuple):
+    """A block of the graph, or the worst path, which has no addresses."""
+
+    id: str
+    start: int | None
+    end: int | None
+    string: str | None
+
+
+_of_block, _of = Declare[BlockString](), Declare[AnalysisResult]()
+
+
+class BlockStringFields(Record[BlockString]):
+    """The string of a block."""
+
+    id = _of_block(STRING, "of the block in the graph", csv="id")
+    start = _of_block(nullable(ADDRESS), "its first instruction", csv="start")
+    end = _of_block(nullable(ADDRESS), "its last instruction", csv="end")
+    string = _of_block(TEXT, "its kernel string, null where an instruction is unknown", csv="string")
+
+
+def _blocks(result: AnalysisResult) -> Iterator[BlockString]:
+    for node, letters in zip(result.cfg.nodes, result.strings, strict=True):
+        yield BlockString(node.id, node.start, node.end, None if letters is None else str(letters))
+
+
+class StringsFields(Record[AnalysisResult]):
+    """What `sassan strings` says of one function."""
+
+    _head = _of(merged(HeadFields), "the function", lambda result: result)
+    worst_path = _of(TEXT, WorstPathFields.worst_path.text, WorstPathFields.worst_path.get, key="strings.worst_path")
+    _blocks = _of(array(one(BlockStringFields)), "of every block", _blocks, key="strings.blocks")
+    wcet = _of(one(WcetFields), "the bound of one warp", lambda result: result)
+    gaps = _of(GAPS, "everything that forbids a bound, by address")
 
 
 @graph_analysis
@@ -31,9 +71,9 @@ def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json 
     sheet.exclude(csv=csv, json=json)
     results, inputs = replace(asked.request, files=(file,)).results(asked.observer)
     if json:
-        document.show([_document(result) for result in results], inputs.refused)
+        document.show([fields.document(StringsFields, result) for result in results], inputs.refused)
     elif csv:
-        sheet.show(_HEADS, (row for result in results for row in _flat(result)))
+        sheet.show(heads(HeadFields, BlockStringFields), (cells for result in results for cells in _flat(result)))
     else:
         for result in results:
             _text(result)
@@ -41,25 +81,11 @@ def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json 
     finish(inputs)
 
 
-def _flat(result: AnalysisResult) -> Iterator[Mapping[str, documents.Value]]:
+def _flat(result: AnalysisResult) -> Iterator[Mapping[str, object]]:
     """Yield the rows of CSV: blocks, then the worst path."""
-    for row in (*_blocks(result), {"id": "worst_path", "string": documents.string(result.worst_path)}):
-        yield {**documents.head(result), **row}
-
-
-def _blocks(result: AnalysisResult) -> Iterator[Mapping[str, documents.Value]]:
-    for node, letters in zip(result.cfg.nodes, result.strings, strict=True):
-        start, end = documents.address(node.start), documents.address(node.end)
-        yield {"id": node.id, "start": start, "end": end, "string": documents.string(letters)}
-
-
-def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
-    return {
-        **documents.head(result),
-        "strings": {"worst_path": documents.string(result.worst_path), "blocks": list(_blocks(result))},
-        "wcet": documents.wcet(result),
-        "gaps": documents.gaps(result.gaps),
-    }
+    last = BlockString("worst_path", None, None, WorstPathFields.worst_path.get(result))
+    for block in (*_blocks(result), last):
+        yield {**row(HeadFields, result), **row(BlockStringFields, block)}
 
 
 def _text(analysis: AnalysisResult) -> None:

@@ -23,11 +23,12 @@ from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import validate as validate_report
 from sassan.errors import UsageError
+from sassan.fields.field import document
 from sassan.frontend.image import Image
 from sassan.ir import Function
 from sassan.measure.scatter import scatter
 from sassan.recorded import Recording
-from sassan.validation.document import document
+from sassan.validation.document import ValidatedFields, ValidationFields
 from sassan.validation.launches import Hardware, LaunchValidation
 from sassan.validation.launches import validate as validations_of
 
@@ -137,9 +138,9 @@ def validate(
         check_output(output, ())
         _draw(output, validations, recording)
     if json:
-        out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
+        out(dumps({**documents.tool(), **document(ValidationFields, validations)}, indent=2) + "\n")
     elif csv:
-        sheet.show(validate_report.HEADS, map(validate_report.flat, validations))
+        sheet.of_fields(ValidatedFields, validations)
     else:
         validate_report.show(validations, str(options.model), every=assumptions)
     if any(validation.refuted for validation in validations):

@@ -8,11 +8,13 @@ import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
-from typing import cast
+from typing import TypeVar, cast
 
 from sassan.cli.output.terminal import out, safe
 from sassan.errors import UsageError
+from sassan.fields.field import Record, heads, row
 
+S = TypeVar("S")
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
 """How a text begins that a spreadsheet computes: no number, no strokes that stand for nothing."""
 _GUARDED = re.compile(r"@!?U?P[0-9T] [A-Z][A-Z0-9_.]*(?=[ ;]|$)(?!.*\w\|['\w])")
@@ -20,6 +22,8 @@ _GUARDED = re.compile(r"@!?U?P[0-9T] [A-Z][A-Z0-9_.]*(?=[ ;]|$)(?!.*\w\|['\w])")
 _INSTRUCTIONS = "text"
 """The column of instructions."""
 _DIVIDER = ";"
+_OF_LAUNCH = "launch"
+"""The column of a launch, which has two in its place."""
 _LAUNCH = ("launch_grid", "launch_block")
 """The columns behind all others where rows are of several launches."""
 
@@ -30,20 +34,25 @@ def exclude(*, csv: bool, json: bool) -> None:
         raise UsageError("usage", "--csv and --json exclude each other", hint="pass one of them")
 
 
-def show(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+def show(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
     """Print rows under their heads; a head that a row does not have is empty."""
-    out(text(heads, rows))
+    out(text(names, rows))
 
 
-def text(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+def of_fields(record: type[Record[S]], subjects: Iterable[S]) -> None:
+    """Print results as rows of the columns that the fields of their record declare."""
+    show(heads(record), (row(record, subject) for subject in subjects))
+
+
+def text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """Return what `show` prints."""
     rows = tuple(map(_launched, rows))
-    heads = (*heads, *(_LAUNCH if any(_LAUNCH[0] in row for row in rows) else ()))
+    names = (*(name for name in names if name != _OF_LAUNCH), *(_LAUNCH if any(_LAUNCH[0] in row for row in rows) else ()))
     lines = StringIO(newline="")
     end = f"{_DIVIDER}\n"
     writer = csv.writer(lines, lineterminator=end)  # it quotes what holds a character of the end of a line
-    writer.writerow(map(_cell, heads))
-    writer.writerows([_cell(row.get(head), instruction=head == _INSTRUCTIONS) for head in heads] for row in rows)
+    writer.writerow(map(_cell, names))
+    writer.writerows([_cell(row.get(name), instruction=name == _INSTRUCTIONS) for name in names] for row in rows)
     return lines.getvalue().replace(end, "\n")  # no cell holds the end of a line
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from sassan.app import documents
 from sassan.app.inputs import Refused
 from sassan.cli.output.terminal import out
+from sassan.fields import field as fields
 
 
 def show(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], **more: object) -> None:
@@ -17,5 +18,5 @@ def text(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], 
     """Return the document of a command as text."""
     document: dict[str, object] = {**documents.tool(), **more, "functions": list(functions)}
     if refused:
-        document["errors"] = [documents.refusal(refusal.file, refusal.error) for refusal in refused]
+        document["errors"] = [fields.document(documents.RefusedFields, refusal) for refusal in refused]
     return json.dumps(document, indent=2) + "\n"

@@ -1,12 +1,16 @@
 """Tables: rich on a terminal, plain aligned text elsewhere; both carry the same cells."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from sassan.cli.output.terminal import colourful, cut, is_terminal, label, labels, out, safe, width
+from sassan.fields.field import NONE, Record, cells, titles
+from sassan.fields.kinds import NAME
 from sassan.names import middle
 
+S = TypeVar("S")
 _GAP = 2
 _LAST = 20
 """Characters that the last column has at least."""
@@ -42,6 +46,21 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def of_fields(
+    record: type[Record[S]], subjects: Sequence[S], *, without: Collection[str] = (), heads: Mapping[str, str] | None = None
+) -> Table:
+    """Return a table with the columns that the fields of a record declare, but those `without`; `heads` has other names of some."""
+    by_head = {each.head: each for _, each in record.columns}
+    known = [cells(record, subject) for subject in subjects]
+    empty = [head for head, each in by_head.items() if each.sparse and all(row[head] == NONE for row in known)]
+    kept = [by_head[head] for head in titles(record) if head not in without and head not in empty]
+    columns = tuple(
+        Column((heads or {}).get(each.head, each.head), number=each.kind.number, widest=each.widest, names=each.kind is NAME)
+        for each in kept
+    )
+    return Table(columns, tuple(tuple(row[each.head] for each in kept) for row in known))
 
 
 def show(table: Table) -> None:

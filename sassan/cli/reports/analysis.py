@@ -1,25 +1,22 @@
 """The report of `analyze` and `ipet`: a table of numbers, the worst paths, the assumptions, the gaps."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
+from collections.abc import Iterator, Sequence
 
-from sassan.app import documents
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import cut, heading, label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
+from sassan.fields.field import NONE
 from sassan.ir import Function
 from sassan.machine.launch import Launch, Shape
 from sassan.timing import Quantity
 
 NAME = Column("function", widest=24, names=True)
-NONE = "-"
 _WIDEST_LAUNCH = 120
-UNLIMITED = "unlimited memory bandwidth"
-"""Stands where no number can be given."""
 
 
 def title(function: Function, launch: Launch, more: str = "") -> str:
@@ -44,28 +41,21 @@ def show(results: Sequence[AnalysisResult], *, every: bool = False) -> None:
 
 
 def _numbers(results: Sequence[AnalysisResult]) -> None:
-    columns = [
-        NAME,
-        Column("arch"),
-        Column("instr", number=True),
-        Column("blocks", number=True),
-        Column("div", number=True),
-        Column("reconv.", number=True),
-        Column("WCET" if all(result.wcet.bound for result in results) else "(not a bound)", number=True),
-    ]
     warps = sorted({result.makespan.residents.warps for result in results if result.makespan})
-    if warps:
-        columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
     grids = any(result.makespan.grid for result in results if result.makespan)
-    if grids:
-        columns.append(Column("grid", number=True))
-    if any(result.grid_us is not None for result in results):
-        columns.append(Column("us", number=True))
-    rows = [_row(result)[: len(columns)] for result in results]
-    if grids and all(result.settings.gpu is None and result.quantity is Quantity.CYCLES for result in results):
-        # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
-        columns.append(Column("the grid has", widest=len(UNLIMITED)))
-        rows = [(*row, UNLIMITED) for row in rows]
+    # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
+    unlimited = grids and all(result.settings.gpu is None and result.quantity is Quantity.CYCLES for result in results)
+    known = (("full SM", bool(warps)), ("grid", grids), ("the grid has", unlimited))
+    shown = table.of_fields(
+        AnalysisFields,
+        results,
+        without=[head for head, present in known if not present],
+        heads={
+            "WCET": "WCET" if all(result.wcet.bound for result in results) else "(not a bound)",
+            "full SM": f"{warps[0]} warps" if len(warps) == 1 else "full SM",
+        },
+    )
+    columns, rows = list(shown.columns), list(shown.rows)
     if any(result.settings.launch.recorded for result in results):
         columns[1:1] = [Column("grid"), Column("block")]
         rows = [
@@ -78,45 +68,6 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
 def extents(shape: Shape) -> str:
     """Return how the extents of a grid or block are shown: 16x16x1."""
     return "x".join(map(str, shape))
-
-
-def _row(analysis: AnalysisResult) -> tuple[str, ...]:
-    numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
-    makespan = analysis.makespan
-    bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
-    shown = [NONE if bound is None else str(bound) for bound in bounds]
-    if analysis.scheduled is not None and analysis.scheduled.cycles is not None:
-        shown[1] = f"{analysis.scheduled.cycles}..{shown[1]}"
-    return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown, microseconds(analysis.grid_us))
-
-
-HEADS = (
-    *("name", "arch", "file", "instructions", "blocks", "divergent_branches", "reactivation_edges", "registers", "wcet", "model"),
-    *("warps", "schedule", "makespan", "grid", "us", "worst_path", "gaps"),
-)
-"""The columns of CSV."""
-
-
-def flat(result: AnalysisResult) -> Mapping[str, object]:
-    """Return the row of a function in CSV."""
-    makespan = result.makespan
-    return {
-        **documents.analysis(result),
-        "wcet": result.wcet.value if result.wcet.bound else None,
-        "model": result.wcet.model,
-        "warps": makespan.residents.warps if makespan is not None else None,
-        "schedule": documents.lower(result),
-        "makespan": makespan.bound.value if makespan is not None else None,
-        "grid": result.grid_bound,
-        "us": result.grid_us,
-        "worst_path": documents.string(result.worst_path),
-        "gaps": [gap.code for gap in result.gaps],
-    }
-
-
-def microseconds(bound: float | None) -> str:
-    """Return how a bound in microseconds is shown: rounded up."""
-    return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
 
 
 def of_launches(results: Sequence[AnalysisResult]) -> None:

@@ -5,15 +5,19 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from sassan import __version__
-from sassan.app import documents
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import gates
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
+from sassan.app.documents import HeadFields
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import colourful, label, message, out, safe
+from sassan.fields.field import Declare, Record, row
+from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, address, array, nullable, one, written
 from sassan.names import middle
 from sassan.render import sarif
 from sassan.render.sarif import Finding, Location, Rule
@@ -30,7 +34,7 @@ def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
     for entry in checked:
         for failure in entry.failures:
-            place = f"{safe(entry.result.file)}:{label(entry.result.function.name)}:{documents.address(_address(entry, failure))}"
+            place = f"{safe(entry.result.file)}:{label(entry.result.function.name)}:{address(_address(entry, failure))}"
             out(f"{place}: {start}{failure.rule}{end}: {message(failure.message)}{_behind(entry, failure)}\n")
     failed = sum(bool(entry.failures) for entry in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
@@ -62,39 +66,62 @@ def _source(entry: Checked, address: int) -> tuple[str, int] | None:
     return (lines[place - 1].file, lines[place - 1].line) if place else None
 
 
-def row(entry: Checked) -> Mapping[str, object]:
-    """Return the document of a function: that of `analyze`, its failures, what holds it, and what of it the baseline holds to nothing."""
-    return {
-        **entry.row,
-        "failures": [_failure(entry, failure) for failure in entry.failures],
-        "held_by": list(entry.held_by),
-        "unheld": [measure.name.lower() for measure in entry.unheld] if entry.unheld is not None else None,
-        "conditions": list(entry.conditions) if entry.conditions is not None else None,
-    }
+class FailurePlace(NamedTuple):
+    """A failure, and the function that fails."""
+
+    entry: Checked
+    failure: Failure
 
 
-HEADS = ("name", "arch", "file", "gate", "address", "source", "code", "value", "limit", "message")
-"""The columns of CSV."""
+class FileLine(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
 
 
-def flat(entry: Checked) -> Iterator[Mapping[str, object]]:
+def _line(place: FailurePlace) -> FileLine | None:
+    source = _source(place.entry, _address(*place))
+    return FileLine(*source) if source else None
+
+
+_of_place, _of = Declare[FailurePlace](), Declare[Checked]()
+
+
+class FailureFields(Record[FailurePlace]):
+    """A gate that a function fails."""
+
+    gate = _of_place(STRING, "which gate it is", lambda place: place.failure.rule.value, csv=True)
+    address = _of_place(ADDRESS, "where", lambda place: _address(*place), csv=True)
+    source = _of_place(LINE, "the line that it was made from", _line, csv=True)
+    code = _of_place(TEXT, "of the gap or the finding", lambda place: place.failure.code or None, csv=True)
+    value = _of_place(SIGNED, "what the function has", lambda place: place.failure.value, csv=True)
+    limit = _of_place(SIGNED, "what the gate allows", lambda place: place.failure.limit, csv=True)
+    message = _of_place(STRING, "what is wrong", lambda place: place.failure.message, csv=True)
+
+
+class CheckFields(Record[Checked]):
+    """What `sassan check` says of one function."""
+
+    _analysis = _of(written(AnalysisFields, merged=True), "what is known of it", lambda entry: entry.row)
+    failures = _of(
+        array(one(FailureFields)), "the gates that it fails", lambda entry: [FailurePlace(entry, each) for each in entry.failures]
+    )
+    held_by = _of(array(STRING), "the gates that hold it")
+    unheld = _of(
+        nullable(array(STRING)),
+        "the bounds that the baseline does not know, null without one",
+        lambda entry: [measure.name.lower() for measure in entry.unheld] if entry.unheld is not None else None,
+    )
+    conditions = _of(nullable(array(STRING)), "what of `settings` differs from the baseline, null without one")
+
+
+def rows(entry: Checked) -> Iterator[Mapping[str, object]]:
     """Yield a row of CSV for each failure of a function, one without a gate where it has none."""
-    yield from ({**entry.row, **_failure(entry, failure)} for failure in entry.failures)
+    head = row(HeadFields, entry.result)
+    yield from ({**head, **row(FailureFields, FailurePlace(entry, failure))} for failure in entry.failures)
     if not entry.failures:
-        yield entry.row
-
-
-def _failure(entry: Checked, failure: Failure) -> Mapping[str, documents.Value]:
-    source = _source(entry, _address(entry, failure))
-    return {
-        "gate": failure.rule.value,
-        "address": documents.address(_address(entry, failure)),
-        "source": {"file": source[0], "line": source[1]} if source else None,
-        "code": failure.code or None,
-        "value": failure.value,
-        "limit": failure.limit,
-        "message": failure.message,
-    }
+        yield head
 
 
 def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool) -> None:

@@ -2,11 +2,13 @@
 
 import html
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from sassan.app import documents
 from sassan.app.builds.code import BlockPair, BlockState, CodeBlock, FunctionPair
 from sassan.cli.output.terminal import colourful, heading, label, out, safe
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, BOUND, FLAG, STRING, TEXT, address, array, choice, nullable, one
+from sassan.ir import Function
 
 _COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m", "~": "\x1b[33m"}
 _PLAIN = "\x1b[0m"
@@ -56,7 +58,7 @@ def _block(pair: BlockPair) -> None:
 
 
 def _place(block: CodeBlock | None) -> str:
-    return "-" if block is None else documents.address(block.address)
+    return "-" if block is None else address(block.address)
 
 
 def lines_of(pair: BlockPair) -> Iterator[tuple[str, str, str]]:
@@ -83,29 +85,36 @@ def _near(lines: Sequence[tuple[str, str, str]]) -> Iterator[tuple[str, str, str
         cut = place not in wanted
 
 
-def row(pair: FunctionPair) -> Mapping[str, object]:
-    """Return the document of one function."""
+_of, _of_block = Declare[FunctionPair](), Declare[BlockPair]()
+
+
+class BlockPairFields(Record[BlockPair]):
+    """A block of each side."""
+
+    old = _of_block(nullable(ADDRESS), "its address before", lambda pair: pair.old.address if pair.old is not None else None)
+    new = _of_block(nullable(ADDRESS), "its address now", lambda pair: pair.new.address if pair.new is not None else None)
+    state = _of_block(choice(*BlockState), "what became of it", lambda pair: pair.state.value)
+    lines = _of_block(
+        array(STRING), "of a changed one, each behind its sign", lambda pair: [f"{sign} {now or was}" for sign, was, now in pair.lines]
+    )
+
+
+def _latest(pair: FunctionPair) -> Function:
     latest = pair.new or pair.old
     assert latest is not None
-    return {
-        "name": latest.name,
-        "arch": latest.arch,
-        "was": pair.old.name if pair.old is not None else None,
-        "instructions": {
-            "old": len(pair.old.instructions) if pair.old is not None else None,
-            "new": len(pair.new.instructions) if pair.new is not None else None,
-        },
-        "same": pair.same,
-        "blocks": [
-            {
-                "old": documents.address(block.old.address) if block.old is not None else None,
-                "new": documents.address(block.new.address) if block.new is not None else None,
-                "state": block.state.value,
-                "lines": [f"{sign} {now or was}" for sign, was, now in block.lines],
-            }
-            for block in pair.blocks
-        ],
-    }
+    return latest
+
+
+class CodeFields(Record[FunctionPair]):
+    """What `sassan diff --sass` says of one function."""
+
+    name = _of(STRING, "name of the function, as the input has it", lambda pair: _latest(pair).name)
+    arch = _of(STRING, "architecture: `sm_61`", lambda pair: _latest(pair).arch)
+    was = _of(TEXT, "its name before, null where it was not there", lambda pair: pair.old.name if pair.old is not None else None)
+    old = _of(BOUND, "how many it had", lambda pair: len(pair.old.instructions) if pair.old is not None else None, key="instructions.old")
+    new = _of(BOUND, "how many it has", lambda pair: len(pair.new.instructions) if pair.new is not None else None, key="instructions.new")
+    same = _of(FLAG, "whether they are the same but for the numbers of registers")
+    blocks = _of(array(one(BlockPairFields)), "in the order of the new side, removed ones between")
 
 
 _STYLE = """

@@ -1,8 +1,7 @@
 """`sassan cfg FILE --compare OTHER`: where two forms of one kernel diverge, and where they reconverge."""
 
-from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from sassan.app import documents
 from sassan.app.inputs import Inputs, Selected
 from sassan.app.settings import Settings
 from sassan.app.views import compare_functions
@@ -10,6 +9,9 @@ from sassan.cli.output import document, table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import heading, label, note, out, safe
 from sassan.errors import UsageError
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, FLAG, STRING, address, array, nullable, one
 from sassan.names import readable
 from sassan.warpcfg.compare import Branch, Comparison, Pair
 
@@ -28,7 +30,7 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
         raise UsageError("nothing-to-compare", "the two inputs have no function of one name", hint="sassan cfg FILE lists their functions")
     comparisons = [(selected, other, compare_functions(selected.function, other.function, settings)) for selected, other in both]
     if json:
-        document.show([_document(*compared) for compared in comparisons], refused)
+        document.show([fields.document(ComparisonFields, ComparedKernel(*compared)) for compared in comparisons], refused)
         return
     for selected, other, comparison in comparisons:
         _table(selected, other, comparison)
@@ -64,8 +66,8 @@ def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
 def _cells(branch: Branch | None) -> tuple[str, str, str, str]:
     if branch is None:
         return "", "", "", ""
-    place = "-" if not branch.divergent else "end" if branch.reconverges is None else documents.address(branch.reconverges)
-    return documents.address(branch.address), branch.text, "yes" if branch.divergent else "no", place
+    place = "-" if not branch.divergent else "end" if branch.reconverges is None else address(branch.reconverges)
+    return address(branch.address), branch.text, "yes" if branch.divergent else "no", place
 
 
 def _verdict(pair: Pair) -> str:
@@ -74,34 +76,51 @@ def _verdict(pair: Pair) -> str:
     return "agree" if pair.same_reconvergence in {None, True} else "reconvergence differs"
 
 
-def _document(left: Selected, right: Selected, comparison: Comparison) -> Mapping[str, object]:
-    return {
-        "name": left.function.name,
-        "demangled": readable(left.function.name),
-        "left": {"file": left.file, "arch": left.function.arch},
-        "right": {"file": right.file, "arch": right.function.arch},
-        "pairs": [
-            {
-                "left": _branch(pair.left),
-                "right": _branch(pair.right),
-                "same_divergence": pair.same_divergence,
-                "same_reconvergence": pair.same_reconvergence,
-            }
-            for pair in comparison.pairs
-        ],
-        "left_only": _branches(comparison.left_only),
-        "right_only": _branches(comparison.right_only),
-    }
+class ComparedKernel(NamedTuple):
+    """A kernel of two inputs, and its branches side by side."""
+
+    left: Selected
+    right: Selected
+    comparison: Comparison
 
 
-def _branches(several: Sequence[Branch]) -> list[Mapping[str, documents.Value]]:
-    return [_branch(branch) for branch in several]
+_of_branch, _of_pair, _of, _of_side = Declare[Branch](), Declare[Pair](), Declare[ComparedKernel](), Declare[Selected]()
 
 
-def _branch(branch: Branch) -> Mapping[str, documents.Value]:
-    return {
-        "address": documents.address(branch.address),
-        "text": branch.text,
-        "divergent": branch.divergent,
-        "reconverges": None if branch.reconverges is None or not branch.divergent else documents.address(branch.reconverges),
-    }
+class ComparedBranchFields(Record[Branch]):
+    """A conditional branch or exit, all call contexts together."""
+
+    address = _of_branch(ADDRESS, "of the instruction")
+    text = _of_branch(STRING, "of the instruction")
+    divergent = _of_branch(FLAG, "whether it may split the warp")
+    reconverges = _of_branch(
+        nullable(ADDRESS), "where its sides reconverge, null at the end", lambda branch: branch.reconverges if branch.divergent else None
+    )
+
+
+class BranchPairFields(Record[Pair]):
+    """A branch of each graph."""
+
+    left = _of_pair(one(ComparedBranchFields), "that of the one")
+    right = _of_pair(one(ComparedBranchFields), "that of the other")
+    same_divergence = _of_pair(FLAG, "whether both may split the warp, or none")
+    same_reconvergence = _of_pair(nullable(FLAG), "whether they reconverge at the same place, null where not both split")
+
+
+class SideFields(Record[Selected]):
+    """An input."""
+
+    file = _of_side(STRING, "as it was named")
+    arch = _of_side(STRING, "architecture: `sm_61`", lambda selected: selected.function.arch)
+
+
+class ComparisonFields(Record[ComparedKernel]):
+    """What `sassan cfg --compare` says of one kernel."""
+
+    name = _of(STRING, "name of the function, as the input has it", lambda each: each.left.function.name)
+    demangled = _of(STRING, "name of the function, as the source has it", lambda each: readable(each.left.function.name))
+    left = _of(one(SideFields), "the one input")
+    right = _of(one(SideFields), "the other input")
+    pairs = _of(array(one(BranchPairFields)), "branches that were matched, in program order", lambda each: each.comparison.pairs)
+    left_only = _of(array(one(ComparedBranchFields)), "branches of the one alone", lambda each: each.comparison.left_only)
+    right_only = _of(array(one(ComparedBranchFields)), "branches of the other alone", lambda each: each.comparison.right_only)

@@ -1,10 +1,11 @@
 """`sassan listing --check`: consumers that do not wait for their producers, as text and as a document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import typer
 
-from sassan.app import documents
+from sassan.app.documents import FunctionFields
 from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure, table
 from sassan.cli.output.table import Column, Table
@@ -13,6 +14,9 @@ from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NAME
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import InputError
+from sassan.fields.field import Declare, Kind, Record
+from sassan.fields.kinds import ADDRESS, BOUND, COUNT, STRING, address, array, choice, merged, nullable, one
+from sassan.fields.shared import GAPS, AssumedFields
 from sassan.isa.registers import names
 from sassan.timing.findings import Finding, Report
 
@@ -48,7 +52,7 @@ def text(checked: Sequence[Checked]) -> None:
 def _list(selected: Selected, findings: Sequence[Finding]) -> None:
     name = label(selected.function.name, 30)
     for finding in findings:
-        out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
+        out(f"  {name} {address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
 
 
 def _count(report: Report) -> str:
@@ -64,39 +68,61 @@ def _message(selected: Selected, finding: Finding) -> str:
     return finding.message(code[finding.address], code[finding.producer])
 
 
-def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
-    """Return the document of each function; `findings` is null where nothing could be checked."""
-    return [
-        {
-            **documents.function_head(selected.function, selected.file),
-            "instructions": len(selected.function.instructions),
-            "findings": None if _is_unchecked(report) else [_finding(selected, finding) for finding in report.findings],
-            "notes": [_finding(selected, finding) for finding in report.notes],
-            "gaps": documents.gaps(report.gaps),
-            **documents.assumptions(report.assumptions),
-        }
-        for selected, report in checked
-    ]
+class FoundIn(NamedTuple):
+    """A finding, and where it is."""
+
+    selected: Selected
+    finding: Finding
 
 
-def _finding(selected: Selected, finding: Finding) -> Mapping[str, documents.Value]:
+class ControlCheck(NamedTuple):
+    """The check of one function."""
 
-    return {
-        "code": finding.code,
-        "address": documents.address(finding.address),
-        "producer": documents.address(finding.producer),
-        "dependence": finding.dependence or None,
-        "registers": list(names(finding.registers)),
-        "barrier": _known(finding.barrier),
-        "have": _known(finding.have),
-        "need": _known(finding.need),
-        "observations": finding.observations,
-        "message": _message(selected, finding),
-    }
+    selected: Selected
+    report: Report
 
 
 def _known(value: int) -> int | None:
     return None if value < 0 else value
+
+
+_of_finding, _of = Declare[FoundIn](), Declare[ControlCheck]()
+
+
+class FindingFields(Record[FoundIn]):
+    """An instruction that does not wait for its producer."""
+
+    code = _of_finding(choice("short-distance", "missing-wait", "early-wait"), "which kind it is", lambda each: each.finding.code)
+    address = _of_finding(ADDRESS, "of the instruction", lambda each: each.finding.address)
+    producer = _of_finding(ADDRESS, "of the instruction that it does not wait for", lambda each: each.finding.producer)
+    dependence = _of_finding(
+        Kind({"enum": ["raw", "waw", "war", None]}), "of the two, null for an early wait", lambda each: each.finding.dependence or None
+    )
+    registers = _of_finding(array(STRING), "that they share", lambda each: names(each.finding.registers))
+    barrier = _of_finding(BOUND, "the one to wait for, null where the producer sets none", lambda each: _known(each.finding.barrier))
+    have = _of_finding(BOUND, "from issue to issue, null where only a wait would do", lambda each: _known(each.finding.have), unit="cycles")
+    need = _of_finding(BOUND, "that are needed, likewise", lambda each: _known(each.finding.need), unit="cycles")
+    observations = _of_finding(BOUND, "on how few a note rests, null in findings", lambda each: each.finding.observations)
+    message = _of_finding(STRING, "the finding in words", lambda each: _message(*each))
+
+
+class ControlFields(Record[ControlCheck]):
+    """What `sassan listing --check` says of one function."""
+
+    _function = _of(merged(FunctionFields), "the function", lambda each: each.selected)
+    instructions = _of(COUNT, "of the function", lambda each: len(each.selected.function.instructions))
+    findings = _of(
+        nullable(array(one(FindingFields))),
+        "instructions that do not wait, null where nothing could be checked",
+        lambda each: None if _is_unchecked(each.report) else [FoundIn(each.selected, finding) for finding in each.report.findings],
+    )
+    notes = _of(
+        array(one(FindingFields)),
+        "alike, which rest on fewer than 30 observations",
+        lambda each: [FoundIn(each.selected, finding) for finding in each.report.notes],
+    )
+    gaps = _of(GAPS, "what could not be followed", lambda each: each.report.gaps)
+    _assumed = _of(merged(AssumedFields), "what the check rests on", lambda each: each.report.assumptions)
 
 
 def finish(checked: Sequence[Checked], inputs: Inputs) -> None:

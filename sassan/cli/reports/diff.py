@@ -5,16 +5,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sassan.app.builds.changes import Change, ChangeState
+from sassan.app.builds.changes import Change, ChangeState, Lines, Number
 from sassan.app.builds.checked import Remark
 from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.growth import unheld
 from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
+from sassan.app.documents import ShapeFields
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
+from sassan.fields.field import Declare, Record, Value, row
+from sassan.fields.kinds import BOUND, FLAG, STRING, TEXT, array, choice, mapping, nullable, one, written
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
@@ -132,28 +135,56 @@ def _lines(change: Change) -> None:
     out("\n")
 
 
-def row(change: Change) -> Mapping[str, object]:
-    """Return the document of one function."""
-    launch = change.latest.launch
-    return {
-        "name": change.latest.name,
-        "arch": change.latest.arch,
-        "state": change.state.value,
-        **({"launch": dict(zip(("grid", "block"), map(list, launch), strict=True))} if launch is not None else {}),
-        "was": change.old.name if change.old else None,
-        "file": {"old": change.old.file if change.old else None, "new": change.new.file if change.new else None},
-        "code_changed": change.code,
-        "numbers": {each.measure.value.replace(" ", "_").lower(): {"old": each.old, "new": each.new} for each in change.numbers},
-        "lists": {each.what.replace(" ", "_"): {"removed": list(each.removed), "added": list(each.added)} for each in change.lines},
-    }
+_of, _of_number, _of_lines = Declare[Change](), Declare[Number](), Declare[Lines]()
 
 
-HEADS = ("name", "arch", "state", "was", "number", "old", "new")
-"""The columns of CSV."""
+class NumberFields(Record[Number]):
+    """A number that differs."""
+
+    _name = _of_number(STRING, "which number it is", lambda number: number.measure.value, key=None, csv="number")
+    old = _of_number(BOUND, "its value before", csv=True)
+    new = _of_number(BOUND, "its value now", csv=True)
 
 
-def flat(change: Change) -> Iterator[Mapping[str, object]]:
+class LinesFields(Record[Lines]):
+    """What a list lost and got."""
+
+    removed = _of_lines(array(STRING), "what it lost")
+    added = _of_lines(array(STRING), "what it got")
+
+
+def _launch(change: Change) -> Mapping[str, Value]:
+    return dict(zip(("grid", "block"), map(list, change.latest.launch or ((), ())), strict=True))
+
+
+class ChangeFields(Record[Change]):
+    """What `sassan diff` says of one function."""
+
+    name = _of(STRING, "name of the function, as the input has it", lambda change: change.latest.name, csv=True)
+    arch = _of(STRING, "architecture: `sm_61`", lambda change: change.latest.arch, csv=True)
+    state = _of(choice(*ChangeState), "what became of it", lambda change: change.state.value, csv=True)
+    launch = _of(
+        written(ShapeFields),
+        "of a function that stands once for each of several launches",
+        _launch,
+        csv=True,
+        when=lambda change: change.latest.launch is not None,
+    )
+    was = _of(TEXT, "its name before, null where it was not there", lambda change: change.old.name if change.old else None, csv=True)
+    old = _of(TEXT, "the file before", lambda change: change.old.file if change.old else None, key="file.old")
+    new = _of(TEXT, "the file now", lambda change: change.new.file if change.new else None, key="file.new")
+    code = _of(nullable(FLAG), "whether the instructions differ, null where that is unknown", key="code_changed")
+    numbers = _of(
+        mapping(one(NumberFields)),
+        "numbers that differ",
+        lambda change: {each.measure.value.replace(" ", "_").lower(): each for each in change.numbers},
+    )
+    lists = _of(mapping(one(LinesFields)), "lists that differ", lambda change: {each.what.replace(" ", "_"): each for each in change.lines})
+
+
+def rows(change: Change) -> Iterator[Mapping[str, object]]:
     """Yield a row of CSV for every number that differs, one without a number where none does."""
-    known = row(change)
-    numbers = [{"number": each.measure.value, "old": each.old, "new": each.new} for each in change.numbers]
-    yield from ({**known, **number} for number in numbers or [{}])
+    known = row(ChangeFields, change)
+    yield from ({**known, **row(NumberFields, each)} for each in change.numbers)
+    if not change.numbers:
+        yield known

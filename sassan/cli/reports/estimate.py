@@ -1,9 +1,7 @@
 """The report of `estimate`: time, what binds, the work of a warp per unit, stalls, what it rests on, gaps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from sassan.app import documents, registers
-from sassan.app.documents import address
 from sassan.app.estimating import EstimateResult
 from sassan.app.registers import registers_of_result, sentences
 from sassan.app.what_if import SAME_CODE, Alternative
@@ -11,9 +9,11 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, microseconds, title
+from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
 from sassan.estimate.answer import Estimate
+from sassan.fields.field import NONE
+from sassan.fields.kinds import address, microseconds
 
 _SHARES = 0.005
 _STALLS = 12
@@ -93,50 +93,3 @@ def _stalls(result: EstimateResult, known: Estimate) -> Table:
         (Column("address"), Column("instruction", widest=24), Column("stall"), Column("share", number=True)),
         tuple((address(stall.address), opcodes[stall.address], stall.reason.name.lower(), f"{stall.share:.1%}") for stall in greatest),
     )
-
-
-HEADS = (
-    *("name", "arch", "file", "what_if", "gpu", "cycles", "us", "bound_by", "occupancy", "blocks_per_sm", "assumed", "counts", "why"),
-    "gaps",
-)
-"""The columns of CSV."""
-
-
-def flat(result: EstimateResult, changed: Sequence[Alternative]) -> Iterator[Mapping[str, object]]:
-    """Yield the row of a kernel in CSV, then one for each changed launch of it."""
-    yield _flat(result)
-    for each in changed:
-        head = documents.head(result.analysis) if each.result is None else _flat(each.result)
-        yield {**head, "what_if": str(each.change), "why": each.why}
-
-
-def _flat(result: EstimateResult) -> Mapping[str, object]:
-    known, residency = result.estimate, result.analysis.residency
-    return {
-        **documents.head(result.analysis),
-        **(documents.estimate(known) if known is not None else {}),
-        "blocks_per_sm": residency.occupancy.blocks if residency is not None and residency.occupancy is not None else None,
-        "gaps": [gap.code for gap in result.gaps],
-    }
-
-
-def row(result: EstimateResult, changed: Sequence[Alternative] = ()) -> Mapping[str, documents.Value]:
-    """Return what the document says of one kernel, and of changed launches of it."""
-    more: Mapping[str, documents.Value] = {"what_if": [_alternative(each) for each in changed]} if changed else {}
-    return {
-        **documents.head(result.analysis),
-        "estimate": documents.estimate(result.estimate) if result.estimate is not None else None,
-        "live_registers": registers.document(registers_of_result(result.analysis)),
-        **documents.assumptions(result.assumptions),
-        "gaps": documents.gaps(result.gaps),
-        **more,
-    }
-
-
-def _alternative(each: Alternative) -> Mapping[str, documents.Value]:
-    known = each.result.estimate if each.result is not None else None
-    return {
-        "change": str(each.change),
-        "estimate": documents.estimate(known) if known is not None else None,
-        "why": each.why or None,
-    }

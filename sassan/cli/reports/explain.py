@@ -1,16 +1,16 @@
 """The tables of `analyze --explain`: where the WCET and the bound of the grid come from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from sassan.app import documents
-from sassan.app.documents import address
 from sassan.app.explain import Explanation, explain
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out
-from sassan.cli.reports.analysis import NONE, which
+from sassan.cli.reports.analysis import which
+from sassan.fields.field import NONE
+from sassan.fields.kinds import address
 from sassan.ir import SourceLine
 
 _ROWS = 8
@@ -79,45 +79,3 @@ def _table(
 
 def _place(at: int, source: SourceLine | None) -> tuple[str, str]:
     return address(at), f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else NONE
-
-
-def document(result: AnalysisResult) -> Mapping[str, documents.Value]:
-    """Return the key that `--explain` adds to a function."""
-    known = explain(result)
-    if known is None:
-        return {"explain": None}
-    return {
-        "explain": {
-            "wcet": [{"reason": reason, "cycles": cycles} for reason, cycles in known.reasons],
-            "blocks": [
-                {
-                    **_at(block.address, block.source),
-                    "count": block.count,
-                    "cost": block.cost,
-                    "cycles": block.cycles,
-                    "reason": block.reason,
-                }
-                for block in known.blocks
-            ],
-            "instructions": [
-                {**_at(part.address, part.source), "opcode": part.opcode, "reason": part.reason, "cycles": part.cycles}
-                for part in known.instructions
-            ],
-            "grid": [{"term": name, "cycles": float(cycles)} for name, cycles in known.terms],
-            "memory": [
-                {
-                    **_at(access.address, access.source),
-                    "opcode": access.opcode,
-                    "executions": access.executions,
-                    "sectors": access.sectors,
-                    "cycles": float(access.cycles),
-                }
-                for access in known.accesses
-            ],
-            "buffers": float(known.buffers),
-        }
-    }
-
-
-def _at(at: int, source: SourceLine | None) -> Mapping[str, documents.Value]:
-    return {"address": address(at), "source": {"file": source.file, "line": source.line} if source is not None else None}

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sassan.app.documents import address
 from sassan.app.gap_causes import Cause, causes
 from sassan.cli.output.terminal import every_gap_wanted, label, listed, message, out, safe
 from sassan.errors import Gap
+from sassan.fields.kinds import address
 
 _WIDEST, _NAME = 200, 30
 _VERBS = {"--": "pass", "sassan ": "run"}

@@ -1,66 +1,75 @@
 """The report of `gpus`: a table of products, or the figures of one with their sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
-from sassan.app.documents import Value
 from sassan.app.peaks import PeakCheck
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
-from sassan.cli.reports.analysis import NONE
+from sassan.fields.field import NONE, Declare, Record
+from sassan.fields.kinds import COUNT, FIGURE, FLAG, POSITIVE, STRING, TEXT, array, mapping
 from sassan.products import Product
 
-_COLUMNS = (
-    Column("product", widest=20),
-    Column("arch"),
-    Column("SMs", number=True),
-    Column("base", number=True),
-    Column("boost", number=True),
-    Column("DRAM"),
-    Column("GB", number=True),
-    Column("GB/s", number=True),
-    Column("MiB", number=True),
-    Column("B/clk", number=True),
-)
-_PEAKS = (
-    Column("product", widest=28),
-    Column("kind"),
-    Column("MHz", number=True),
-    Column("sheet", number=True),
-    Column("computed", number=True),
-    Column("ratio", number=True),
-    Column("verdict"),
-)
-_FIGURES = {
-    "architecture": ("architecture", ""),
-    "sms": ("SMs", ""),
-    "base_clock": ("base clock", "MHz"),
-    "boost_clock": ("boost clock", "MHz"),
-    "dram": ("DRAM", ""),
-    "dram_size": ("DRAM size", "GB"),
-    "dram_bandwidth": ("DRAM bandwidth", "GB/s"),
-    "dram_efficiency": ("DRAM efficiency", ""),
-    "l2_size": ("L2 size", "KiB"),
-    "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
-    "launch_us": ("launch overhead", "us"),
-    "block_cycles": ("block dispatch", "clk"),
-    "kept_clock": ("kept clock", "MHz"),
-    "lanes": ("lanes", "of an SM"),
-}
-"""What people call each figure of a product, and its unit."""
 _KIB = 1024
 """KiB of a MiB."""
 
 
+def _rate(value: float | None) -> str:
+    return NONE if value is None else f"{value:.4g}"
+
+
+_RATE, _PRINTED = replace(FIGURE, shown=_rate), replace(STRING, number=True)
+_of, _of_peak = Declare[Product](), Declare[PeakCheck]()
+
+
+def _mebibytes(product: Product) -> str:
+    return _shown(product.l2_size / _KIB if product.l2_size is not None else None)
+
+
+class ProductFields(Record[Product]):
+    """A GPU that `--gpu` names; each text is what people call the figure."""
+
+    name = _of(STRING, "name", csv=True, head="product", widest=20)
+    aliases = _of(array(STRING), "other names", csv=True)
+    architecture = _of(STRING, "architecture", key="arch", csv=True, head="arch")
+    sms = _of(POSITIVE, "SMs", csv=True, head="SMs")
+    base_clock = _of(FIGURE, "base clock", unit="MHz", key="base_mhz", csv=True, head="base")
+    boost_clock = _of(FIGURE, "boost clock", unit="MHz", key="boost_mhz", csv=True, head="boost")
+    dram = _of(TEXT, "DRAM", csv=True, head="DRAM")
+    dram_size = _of(FIGURE, "DRAM size", unit="GB", key="dram_gb", csv=True, head="GB")
+    dram_bandwidth = _of(FIGURE, "DRAM bandwidth", unit="GB/s", key="dram_gb_per_s", csv=True, head="GB/s")
+    dram_efficiency = _of(FIGURE, "DRAM efficiency", csv=True)
+    l2_size = _of(FIGURE, "L2 size", unit="KiB", key="l2_kib", csv=True, head="MiB", shown=_mebibytes)
+    l2_bytes_per_cycle = _of(FIGURE, "L2 bandwidth", unit="B/cycle", csv=True, head="B/clk")
+    launch_us = _of(FIGURE, "launch overhead", unit="us", csv=True)
+    block_cycles = _of(FIGURE, "block dispatch", unit="clk", csv=True)
+    kept_clock = _of(FIGURE, "kept clock", unit="MHz", key="kept_mhz", csv=True)
+    lanes = _of(mapping(COUNT), "lanes", lambda product: dict(product.lanes), unit="of an SM", csv=True)
+    sources = _of(mapping(STRING), "source of each figure", lambda product: dict(product.sources))
+
+
+_FIGURES = [each for each in ProductFields.fields if each.name not in {"name", "aliases", "sources"}]
+
+
+class PeakFields(Record[PeakCheck]):
+    """A peak rate of a data sheet, in 10^12 operations a second."""
+
+    product = _of_peak(STRING, "the product", csv=True, head="product", widest=28)
+    kind = _of_peak(STRING, "of operations: `fp16_single`", lambda each: each.peak.kind, csv=True, head="kind")
+    clock = _of_peak(POSITIVE, "of the data sheet", lambda each: each.peak.clock, unit="MHz", key="mhz", csv=True, head="MHz")
+    sheet = _of_peak(_PRINTED, "as printed", lambda each: each.peak.printed, csv=True, head="sheet")
+    computed = _of_peak(
+        _RATE, "from lanes and SMs", lambda each: float(each.computed) if each.computed is not None else None, csv=True, head="computed"
+    )
+    ratio = _of_peak(_RATE, "computed over printed", csv=True, head="ratio")
+    agrees = _of_peak(FLAG, "whether both are the same", csv=True, head="verdict", shown=lambda each: "" if each.agrees else "off")
+    source = _of_peak(STRING, "of the printed rate", lambda each: each.peak.source, csv=True)
+
+
 def show(products: Sequence[Product]) -> None:
     """Print a row per product."""
-    table.show(Table(_COLUMNS, tuple(_row(product) for product in products)))
-
-
-def _row(product: Product) -> tuple[str, ...]:
-    figures = (product.sms, product.base_clock, product.boost_clock, product.dram, product.dram_size, product.dram_bandwidth)
-    l2 = (product.l2_size / _KIB if product.l2_size is not None else None, product.l2_bytes_per_cycle)
-    return (product.name, product.architecture, *map(_shown, (*figures, *l2)))
+    table.show(table.of_fields(ProductFields, products))
 
 
 def _shown(value: str | float | tuple[tuple[str, int], ...] | None) -> str:
@@ -76,63 +85,21 @@ def show_figures(product: Product) -> None:
         out(f"also: {safe(', '.join(product.aliases))}\n")
     marks: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
-    for figure, (title, unit) in _FIGURES.items():
-        value = getattr(product, figure)
-        if figure == "lanes" and not value:
+    for figure in _FIGURES:
+        value = getattr(product, figure.name)
+        if figure.name == "lanes" and not value:
             continue
         if value is None:
-            rows.append((title, NONE, "", ""))
+            rows.append((figure.text, NONE, "", ""))
             continue
-        mark = marks.setdefault(product.source(figure), f"[{len(marks) + 1}]")
-        rows.append((title, _shown(value), unit, mark))
+        mark = marks.setdefault(product.source(figure.name), f"[{len(marks) + 1}]")
+        rows.append((figure.text, _shown(value), figure.unit, mark))
     table.show(Table((Column("figure"), Column("value", number=True), Column("unit"), Column("source")), tuple(rows)))
     out("\n" + "".join(f"{mark} {safe(source)}\n" for source, mark in marks.items()))
 
 
 def show_peaks(checks: Sequence[PeakCheck]) -> None:
     """Print a row per rate, how many there are, and how many are off."""
-    table.show(Table(_PEAKS, tuple(_peak(each) for each in checks)))
+    table.show(table.of_fields(PeakFields, checks))
     off = sum(not each.agrees for each in checks)
     out(f"\nrates: {len(checks)}, off: {off}\n")
-
-
-def _peak(each: PeakCheck) -> tuple[str, ...]:
-    computed, ratio = (NONE if value is None else f"{float(value):.4g}" for value in (each.computed, each.ratio))
-    return (each.product, each.peak.kind, str(each.peak.clock), each.peak.printed, computed, ratio, "" if each.agrees else "off")
-
-
-def peak_row(each: PeakCheck) -> Mapping[str, Value]:
-    """Return what the document says of one rate."""
-    return {
-        "product": each.product,
-        "kind": each.peak.kind,
-        "mhz": each.peak.clock,
-        "sheet": each.peak.printed,
-        "computed": float(each.computed) if each.computed is not None else None,
-        "ratio": each.ratio,
-        "agrees": each.agrees,
-        "source": each.peak.source,
-    }
-
-
-def row(product: Product) -> Mapping[str, Value]:
-    """Return what the document says of one product."""
-    return {
-        "name": product.name,
-        "aliases": list(product.aliases),
-        "arch": product.architecture,
-        "sms": product.sms,
-        "base_mhz": product.base_clock,
-        "boost_mhz": product.boost_clock,
-        "dram": product.dram,
-        "dram_gb": product.dram_size,
-        "dram_gb_per_s": product.dram_bandwidth,
-        "dram_efficiency": product.dram_efficiency,
-        "l2_kib": product.l2_size,
-        "l2_bytes_per_cycle": product.l2_bytes_per_cycle,
-        "launch_us": product.launch_us,
-        "block_cycles": product.block_cycles,
-        "kept_mhz": product.kept_clock,
-        "lanes": dict(product.lanes),
-        "sources": dict(product.sources),
-    }

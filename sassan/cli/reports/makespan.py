@@ -1,17 +1,18 @@
 """What `sassan makespan` prints and writes: the interval, who found what, the schedule as a chart, and what all of it rests on."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from sassan.app import documents
+from sassan.app.documents import HeadFields
 from sassan.app.inputs import Refused
 from sassan.app.makespan import document as makespan_document
 from sassan.app.makespan.description import chart, strings_of, units, verdict
+from sassan.app.makespan.document import AnsweredKernel, InstanceFields, MakespanOfFileFields
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
 from sassan.cli.output import csv as sheet
@@ -22,10 +23,13 @@ from sassan.cli.output.terminal import colourful, cut, out, safe, width
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
+from sassan.fields import field as fields
+from sassan.fields.field import NONE, heads, row
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
 from sassan.render.gantt_text import ChartSize, lines, style
 
+_COLUMNS = heads(HeadFields, InstanceFields)
 _TITLE = 60
 
 
@@ -54,7 +58,7 @@ def single(answer: Answer, wanted: Wanted) -> None:
     if wanted.json:
         out(makespan_document.text(answer))
     elif wanted.csv:
-        sheet.show(_HEADS, [_flat(answer)])
+        sheet.show(_COLUMNS, [row(InstanceFields, answer)])
     elif wanted.printed:
         _text(answer, every=wanted.assumptions)
 
@@ -64,23 +68,15 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
     flat = [answer for some in answers for answer in some]
     _write(flat, wanted)
     if wanted.json:
-        document.show([makespan_document.function(kernel, some) for kernel, some in zip(asked, answers, strict=True)], refused)
+        document.show([fields.document(MakespanOfFileFields, each) for each in map(AnsweredKernel, asked, answers)], refused)
         return
     if wanted.csv:
         paths = ((kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some)
-        sheet.show(_HEADS, ({**documents.head(kernel.result), **_flat(answer)} for kernel, answer in paths))
+        sheet.show(_COLUMNS, ({**row(HeadFields, kernel.result), **row(InstanceFields, answer)} for kernel, answer in paths))
         return
     if wanted.printed:
         _table(asked, answers, flat, every=wanted.assumptions)
     list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
-
-
-_HEADS = ("name", "arch", "file", "strings", "warps", "cost", "lower", "upper", "exact", "stopped", "seconds")
-"""The columns of CSV."""
-
-
-def _flat(answer: Answer) -> Mapping[str, object]:
-    return {**makespan_document.numbers(answer), "cost": max(answer.instance.costs, default=None)}
 
 
 def _table(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], flat: Sequence[Answer], *, every: bool) -> None:
@@ -98,7 +94,7 @@ def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]])
     rows: list[tuple[str, ...]] = []
     for kernel, some in zip(asked, answers, strict=True):
         for answer in some:
-            cost = report.NONE if not answer.instance.costs else str(max(answer.instance.costs))
+            cost = NONE if not answer.instance.costs else str(max(answer.instance.costs))
             rows.append((answer.instance.name, cost, *_interval(answer), _number(kernel.bound), strings_of(answer)))
     table.show(Table(columns, tuple(rows)))
     for label in dict.fromkeys(kernel.label for kernel in asked):
@@ -112,12 +108,12 @@ _INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column(
 
 def _interval(answer: Answer) -> tuple[str, ...]:
     known = answer.known
-    gap = "exact" if known.exact is not None else report.NONE if known.gap is None else f"{100 * known.gap:.1f}%"
+    gap = "exact" if known.exact is not None else NONE if known.gap is None else f"{100 * known.gap:.1f}%"
     return (str(answer.instance.warps), _number(known.lower), _number(known.upper), gap)
 
 
 def _number(value: int | None) -> str:
-    return report.NONE if value is None else str(value)
+    return NONE if value is None else str(value)
 
 
 def _text(answer: Answer, *, every: bool) -> None:

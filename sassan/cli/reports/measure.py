@@ -1,11 +1,9 @@
 """The text report of `sassan measure`: estimates with their intervals, warnings, and the verdict."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from sassan.cli.output.terminal import safe
 from sassan.measure.confidence import DOUBTS, Interval
-from sassan.measure.estimators import Estimator
 from sassan.measure.samples import Samples
 from sassan.measure.summary import Estimate, EstimateRow
 from sassan.measure.verdict import Verdict, finding, time
@@ -127,16 +125,3 @@ def _percent(value: float | None) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-HEADS = ("file", "size", "delay", "groups", "runs", "estimator", "value", "low", "high", "confidence", "method", "share_beyond", "doubts")
-"""The columns of CSV; durations in seconds."""
-
-
-def flat(known: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
-    """Yield a row of CSV for each estimate in the document of a set of samples."""
-    for row in known["estimates"]:
-        for estimator in Estimator:
-            if estimator.value in row:
-                estimate = row[estimator.value]
-                yield {**row, **estimate, **(estimate["interval"] or {}), "file": known["file"], "estimator": estimator.value}

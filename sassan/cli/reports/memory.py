@@ -2,26 +2,78 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sassan.app import documents
-from sassan.app.documents import address
+from sassan.app.documents import HeadFields
 from sassan.app.memory import AccessRow, MemoryResult
 from sassan.cli.output import table
-from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import NONE, title
+from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
+from sassan.fields.field import NONE, Declare, Record, row
+from sassan.fields.kinds import ADDRESS, BOUND, FLAG, LINE, OFFSET, STRING, TEXT, address, array, choice, merged, one
+from sassan.fields.shared import GAPS, AssumedFields
 
-_COLUMNS = (
-    Column("address"),
-    Column("line"),
-    Column("instruction", widest=24),
-    Column("space"),
-    Column("pattern"),
-    Column("trans.", number=True),
-    Column("ideal", number=True),
-    Column("exec.", number=True),
-)
+_of_access, _of = Declare[AccessRow](), Declare[MemoryResult]()
+
+
+def _transactions(row: AccessRow) -> str:
+    count = row.access.transactions
+    return NONE if count is None else str(count.most) if count.exact else f"<= {count.most}"
+
+
+class AccessFields(Record[AccessRow]):
+    """An access of memory."""
+
+    address = _of_access(ADDRESS, "of the instruction", lambda row: row.access.address, csv=True, head="address")
+    opcode = _of_access(STRING, "of the instruction", lambda row: row.access.opcode, csv=True, head="instruction", widest=24)
+    space = _of_access(
+        choice("global", "shared", "local", "constant", "generic", "texture", "bulk"),
+        "the memory",
+        lambda row: row.access.space.value,
+        csv=True,
+        head="space",
+    )
+    bytes = _of_access(BOUND, "of one lane", lambda row: row.access.bytes or None, csv=True)
+    pattern = _of_access(
+        STRING, "how the addresses of the lanes lie to each other", lambda row: row.access.pattern.value, csv=True, head="pattern"
+    )
+    stride = _of_access(OFFSET, "from lane to lane", lambda row: row.access.stride, unit="bytes", csv=True)
+    sectors = _of_access(
+        BOUND,
+        "of one execution, at most where not `exact`",
+        lambda row: row.access.sectors.most if row.access.sectors is not None else None,
+        csv=True,
+    )
+    passes = _of_access(
+        BOUND,
+        "over the banks of shared memory, likewise",
+        lambda row: row.access.passes.most if row.access.passes is not None else None,
+        csv=True,
+    )
+    _transactions = _of_access(
+        BOUND,
+        "sectors or passes",
+        lambda row: row.access.transactions.most if row.access.transactions else None,
+        key=None,
+        head="trans.",
+        shown=_transactions,
+    )
+    ideal = _of_access(BOUND, "the fewest that the same bytes need", lambda row: row.access.ideal, csv=True, head="ideal")
+    collisions = _of_access(BOUND, "lanes of an atomic on one address", lambda row: row.access.collisions, csv=True)
+    executions = _of_access(BOUND, "by one warp on the worst path", csv=True, head="exec.")
+    exact = _of_access(FLAG, "whether the transactions are exactly so many", lambda row: row.access.exact, csv=True)
+    base = _of_access(TEXT, "the pointer", lambda row: row.access.base or None, csv=True)
+    reason = _of_access(TEXT, "of the waste", lambda row: row.reason or None, csv=True)
+    source = _of_access(LINE, "the line that it was made from", csv=True, head="line", head_after="address", sparse=True)
+
+
+class MemoryFields(Record[MemoryResult]):
+    """What `sassan memory` says of one function."""
+
+    _head = _of(merged(HeadFields), "the function", lambda result: result.analysis)
+    accesses = _of(array(one(AccessFields)), "by what a warp wastes", lambda result: result.rows)
+    _assumed = _of(merged(AssumedFields), "what the numbers rest on", lambda result: result.assumptions)
+    gaps = _of(GAPS, "why accesses are unknown")
 
 
 def show(results: Sequence[MemoryResult]) -> None:
@@ -29,74 +81,16 @@ def show(results: Sequence[MemoryResult]) -> None:
     for place, result in enumerate(results):
         out(("\n" if place else "") + f"{title(result.function, result.analysis.settings.launch)}\n")
         if result.rows:
-            lines = any(row.source is not None for row in result.rows)
-            shown = [_cells(each) for each in result.rows]
-            kept = [place for place, column in enumerate(_COLUMNS) if lines or column.title != "line"]
-            table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(cells[place] for place in kept) for cells in shown)))
-            for row in result.rows:
-                if row.reason:
-                    out(f"  {address(row.access.address)} {safe(row.reason)}\n")
+            table.show(table.of_fields(AccessFields, result.rows))
+            for each in result.rows:
+                if each.reason:
+                    out(f"  {address(each.access.address)} {safe(each.reason)}\n")
         else:
             out("  accesses not known\n" if result.gaps else "  no access of memory\n")
     assumptions.show([text for result in results for text in result.assumptions], every=True)
     list_gaps([(result.function.name, result.gaps) for result in results])
 
 
-def _cells(row: AccessRow) -> tuple[str, ...]:
-    access, count = row.access, row.access.transactions
-    transactions = NONE if count is None else str(count.most) if count.exact else f"<= {count.most}"
-    line = f"{row.source.file.rpartition('/')[2]}:{row.source.line}" if row.source is not None else NONE
-    return (
-        address(access.address),
-        line,
-        access.opcode,
-        access.space.value,
-        access.pattern.value,
-        transactions,
-        NONE if access.ideal is None else str(access.ideal),
-        NONE if row.executions is None else str(row.executions),
-    )
-
-
-HEADS = (
-    *("name", "arch", "file", "address", "opcode", "space", "bytes", "pattern", "stride", "sectors", "passes", "ideal"),
-    *("collisions", "executions", "exact", "base", "reason", "source"),
-)
-"""The columns of CSV."""
-
-
-def flat(result: MemoryResult) -> Iterator[Mapping[str, documents.Value]]:
+def rows(result: MemoryResult) -> Iterator[Mapping[str, object]]:
     """Yield the rows of CSV."""
-    for each in result.rows:
-        yield {**documents.head(result.analysis), **_document(each)}
-
-
-def row(result: MemoryResult) -> Mapping[str, documents.Value]:
-    """Return what the document says of one function."""
-    return {
-        **documents.head(result.analysis),
-        "accesses": [_document(each) for each in result.rows],
-        **documents.assumptions(result.assumptions),
-        "gaps": documents.gaps(result.gaps),
-    }
-
-
-def _document(row: AccessRow) -> Mapping[str, documents.Value]:
-    access = row.access
-    return {
-        "address": address(access.address),
-        "opcode": access.opcode,
-        "space": access.space.value,
-        "bytes": access.bytes or None,
-        "pattern": access.pattern.value,
-        "stride": access.stride,
-        "sectors": access.sectors.most if access.sectors is not None else None,
-        "passes": access.passes.most if access.passes is not None else None,
-        "ideal": access.ideal,
-        "collisions": access.collisions,
-        "executions": row.executions,
-        "exact": access.exact,
-        "base": access.base or None,
-        "reason": row.reason or None,
-        "source": {"file": row.source.file, "line": row.source.line} if row.source is not None else None,
-    }
+    return ({**row(HeadFields, result.analysis), **row(AccessFields, each)} for each in result.rows)

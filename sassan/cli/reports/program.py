@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sassan.app import documents
 from sassan.app.estimating import EstimateResult, expected_time
 from sassan.app.launches import LaunchResult
 from sassan.cli.output import table
@@ -12,9 +11,11 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports import estimate as report
-from sassan.cli.reports.analysis import NONE, microseconds
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
+from sassan.fields import field as fields
+from sassan.fields.field import NONE, Declare, Record, Value
+from sassan.fields.kinds import COUNT, FIGURE, STRING, TEXT, microseconds
 
 _EXPLAINED = 3
 """Kernels that are explained, by their longest launch."""
@@ -29,6 +30,20 @@ class KernelTime:
     estimated: int
     us: float
     longest: EstimateResult | None
+
+
+_of = Declare[KernelTime]()
+
+
+class KernelTimeFields(Record[KernelTime]):
+    """A kernel of a program."""
+
+    name = _of(STRING, "the kernel", key="kernel")
+    launches = _of(COUNT, "how many there are of it")
+    estimated = _of(COUNT, "how many of them have an estimate")
+    us = _of(FIGURE, "of all of these", lambda each: each.us if each.longest is not None else None, unit="us")
+    longest = _of(FIGURE, "of the longest of them", lambda each: expected_time(each.longest).us, unit="us", key="longest_us")
+    bound_by = _of(TEXT, "what explains most of the time of that one", lambda each: expected_time(each.longest).bound_by)
 
 
 def kernels(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None]) -> tuple[KernelTime, ...]:
@@ -86,13 +101,7 @@ def _row(each: KernelTime, total: float) -> tuple[str, ...]:
     return (each.name, str(each.launches), microseconds(each.us), f"{each.us / total:.0%}", microseconds(known.us), known.bound_by)
 
 
-def document(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None]) -> Mapping[str, documents.Value]:
+def document(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None]) -> Mapping[str, Value]:
     """Return the kernels and the total of a program."""
     several = kernels(launches, estimates)
-    rows: list[documents.Value] = []
-    for each in several:
-        longest = expected_time(each.longest)
-        total = each.us if longest.us is not None else None
-        counts: dict[str, documents.Value] = {"kernel": each.name, "launches": each.launches, "estimated": each.estimated}
-        rows.append({**counts, "us": total, "longest_us": longest.us, "bound_by": longest.bound_by})
-    return {"kernels": rows, "us": sum(each.us for each in several)}
+    return {"kernels": [fields.document(KernelTimeFields, each) for each in several], "us": sum(each.us for each in several)}

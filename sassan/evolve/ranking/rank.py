@@ -2,19 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
+from typing import Any
 
 from sassan.app import documents
-from sassan.app.documents import Value
 from sassan.errors import InputError
 from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, evaluate_together, lost_together
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import KernelSourceFields, Outcome, OutcomeStatus
 from sassan.evolve.ranking.candidates import Candidate, Candidates
 from sassan.evolve.space.config import Objective
 from sassan.executor import Executor
+from sassan.fields import field as fields
+from sassan.fields.field import Declare, Kind, Record, Value
+from sassan.fields.kinds import COUNT, FIGURE, SIGNED, STRING, TEXT, array, mapping, merged, one
+from sassan.fields.shared import AssumedFields
 from sassan.measure import agreement
 
 FIRST = (1, 10)
@@ -44,6 +48,8 @@ class Ranking:
 
     candidates: Candidates
     rows: tuple[Ranked, ...]
+    top: int | None = None
+    """How many of them are shown, None for all."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -102,35 +108,50 @@ def ranking(candidates: Candidates, rows: tuple[Ranked, ...]) -> Ranking:
     return Ranking(candidates, tuple(sorted(rows, key=lambda row: inf if row.us is None else row.us)))
 
 
+_of_choice, _of = Declare[Ranked](), Declare[Ranking]()
+_PARAMETERS: Kind[Mapping[str, Any]] = Kind({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, dict)
+
+
+class RankedFields(Record[Ranked]):
+    """A choice of the parameters."""
+
+    parameters = _of_choice(_PARAMETERS, "its values", lambda each: each.candidate.values)
+    us = _of_choice(FIGURE, "expected time, null where there is none", unit="us", key="estimate_us", csv=True)
+    measured_us = _of_choice(FIGURE, "measured time, where it is known", lambda each: each.candidate.measured_us, unit="us", csv=True)
+    bound_by = _of_choice(TEXT, "what explains most of the time", lambda each: each.outcome.bound_by or None, csv=True)
+    registers = _of_choice(FIGURE, "per thread", lambda each: each.outcome.numbers.get(Objective.REGISTERS.value), csv=True)
+    why = _of_choice(TEXT, "why there is no estimate", lambda each: each.outcome.why or None, csv=True)
+
+
+def _gpu(known: Ranking) -> str:
+    gpu = known.candidates.config.shape.gpu
+    assert gpu is not None
+    return gpu.name
+
+
+class RankingFields(Record[Ranking]):
+    """What `sassan rank` says."""
+
+    file = _of(STRING, "the configuration, or the cache", lambda known: known.candidates.config.file)
+    kernel = _of(one(KernelSourceFields), "the kernel", lambda known: known.candidates.config.kernel)
+    gpu = _of(STRING, "the product", _gpu)
+    configurations = _of(array(one(RankedFields)), "the choices, in order", lambda known: known.rows[: known.top])
+    total = _of(COUNT, "how many choices there are", lambda known: len(known.rows), key="summary.configurations")
+    estimated = _of(
+        COUNT, "how many have an estimate", lambda known: sum(each.us is not None for each in known.rows), key="summary.estimated"
+    )
+    measured = _of(COUNT, "how many have a measured time", key="summary.measured")
+    tau = _of(SIGNED, "Kendall's rank correlation of estimated and measured times", key="summary.tau")
+    mape = _of(FIGURE, "mean absolute error relative to the measured times", key="summary.mape")
+    regret = _of(
+        mapping(FIGURE),
+        "by number of tries: the best measured time of so many first choices over the best of all",
+        lambda known: {str(first): known.regret(first) for first in FIRST},
+        key="summary.regret",
+    )
+    _assumed = _of(merged(AssumedFields), "what all estimates rest on", lambda known: known.assumptions)
+
+
 def document(known: Ranking, top: int | None) -> Mapping[str, Value]:
     """Return the JSON document of a ranking: the best `top` choices, None: all."""
-    config = known.candidates.config
-    assert config.shape.gpu is not None
-    return {
-        **documents.tool(),
-        "file": config.file,
-        "kernel": {"source": config.kernel.path, "arch": config.kernel.arch, "function": config.kernel.function},
-        "gpu": config.shape.gpu.name,
-        "configurations": [row(each) for each in known.rows[:top]],
-        "summary": {
-            "configurations": len(known.rows),
-            "estimated": sum(each.us is not None for each in known.rows),
-            "measured": known.measured,
-            "tau": known.tau,
-            "mape": known.mape,
-            "regret": {str(first): known.regret(first) for first in FIRST},
-        },
-        **documents.assumptions(known.assumptions),
-    }
-
-
-def row(each: Ranked) -> dict[str, Value]:
-    """Return what the document says of one choice."""
-    return {
-        "parameters": dict(each.candidate.values),
-        "estimate_us": each.us,
-        "measured_us": each.candidate.measured_us,
-        "bound_by": each.outcome.bound_by or None,
-        "registers": each.outcome.numbers.get(Objective.REGISTERS.value),
-        "why": each.outcome.why or None,
-    }
+    return {**documents.tool(), **fields.document(RankingFields, replace(known, top=top))}

@@ -8,7 +8,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
-from sassan.ir import Function, Immediate, Instruction
+from sassan.ir import Function, Immediate, Instruction, Language
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.ptx import register_widths
 from sassan.isa.registers import bit
@@ -23,7 +23,7 @@ _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 def conditions(function: Function) -> frozenset[int]:
     """Return the bit numbers of the registers of a function that hold conditions, the flags among them."""
-    if not function.frames:
+    if function.language is Language.SASS:
         return CONDITION_REGISTERS
     return frozenset(number for number, bits in register_widths(function).items() if bits == 1)
 

@@ -32,7 +32,7 @@ _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergen
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The plain data of a page: `functions` as `documents.analysis` with `graph` and `search`, `refused` as `documents.refusal`.
+    """The plain data of a page: `functions` as `AnalysisFields` with `graph` and `search`, `refused` as `RefusedFields`.
 
     `sources` are lines of text by `file:name`: of an input, and of a source of its functions (their key `code`). A page with a `version` is
     one of a local server, which it asks for newer ones; it shows a function of a refused input as it was before.

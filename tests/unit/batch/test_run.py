@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from samples import SAMPLES
-from sassan.app import documents
 from sassan.app.analysis import analyze
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.reading import read_facts, read_program
 from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
@@ -20,6 +20,7 @@ from sassan.batch.lines import Place
 from sassan.batch.work import Item, Part, lost, work
 from sassan.errors import InputError, UsageError
 from sassan.executor import More, Serial, Threads
+from sassan.fields.field import document
 
 JOB = Job(AnalysisRequest((), Settings(loop_bound=10)))
 SAXPY = "saxpy.nvdisasm.sass"
@@ -64,7 +65,7 @@ def test_a_line_has_the_keys_of_analyze_and_says_where_it_belongs(folder: Path):
     (found,), _ = ran(file)
     place = found.pop("input")
     (function,) = read_program(file).functions
-    assert found == json.loads(json.dumps(documents.analysis(analyze(function, JOB.request.settings, file))))
+    assert found == json.loads(json.dumps(document(AnalysisFields, analyze(function, JOB.request.settings, file))))
     assert place == {"sha256": "sha256", "function": 0, "functions": 1} | {"sha256": place["sha256"]}
     assert len(place["sha256"]) == 64
 

@@ -1,0 +1,153 @@
+"""What fields hold."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from typing import Any, Protocol, TypeVar
+
+from sassan.fields.field import NONE, Kind, Record, Value, document
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+class Line(Protocol):
+    """A line of a source file."""
+
+    @property
+    def file(self) -> str:
+        """The file, as the compiler names it."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        ...
+
+
+def address(value: int) -> str:
+    """Return the spelling of an address in every document and table."""
+    return f"0x{value:04x}"
+
+
+def microseconds(bound: float | None) -> str:
+    """Return how a bound in microseconds is shown: rounded up."""
+    return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
+
+
+def _integer(least: int | None, *, null: bool = False) -> Mapping[str, Value]:
+    return {"type": ["integer", "null"] if null else "integer", **({} if least is None else {"minimum": least})}
+
+
+def _list(values: Iterable[Any]) -> list[Any]:
+    return list(values)
+
+
+def _line(line: Line | None) -> Value:
+    return None if line is None else {"file": line.file, "line": line.line}
+
+
+def _figure(value: float | None) -> str:
+    return NONE if value is None else f"{value:.6g}"
+
+
+def _place(line: Line | None) -> str:
+    return NONE if line is None else f"{line.file.rpartition('/')[2]}:{line.line}"
+
+
+WHOLE: Kind[int] = Kind(_integer(None), number=True)
+COUNT: Kind[int] = Kind(_integer(0), number=True)
+POSITIVE: Kind[int] = Kind(_integer(1), number=True)
+BOUND: Kind[int | None] = Kind(_integer(0, null=True), number=True)
+"""A count that may be unknown."""
+OFFSET: Kind[int | None] = Kind(_integer(None, null=True), number=True)
+AMOUNT: Kind[float] = Kind({"type": "number", "minimum": 0}, shown=_figure, number=True)
+FIGURE: Kind[float | None] = Kind({"type": ["number", "null"], "minimum": 0}, shown=_figure, number=True)
+"""An amount that may be unknown."""
+SIGNED: Kind[float | None] = Kind({"type": ["number", "null"]}, number=True)
+MICROSECONDS: Kind[float | None] = Kind(FIGURE.schema, shown=microseconds, number=True)
+SHARE: Kind[float] = Kind({"type": "number", "minimum": 0, "maximum": 1}, number=True)
+FLAG: Kind[bool] = Kind({"type": "boolean"})
+STRING: Kind[str] = Kind({"type": "string"})
+TEXT: Kind[str | None] = Kind({"type": ["string", "null"]})
+CODE: Kind[str] = Kind({"type": "string", "pattern": "^[a-z0-9-]+$"})
+NAME: Kind[str] = Kind(STRING.schema)
+"""The name of a function, which tables show as the source has it."""
+HASH: Kind[str] = Kind({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"})
+ADDRESS: Kind[int] = Kind({"type": "string", "pattern": "^0x[0-9a-f]{4,}$"}, address, shown=address)
+SPELLED: Kind[str] = Kind(ADDRESS.schema)
+"""An address that is spelled already."""
+EXTENTS: Kind[Sequence[int]] = Kind({"type": "array", "items": _integer(1), "minItems": 3, "maxItems": 3}, _list)
+LINE: Kind[Line | None] = Kind(
+    {
+        "oneOf": [
+            {"type": "null"},
+            {"type": "object", "required": ["file", "line"], "properties": {"file": {"type": "string"}, "line": _integer(0)}},
+        ]
+    },
+    _line,
+    shown=_place,
+)
+
+
+def choice(*names: str) -> Kind[str]:
+    """Return the kind of one of several names."""
+    return Kind({"enum": [str(name) for name in names]}, str)
+
+
+def nullable(kind: Kind[T]) -> Kind[T | None]:
+    """Return the kind of values that may be null."""
+    known = kind.schema.get("type")
+    schema = {**kind.schema, "type": [known, "null"]} if isinstance(known, str) else {"oneOf": [{"type": "null"}, kind.schema]}
+
+    def write(value: T | None) -> Value:
+        return None if value is None else kind.write(value)
+
+    def shown(value: T | None) -> str:
+        return NONE if value is None else kind.shown(value)
+
+    return Kind(schema, write, shown=shown, number=kind.number, records=kind.records)
+
+
+def array(kind: Kind[T]) -> Kind[Iterable[T]]:
+    """Return the kind of lists."""
+
+    def write(values: Iterable[T]) -> Value:
+        return [kind.write(value) for value in values]
+
+    return Kind({"type": "array", "items": kind.schema}, write, records=kind.records)
+
+
+def mapping(kind: Kind[T], keys: Mapping[str, Value] | None = None) -> Kind[Mapping[str, T]]:
+    """Return the kind of objects with any names, or with those of the schema `keys`."""
+
+    def write(values: Mapping[str, T]) -> Value:
+        return {name: kind.write(value) for name, value in values.items()}
+
+    more = {} if keys is None else {"propertyNames": keys}
+    return Kind({"type": "object", **more, "additionalProperties": kind.schema}, write, records=kind.records)
+
+
+def one(record: type[Record[S]]) -> Kind[S]:
+    """Return the kind of objects with the fields of a record."""
+    return Kind({"$ref": reference(record)}, lambda source: document(record, source), records=(record,))
+
+
+def merged(record: type[Record[S]]) -> Kind[S]:
+    """Return the kind of fields that stand in the object themselves, as if they were its own."""
+    return Kind({}, lambda source: document(record, source), records=(record,), merged=True)
+
+
+def written(record: type[Record[Any]], *, merged: bool = False) -> Kind[Mapping[str, Value]]:
+    """Return the kind of objects with the fields of a record that are written already; `merged`: they stand in the object themselves."""
+    return Kind({} if merged else {"$ref": reference(record)}, records=(record,), merged=merged)
+
+
+def reference(record: type[Record[Any]]) -> str:
+    """Return the place of a record in a schema."""
+    return f"#/$defs/{record_name(record)}"
+
+
+def record_name(record: type[Record[Any]]) -> str:
+    """Return what schemas call a record: `LoopFields` is `loop`."""
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in record.__name__.removesuffix("Fields"))
+    return words.lstrip("_")
