@@ -36,7 +36,7 @@ BASE = {
 }
 """The arguments of a command that works."""
 NO_FILES = re.compile(
-    r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
+    r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
     r"|registers=.*|L=1,C=4"
 )
