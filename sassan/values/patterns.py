@@ -21,7 +21,9 @@ IMMEDIATES = "immediates"
 """The file of which register i stands for the number that is operand i of the instruction."""
 _WIDTHS: Mapping[str, int] = {"R": 8, "UR": 4, "P": 1, "UP": 1}
 """How many registers from one on an operand may name, by file."""
-_ABOUT_NUMBERS = frozenset({"as_float", "float_halves", "number", "short", "zero"})
+_PRINTED = frozenset({"as_float", "float_halves"})
+"""What reads a number as it is printed: `-0` and `0`, or `0x1` and `1`, are one value."""
+_ABOUT_NUMBERS = _PRINTED | {"number", "short", "zero"}
 """Functions of the language to which a number is more than a word."""
 _FLAGS: Mapping[int, int] = MappingProxyType({CARRY: CARRY, ZERO: ZERO})
 Names = Mapping[int, int]
@@ -53,7 +55,8 @@ class Patterns(Generic[T]):
             words = self._words[id(computes)] = _only_words(computes)
         numbered, names, floats = self._numbered(instruction, words)
         # What a number in floating point means is in the text of the instruction, not in its value alone.
-        key = (id(computes), instruction.opcode, numbered, instruction.text if floats else "")
+        printed = floats or not _PRINTED.isdisjoint(computes.effect.functions)
+        key = (id(computes), instruction.opcode, numbered, instruction.text if printed else "")
         known = self._known.get(key)
         if known is None:
             operands = tuple(Register(*operand) if isinstance(operand, tuple) else operand for operand in numbered)

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from listing import assemble
 from samples import program
 from sassan.domains.bits import bits
 from sassan.domains.lanes import LANES, LaneWord, const, from_words
@@ -63,3 +64,19 @@ def test_an_instruction_does_the_same_whatever_ran_before(function: Function):
         for registers in (facts[each.address].writes, facts[each.address].writes, facts[each.address].reads):
             held = changed(held, registers, dice)
             assert run(common, held, each) == run(evaluator(function, facts), held, each), each.text
+
+
+ZEROS = ("HFMA2.MMA R4, -RZ, RZ, 0, 0", "HFMA2.MMA R5, -RZ, RZ, 0, -0")
+
+
+@pytest.mark.parametrize("texts", [ZEROS, ZEROS[::-1]])
+def test_a_negative_zero_is_no_zero(texts: tuple[str, ...]):
+    function = assemble("\n".join((*texts, "EXIT")), "sm_80").function
+    facts = {each.address: known for each in function.instructions if (known := tables.load(function.arch).facts(each)) is not None}
+    common, words = evaluator(function, facts), Words({})
+    for each in function.instructions[:2]:
+        common.run(words, each)
+        alone = Words({})
+        evaluator(function, facts).run(alone, each)
+        for name in bits(facts[each.address].writes):
+            assert words.held.get(name) == alone.held.get(name), each.text
