@@ -55,8 +55,11 @@ class Exact:
 
         Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
         """
-        if not problem.one_slot or count_letter_states(team_sizes(problem)) <= PLAIN:
+        if not problem.one_slot:
             return run_exact(problem, budget, report)
+        if count_letter_states(team_sizes(problem)) <= PLAIN:
+            # So few states are searched whatever the machine is doing: the answer is exact on every one.
+            return run_exact(problem, replace(budget, deadline=None), report)
         search = _Search(problem, budget, report, clock.now())
         size = _size(problem, budget)
         if size.letters <= _QUICK and size.table:

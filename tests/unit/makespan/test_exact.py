@@ -135,6 +135,11 @@ def test_a_deadline_ends_the_run_with_what_is_known(monkeypatch: pytest.MonkeyPa
     assert 25 <= clock.looks < 35
 
 
+def test_a_small_instance_is_exact_whatever_time_is_left() -> None:
+    result = exact(case("LCL", warps=4, L=1, C=2), Budget(deadline=0.0))
+    assert (result.lower, result.upper) == (9, 9)
+
+
 def test_stop_ends_the_run() -> None:
     stop = StopCounter(25)
     assert exact(case_study(15), Budget(stop=stop)).note
