@@ -27,6 +27,8 @@ _RUN = re.compile(r"(\d+)\+(\d+)(?:<(\d+))?")
 _FLOATS = {"f": ("<f", "<I"), "d": ("<d", "<Q"), "h": ("<e", "<H")}
 _NOT_NUMBERS = {"f": (32, 22), "d": (64, 51), "h": (16, 9)}
 """Of a kind of floats: its bits, and the highest of the fraction, which tells quiet from signaling ones; those below are not printed."""
+_REGISTERS = "URPSB"
+"""What a register begins with: predicates, barriers and scoreboards are registers, too."""
 _WIDTHS = (32, 64)
 _SEVERAL = 2
 _VALUES = 8192
@@ -195,6 +197,13 @@ class Model:
             value |= part.value
         return Pattern(mask, value)
 
+    def differs_in_kind(self, text: Written) -> bool:
+        """Whether a text has a number in the place of a register, or a register in that of a number."""
+        return any(
+            bool(slot.places) and all((place.kind == "r") != (printed[0] in _REGISTERS) for place in slot.places)
+            for printed, slot in zip(text.values, self.slots, strict=True)
+        )
+
 
 Shapes = Mapping[str, Sequence[Model]]
 """The models of a name, by shape."""
@@ -289,8 +298,8 @@ def listed(mask: int) -> str:
 @lru_cache(maxsize=_VALUES)
 def _bits(value: str, kind: str) -> int | None:
     """Return the index of a register or the bits of a number as one of a kind, None if it is none; RZ and PT are -1."""
-    if value[0] in "URPSB":
-        digits = value.lstrip("URPSB")
+    if value[0] in _REGISTERS:
+        digits = value.lstrip(_REGISTERS)
         return None if kind != "r" else int(digits) if digits.isdigit() else -1
     if "0x" in value:
         return int(value, 16) if kind == "i" else None

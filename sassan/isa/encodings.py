@@ -182,7 +182,7 @@ class Encodings:
         return known
 
     def _otherwise(self, text: Written, word: int) -> str | None:
-        """What is known of an encoding whose text is not: it is that of another text with the same values, or None."""
+        """What is known of an encoding whose text is not: that of a text with the same values, or a register for a number; or None."""
         for shape, several in self._models.of(text.name).items():
             for model in several:
                 if self._letter not in model.arches or len(model.slots) != len(text.values):
@@ -192,7 +192,9 @@ class Encodings:
                     if model.fixed(features) != word & model.care or (shape == text.shape and features == frozenset(text.features)):
                         continue
                     pattern = model.pattern(word & model.care, text)
-                    if pattern is not None and word & pattern.mask == pattern.value:
+                    exact = features == frozenset(text.features)
+                    other = exact and model.differs_in_kind(text) if pattern is None else word & pattern.mask == pattern.value
+                    if other:
                         return f"the form '{text.name}{''.join(sorted(features))} {shape}'"
         return None
 

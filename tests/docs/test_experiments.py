@@ -303,7 +303,7 @@ def test_the_page_of_the_papers_has_the_figures_of_the_tables(sassan: Sassan):
     assert f"{bounded} of {len(rows('cfg_sm_61.csv'))} kernels of ours have a WCET" in text
     for command, answer in (
         ("makespan --config samples/makespan/figure-2.toml", "9 slots, exact"),
-        ("strings samples/ptx/voronoi_2013.ptx", "L5C9L2C12LC"),
+        ("experiment strings samples/ptx/voronoi_2013.ptx", "L5C9L2C12LC"),
     ):
         (line, expected) = re.findall(rf"\| `sassan ({re.escape(command)}[^`]*)` \| [^|]* \| ([^|]*) \|", text)[0]
         assert answer in expected
