@@ -71,7 +71,7 @@ def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch:
     assert fuzz.checked(form, *fuzz.made(form, 1, SILENT), None)[0].startswith("silent: ")
 
 
-@pytest.mark.skipif(not tools(NVDISASM), reason="needs nvdisasm")
+@pytest.mark.skipif(not any({61, 70} <= set(tool.reads) for tool in tools(NVDISASM)), reason="needs an nvdisasm that reads sm_61 and sm_70")
 def test_a_flipped_bit_that_nothing_notices_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
     form = FORMATS["encoding"]
     inputs = [fuzz.made(form, 1, number) for number in FLIPPED]
