@@ -22,6 +22,19 @@ def test_an_experiment_is_the_command_with_them(arguments: tuple[str, ...], sass
     assert here.out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("check", BFS, "--max-wcet", "1"), 1),
+        (("analyze", BFS, "-f", "*bfs*"), 3),
+        (("analyze", "absent.sass"), 3),
+        (("cfg", BFS, "--no"), 2),
+    ],
+)
+def test_an_experiment_ends_with_the_status_of_the_command(arguments: tuple[str, ...], status: int, sassan: Sassan):
+    assert (sassan(*arguments).status, sassan("experiment", *arguments).status) == (status, status)
+
+
 @pytest.mark.parametrize("name", ["warm", "gpus", "experiment", "no-command"])
 def test_other_commands_have_none(name: str, sassan: Sassan):
     result = sassan("experiment", name)

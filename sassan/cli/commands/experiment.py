@@ -29,4 +29,6 @@ def experiment(arguments: Command) -> None:
     chosen = command(name, papers=True) if name in SUMMARIES else None
     if chosen is None or not any(isinstance(option, TyperOption) and option.rich_help_panel == Panel.PAPERS for option in chosen.params):
         raise UsageError("usage", f"no experiment with '{name}'", hint="'sassan experiment --help' has examples")
-    chosen.main(rest, prog_name=f"sassan experiment {name}", standalone_mode=False)
+    status = chosen.main(rest, prog_name=f"sassan experiment {name}", standalone_mode=False)
+    if status:
+        raise typer.Exit(status)
