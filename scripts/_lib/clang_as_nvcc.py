@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 _VALUES = frozenset(
-    {"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-ccbin", "--compiler-bindir", "-gencode", "-code", "-t"}
+    {"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-ccbin", "--compiler-bindir", "-gencode", "-code", "-t", "--default-stream", "-default-stream"}
 )
 """Words of nvcc with a value behind them, which are dropped."""
 _DROPPED = re.compile(
@@ -23,8 +23,8 @@ _DROPPED = re.compile(
     r"|--?default-stream.*|--cudart.*|-Wno-deprecated-gpu-targets|-cudart=.*|-std=.*|-lcudart(_static)?"
 )
 _LINKED = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c", "-dlink")
-_MISSING = ("curand_mtgp32_kernel.h",)
-"""Headers of a library that no program here uses and that clang includes all the same."""
+_MISSING = ("curand_mtgp32_kernel.h", "texture_fetch_functions.h")
+"""Headers that no program here uses and that clang includes all the same: of a library, and of CUDA before 13."""
 
 
 def translated(words: list[str]) -> list[str] | None:
@@ -34,8 +34,9 @@ def translated(words: list[str]) -> list[str] | None:
     for word in rest:
         if word in _LINKED:
             return None
-        if word in {"-Xcompiler", "--compiler-options"}:
-            out += [part for part in next(rest, "").split(",") if part.startswith(("-f", "-D", "-I")) and part != "-fopenmp"]
+        name, equals, value = word.partition("=")
+        if name in {"-Xcompiler", "--compiler-options"}:
+            out += [part for part in (value if equals else next(rest, "")).split(",") if part.startswith(("-f", "-D", "-I")) and part != "-fopenmp"]
         elif word in _VALUES:
             next(rest, None)
         elif found := re.fullmatch(r"-arch(?:=(\w+))?", word):
@@ -58,7 +59,7 @@ def main() -> None:
     plain = [word for word in made if word.endswith(".c")]
     language = [] if plain else ["-std=c++17", "-Wno-register", "-include", "malloc.h"]
     libraries = [] if compiles else [f"-L{cuda}/lib64", "-lcudart", "-ldl", "-lrt", "-pthread", "-lm"]
-    command = [clang, f"--cuda-path={cuda}", "-w", "-I", include, "-I", f"{cuda}/include", *language, *made, *libraries]
+    command = [clang, f"--cuda-path={cuda}", "-w", "-I", include, "-I", f"{cuda}/include", "-I", f"{cuda}/include/cccl", *language, *made, *libraries]
     os.execvp(clang, command)  # noqa: S606 - the compiler that was found on PATH
 
 

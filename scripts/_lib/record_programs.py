@@ -30,6 +30,9 @@ exec nice -n 15 {nvcc} --cudart shared "$@"
 _CLANG = """#!/bin/sh
 exec nice -n 15 {python} {translator} {clang} {cuda} {include} "$@"
 """
+_FATBINARY = """#!/bin/sh
+exec {python} {translator} {fatbinary} "$@"
+"""
 _NEWEST = 30
 """Versions of clang that are looked for, this one first, down to the one that knows sm_86."""
 _OLDEST = 13
@@ -68,17 +71,28 @@ def _compiler(folder: Path, clang: str | None) -> Path | None:
     if nvcc is None:
         return None
     if clang is None:
-        return _program(folder, _WRAPPER.format(nvcc=shlex.quote(nvcc)))
+        return _program(folder, "nvcc", _quoted(_WRAPPER, nvcc=nvcc))
     include = folder / "include"
     include.mkdir(parents=True, exist_ok=True)
-    words = {
-        "python": sys.executable,
-        "translator": Path(__file__).with_name("clang_as_nvcc.py"),
-        "clang": clang,
-        "cuda": _toolkit(nvcc),
-        "include": include,
-    }
-    return _program(folder, _CLANG.format(**{name: shlex.quote(str(word)) for name, word in words.items()}))
+    translator = Path(__file__).with_name("clang_as_nvcc.py")
+    cuda = _for_clang(_toolkit(nvcc), folder / "cuda")
+    return _program(folder, "nvcc", _quoted(_CLANG, python=sys.executable, translator=translator, clang=clang, cuda=cuda, include=include))
+
+
+def _for_clang(toolkit: Path, folder: Path) -> Path:
+    """Make `folder` the CUDA installation with a fatbinary that takes clang's words, and return it; the installation itself if it does."""
+    fatbinary = toolkit / "bin" / "fatbinary"
+    known = subprocess.run([fatbinary, "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603 - of the installation
+    if "--image3" not in known or "--image " in known:
+        return toolkit
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    for place in (*toolkit.iterdir(), *(toolkit / "bin").iterdir()):
+        link = folder / place.relative_to(toolkit)
+        if place not in {toolkit / "bin", fatbinary} and not link.is_symlink():
+            link.symlink_to(place)
+    translator = Path(__file__).with_name("clang_fatbinary.py")
+    _program(folder / "bin", "fatbinary", _quoted(_FATBINARY, python=sys.executable, translator=translator, fatbinary=fatbinary))
+    return folder
 
 
 def _toolkit(nvcc: str) -> Path:
@@ -87,10 +101,14 @@ def _toolkit(nvcc: str) -> Path:
     return next((Path(place) for place in places if place and Path(place, "include", "cuda_runtime.h").is_file()), Path(nvcc).parents[1])
 
 
-def _program(folder: Path, text: str) -> Path:
+def _quoted(text: str, **words: Path | str) -> str:
+    return text.format(**{name: shlex.quote(str(word)) for name, word in words.items()})
+
+
+def _program(folder: Path, name: str, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "nvcc").write_text(text, "utf-8")
-    (folder / "nvcc").chmod(0o755)
+    (folder / name).write_text(text, "utf-8")
+    (folder / name).chmod(0o755)
     return folder
 
 
