@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 _VALUES = frozenset(
-    {"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-ccbin", "--compiler-bindir", "-gencode", "-code", "-t", "--default-stream", "-default-stream"}
-)
+    {"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-ccbin", "--compiler-bindir", "-gencode", "-code", "-t"}
+) | {"--default-stream", "-default-stream"}
 """Words of nvcc with a value behind them, which are dropped."""
 _DROPPED = re.compile(
     r"-use_fast_math|--use_fast_math|-lineinfo|-G|--?expt-.*|--?extended-lambda|-Xptxas=.*|-maxrregcount=.*|-gencode=.*|-code=.*"
@@ -36,7 +36,8 @@ def translated(words: list[str]) -> list[str] | None:
             return None
         name, equals, value = word.partition("=")
         if name in {"-Xcompiler", "--compiler-options"}:
-            out += [part for part in (value if equals else next(rest, "")).split(",") if part.startswith(("-f", "-D", "-I")) and part != "-fopenmp"]
+            parts = (value if equals else next(rest, "")).split(",")
+            out += [part for part in parts if part.startswith(("-f", "-D", "-I")) and part != "-fopenmp"]
         elif word in _VALUES:
             next(rest, None)
         elif found := re.fullmatch(r"-arch(?:=(\w+))?", word):
@@ -59,7 +60,8 @@ def main() -> None:
     plain = [word for word in made if word.endswith(".c")]
     language = [] if plain else ["-std=c++17", "-Wno-register", "-include", "malloc.h"]
     libraries = [] if compiles else [f"-L{cuda}/lib64", "-lcudart", "-ldl", "-lrt", "-pthread", "-lm"]
-    command = [clang, f"--cuda-path={cuda}", "-w", "-I", include, "-I", f"{cuda}/include", "-I", f"{cuda}/include/cccl", *language, *made, *libraries]
+    folders = [word for folder in (include, f"{cuda}/include", f"{cuda}/include/cccl") for word in ("-I", folder)]
+    command = [clang, f"--cuda-path={cuda}", "-w", *folders, *language, *made, *libraries]
     os.execvp(clang, command)  # noqa: S606 - the compiler that was found on PATH
 
 

@@ -1,6 +1,6 @@
 """The fatbinary of CUDA 13 called with clang's words, which are those of CUDA 12: `--image=profile=sm_86,file=F` was taken out there.
 
-    clang_fatbinary.py FATBINARY WORDS...
+Its first word is the path of that program.
 """
 
 from __future__ import annotations
