@@ -19,7 +19,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference
+from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference, whole_run
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
@@ -179,6 +179,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
         if wrong := excluded & held.blocks:
             _warn_of_blocks(wrong, cfg.function, settings.launch, file)
             excluded = set()
+    inferred = _by_whole_run(cfg, isa, settings, inferred)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if Origin.INFERRED not in bounds.origins:
@@ -188,6 +189,19 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
     why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
+
+
+def _by_whole_run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: tuple[Inferred, ...]) -> tuple[Inferred, ...]:
+    """The inferred bounds, with those that a run of all warps of the launch says where a loop has none."""
+    wanted = [loop.loop for loop in inferred if loop.bound is None and loop.refutation is None]
+    seen = whole_run(cfg, clobbering(isa.facts, cfg.externals), settings.launch, wanted) if wanted and not settings.experiment else None
+    if seen is None:
+        return inferred
+    return tuple(
+        loop if edges is None or loop.refutation is not None or (loop.bound is not None and loop.bound <= edges)
+        else replace(loop, bound=edges, reason=f"seen in a run of all {seen.warps} warps of the launch", missing=frozenset())
+        for loop, edges in zip(inferred, seen.back_edges, strict=True)
+    )  # fmt: skip
 
 
 def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file: str) -> None:

@@ -10,6 +10,7 @@ from math import prod
 
 from sassan.errors import UsageError
 from sassan.ir import Function
+from sassan.machine.contents import Contents
 from sassan.machine.parameters import Named, Place, Setting, describe, place_of
 from sassan.machine.parameters import places as known_places
 
@@ -40,6 +41,8 @@ class Launch:
     """Whether some of it is memory of the host, or moves between host and GPU."""
     recorded: bool = False
     """Whether it is one of several launches that a file lists."""
+    contents: Contents | None = None
+    """Bytes of global memory that are known, and that the launch itself does not change."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""

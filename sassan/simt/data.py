@@ -26,6 +26,7 @@ class _Registers:
         self.at = at
         self.values = session.values
         self.memory = session.warps.local
+        self.certainty = session.certainty
         self._slots = session.slots
         self._all = session.warps.registers
         self._words: dict[int, Words] = {}
@@ -59,20 +60,26 @@ class _Registers:
 def _operate(operation: Operation, local: _Registers) -> None:
     executing = local.at.executing if operation.condition == ALWAYS else local.holds(operation.condition)
     inputs = tuple(local.get(register) for register in (*operation.gathered, *operation.reads))
-    results = _results(operation, inputs, local, Moment(local.at.rows, local.at.time, executing))
+    at = Moment(local.at.rows, local.at.time, executing)
+    results, computed = _results(operation, inputs, local, at)
+    if local.certainty is not None:
+        local.certainty.operated(operation, inputs, local.at, executing, computed)
     for register, result in zip(operation.writes, results, strict=True):
         old = local.get(register)
         local.put(register, _broadcast(executing, result, old) if operation.broadcast else np.where(executing, result, old))
 
 
-def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[tuple[Words, ...], Truth | bool]:
+    """Return what an operation writes, and in which lanes none of it is drawn, where that is followed."""
     match operation.exact:
+        case None if local.certainty is not None:
+            return local.certainty.results(operation, inputs, at)
         case None:
-            return local.values.outputs(operation, inputs, at)
+            return local.values.outputs(operation, inputs, at), False
         case Linear(constant=constant, factors=factors):
-            return (_sum(constant, factors, inputs, at.executing),)
+            return (_sum(constant, factors, inputs, at.executing),), True
         case Local():
-            return _local(operation, operation.exact, inputs, local, at)
+            return _local(operation, operation.exact, inputs, local, at), True
 
 
 def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], executing: Truth) -> Words:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
+from sassan.machine.contents import Contents
 from sassan.simt.code import number
 from sassan.simt.values import LANES, Rows, Truth, Words, key, stir
 
@@ -22,13 +23,15 @@ class Place:
     """N warps of a launch.
 
     `salt` (N) names each, `special` are special registers (N, 32), `bank` returns a word of constant bank 0 (N). `short` says that IADD3
-    has immediates of 20 bits, which are printed without their sign: until Pascal.
+    has immediates of 20 bits, which are printed without their sign: until Pascal. `contents` of global memory are known, and the launch
+    does not change them.
     """
 
     salt: Words
     special: Mapping[str, Words]
     bank: Callable[[int], Words]
     short: bool = False
+    contents: Contents | None = None
 
     def __len__(self) -> int:
         """Return N."""

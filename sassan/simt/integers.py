@@ -12,6 +12,7 @@ import numpy as np
 from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work
+from sassan.simt.loads import LOADS, load
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
 
 _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
@@ -71,16 +72,33 @@ class Integers:
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return one array per written register: computed, or drawn where no rule says what the operation computes."""
-        known = self.computed(operation, inputs, at)
-        if known.keys() >= set(operation.writes):
-            return tuple(known[register].astype(np.uint32) for register in operation.writes)
+        return self.results(operation, inputs, at)[0]
+
+    def results(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[tuple[Words, ...], Truth | bool]:
+        """Return what `outputs` does, and in which lanes nothing of it was drawn."""
+        known, where = self._loaded(operation, inputs, at) or (self.computed(operation, inputs, at), True)
+        if np.all(where) and known.keys() >= set(operation.writes):
+            return tuple(known[register].astype(np.uint32) for register in operation.writes), where
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
-        return tuple(
-            known[register].astype(np.uint32)
-            if register in known
-            else self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
-            for place, register in enumerate(operation.writes)
-        )
+        words: list[Words] = []
+        for place, register in enumerate(operation.writes):
+            one = self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
+            words.append(np.where(where, known[register].astype(np.uint32), one) if register in known else one)
+        return tuple(words), where if known.keys() >= set(operation.writes) else False
+
+    def _loaded(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Mapping[int, Longs], Truth] | None:
+        """Return what an operation loads of memory whose contents are known, and in which lanes; None where it loads none."""
+        contents = self._place.contents
+        if contents is None or operation.instruction.opcode.partition(".")[0] not in LOADS:
+            return None
+        work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
+        try:
+            where = load(work, contents)
+        except (UnknownError, KeyError):
+            return None
+        if (where | ~at.executing).all():
+            where = np.ones_like(where)
+        return (work.out, where) if where.any() else None
 
     def computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Mapping[int, Longs]:
         """Return what the rules compute of the inputs, by register; nothing where no rule covers the form."""

@@ -4,13 +4,14 @@ Runs that stand at the same block execute it together, vectorised over runs and 
 twin that a test holds this one to.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
+from sassan.simt.certain import Certainty
 from sassan.simt.code import RETURN_TAG, Block, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
@@ -53,12 +54,13 @@ class Machine:
         self._order = order
         self._limits = limits
 
-    def run(self, active: Words, observer: Observer | None = None, *, called: bool = False) -> Outcome:
+    def run(self, active: Words, observer: Observer | None = None, *, called: bool = False, certainty: Certainty | None = None) -> Outcome:
         """Return what N runs did that start at the entry with these masks, none of them empty.
 
-        `called` starts them inside a call from nowhere: the return of the function ends the warp.
+        `called` starts them inside a call from nowhere: the return of the function ends the warp. `certainty`, of these runs and this
+        code, says afterwards what does not depend on drawn words.
         """
-        session = new_session(self._code, self._values, active, self._order, called=called)
+        session = replace(new_session(self._code, self._values, active, self._order, called=called), certainty=certainty)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
@@ -82,7 +84,11 @@ class Machine:
         warps, block = session.warps, self._code.blocks[number]
         active, before = warps.active[rows], warps.context[rows]
         at = Moment(rows, warps.time[rows], lanes(active))
+        if session.certainty is not None:
+            session.certainty.entered(number, rows, at.executing)
         taken = compute(session, block, at)
+        if session.certainty is not None:
+            taken = session.certainty.left(number, block, at, taken)
         live = _push(session, block, rows)
         goes = leave(session, number, at, pack(taken))
         goes.block[live] = LOST

@@ -6,6 +6,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from sassan.simt.certain import Certainty
 from sassan.simt.code import BARRIERS, MOVES, Code, Move
 from sassan.simt.memory import LocalMemory
 from sassan.simt.stack import Ints, TokenStacks
@@ -62,7 +63,7 @@ class Session:
     """One call of `Machine.run`; `called`: from inside a call from nowhere.
 
     `barriers` are the numbers of the barrier registers that the tags name, -1 for other tags. `starts` are the blocks behind calls by their
-    address, `sites` the calls before them.
+    address, `sites` the calls before them. With `certainty`, it is followed which words are given.
     """
 
     code: Code
@@ -76,6 +77,7 @@ class Session:
     starts: dict[int, int]
     sites: dict[int, tuple[int, ...]]
     called: bool = False
+    certainty: Certainty | None = None
 
 
 @dataclass(slots=True)

@@ -2,5 +2,6 @@
 
 from sassan.ipet.loop_bounds.infer import Inference, Inferred, Refutation, infer, inference
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
+from sassan.ipet.loop_bounds.whole_run import whole_run
 
-__all__ = ["Inference", "Inferred", "Refutation", "check_bounds", "infer", "inference"]
+__all__ = ["Inference", "Inferred", "Refutation", "check_bounds", "infer", "inference", "whole_run"]

@@ -1,0 +1,153 @@
+"""Loop bounds of a launch by running all of its warps: where indices, parameters and known contents of memory decide iterations.
+
+The part of the program that decides where control goes is run for every thread of the grid on the concrete SIMT machine, which follows
+which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from sassan.arch import described
+from sassan.errors import SassanError
+from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
+from sassan.ir import Instruction, Language
+from sassan.isa.facts import Facts
+from sassan.machine.launch import Launch, Shape
+from sassan.machine.multiprocessor import WARP_SIZE
+from sassan.simt.certain import Certainty
+from sassan.simt.code import Code, lower
+from sassan.simt.constant_bank import ConstantBank, constant_bank
+from sassan.simt.decoder import TableDecoder
+from sassan.simt.integer_work import UnknownError
+from sassan.simt.integers import Integers
+from sassan.simt.launch_warps import Spot, warps_at
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice, live_slice
+from sassan.simt.state import Order, RunStatus, Session
+from sassan.simt.values import Rows, Words
+from sassan.warpcfg.graph import WarpCfg
+
+_WARPS = 1 << 16
+"""Warps of a grid that are run at most."""
+_BATCH = 1 << 12
+_LONGEST = 1 << 20
+"""Blocks of code that a warp executes at most."""
+_WORK = 8_000_000
+"""Operations of warps that are executed at most, each with the cost of starting it: one or two seconds."""
+_START = 400
+"""Warps whose operations take as long as to start one."""
+_SEED = 2027
+_DRAWN = frozenset({"SR_CGACTAID"})
+"""Special registers that the launch does not say."""
+
+
+class Seen(NamedTuple):
+    """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution; warps that ran."""
+
+    back_edges: tuple[int | None, ...]
+    warps: int
+
+
+class _LongError(Exception):
+    """The run takes longer than is worth it, or says nothing of what is wanted."""
+
+
+def whole_run(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, wanted: Collection[int]) -> Seen | None:
+    """Return what all warps of a launch do in loops, of which some (their numbers) are `wanted`; None where that says nothing of these.
+
+    That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
+    long.
+    """
+    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not wanted:
+        return None
+    warps = -(-prod(launch.block) // WARP_SIZE)
+    if warps * prod(launch.grid) > _WARPS:
+        return None
+    try:
+        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
+        run = _Run(cfg, live_slice(code, {}), launch, frozenset(wanted))
+        spots = _spots(launch.grid, warps)
+        while some := list(islice(spots, _BATCH)):
+            run.batch(some)
+    except (SassanError, _LongError):
+        return None
+    return Seen(tuple(None if index in run.open else count for index, count in enumerate(run.most)), warps * prod(launch.grid))
+
+
+def _spots(grid: Shape, warps: int) -> Iterator[Spot]:
+    for number in range(prod(grid)):
+        place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
+        yield from (Spot(place, warp) for warp in range(warps))
+
+
+class _Run:
+    """The warps of a launch that have been run: `most` back edges per loop, and the loops that are `open`."""
+
+    def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int]) -> None:
+        self.most = [0] * len(cfg.loops)
+        self.open: set[int] = set()
+        self._cfg, self._code, self._launch = cfg, code, launch
+        self._bank = constant_bank(cfg.function, launch)
+        self._wanted = wanted
+        self._work = 0
+        numbers: dict[int, set[int]] = {}
+        node = 0
+        starts = sorted(each.start for each in cfg.nodes)
+        for number, block in enumerate(code.blocks):
+            while node + 1 < len(starts) and starts[node + 1] <= block.address:
+                node += 1
+            numbers.setdefault(starts[node], set()).add(number)
+        self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
+        by_address = {block.address: number for number, block in enumerate(code.blocks)}
+        self._heads = [by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
+
+    def batch(self, spots: Sequence[Spot]) -> None:
+        """Run warps. Raises _LongError."""
+        place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
+        special = {name: words for name, words in place.special.items() if name not in _DRAWN}
+        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots)).word, contents=self._launch.contents))
+        order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results)
+        counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)
+        outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
+        self.open |= certainty.open
+        if not (outcome.status == RunStatus.ENDED).all():
+            raise _LongError
+        for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
+            self.most[index] = max(self.most[index], int(most))
+
+    def spend(self, operations: int, warps: int, is_open: Collection[int]) -> None:
+        """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
+        self._work += (operations + 2) * (warps + _START)
+        if self._work > _WORK or self._wanted.issubset(is_open):
+            raise _LongError
+
+
+class _Counter(NamedTuple):
+    counted: BackEdgeCounter
+    run: _Run
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        assert session.certainty is not None
+        self.run.spend(len(session.code.blocks[block].operations), len(rows), session.certainty.open)
+        self.counted.enter(session, block, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Constant bank 0 of `count` warps, as far as it is given."""
+
+    bank: ConstantBank
+    count: int
+
+    def word(self, offset: int) -> Words:
+        """Return a word; raises UnknownError where it is not given."""
+        known = self.bank.word(offset)
+        if known is None:
+            raise UnknownError
+        return np.full(self.count, known, np.uint32)

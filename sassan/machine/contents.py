@@ -1,0 +1,84 @@
+"""Contents of global memory that are known at a launch: bytes by their address."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_WORD = 4
+
+
+class KnownBytes(NamedTuple):
+    """Consecutive bytes from an address on."""
+
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Bytes of global memory: `parts` are sorted by address and do not overlap (ValueError otherwise). Equal contents compare equal."""
+
+    parts: tuple[KnownBytes, ...] = field(compare=False, repr=False)
+    digest: str = field(init=False)
+    """The SHA-256 of addresses and bytes."""
+
+    def __post_init__(self) -> None:
+        """Check the order, and name the contents."""
+        end, digest = 0, hashlib.sha256()
+        for part in self.parts:
+            if part.address < end:
+                raise ValueError("parts of memory overlap or are out of order")
+            end = part.address + len(part.data)
+            digest.update(f"{part.address} {len(part.data)} ".encode())
+            digest.update(part.data)
+        object.__setattr__(self, "digest", digest.hexdigest())
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[int, bytes]]) -> Self:
+        """Return contents of parts in any order, without those that are empty; adjacent ones become one."""
+        joined: list[tuple[int, list[bytes], int]] = []
+        for address, data in sorted(parts):
+            if joined and joined[-1][2] == address:
+                start, pieces, end = joined.pop()
+                joined.append((start, [*pieces, data], end + len(data)))
+            elif data:
+                joined.append((address, [data], address + len(data)))
+        return cls(tuple(KnownBytes(start, b"".join(pieces)) for start, pieces, _ in joined))
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes are known."""
+        return sum(len(part.data) for part in self.parts)
+
+    @cached_property
+    def _arrays(self) -> "tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint8]]":
+        import numpy as np  # noqa: PLC0415 - only where memory is read
+
+        sizes = np.array([len(part.data) for part in self.parts], np.uint64)
+        starts = np.array([part.address for part in self.parts], np.uint64)
+        places = np.cumsum(sizes) - sizes
+        # A word that begins at the last byte is gathered whole, and not used.
+        data = np.frombuffer(b"".join(part.data for part in self.parts) + bytes(_WORD), np.uint8)
+        return starts, starts + sizes, places, data
+
+    def load(self, addresses: "npt.NDArray[np.uint64]", size: int) -> "tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]":
+        """Return the little-endian numbers of `size` bytes (1, 2 or 4) at addresses of any shape, and where they are known; 0 elsewhere."""
+        import numpy as np  # noqa: PLC0415 - only where memory is read
+
+        if not self.parts:
+            return np.zeros(addresses.shape, np.uint32), np.zeros(addresses.shape, np.bool_)
+        starts, ends, places, data = self._arrays
+        part = np.maximum(np.searchsorted(starts, addresses, side="right").astype(np.intp) - 1, 0)
+        start, end = starts[part], ends[part]
+        known = (addresses >= start) & (addresses < end) & (end - np.minimum(addresses, end) >= np.uint64(size))
+        place = np.where(known, places[part] + (addresses - start), np.uint64(0)).astype(np.intp)
+        words = np.zeros(addresses.shape, np.uint32)
+        for byte in range(size):
+            words |= data[place + byte].astype(np.uint32) << np.uint32(8 * byte)
+        return np.where(known, words, np.uint32(0)), known

@@ -1,0 +1,351 @@
+"""Which words of a run follow from what is given alone, so that every execution of the launch has them too.
+
+A word is certain if what computes it has a rule and reads certain words. A lane that takes a branch on a word that is not certain might
+take the other side: until it comes to where both sides meet, it writes nothing certain, and what it might have written on either side is
+not certain, either. Loops whose head is on such a path are `open`: other executions may go round more often.
+
+Two kinds of branches need not end there. One side of the first leaves a loop, which ends sooner then; one side of the second comes to where
+both meet without a loop. Neither side is taken: each execution does what the run does, or less of it, up to where both sides meet.
+
+docs/proofs/runs-of-a-launch.md
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.analysis.graph import immediate_dominators
+from sassan.isa.facts import Flow
+from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity, number
+from sassan.simt.memory import LocalMemory
+from sassan.simt.values import LANES, ONE_COPY, Moment, Rows, Truth, Words
+
+_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
+_STACK = number("R", 1)
+_GENERIC = frozenset({"ST", "ATOM"})
+"""Stores that may change local memory and are no plain store of it."""
+_FREE, _NEVER = -1, -2
+"""A lane whose path is certain, and one of which it never will be again."""
+_BOTH = 2
+_END = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Branches of which a lane may take either side: `meet` is the block at which all sides meet (`_NEVER`: nowhere).
+
+    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too.
+    """
+
+    meet: int
+    blocks: frozenset[int]
+    registers: frozenset[int]
+    stores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """A branch with a side that does no more than the other one: `taken` says whether threads that go to the other one take the branch.
+
+    `loop` are the blocks of the outermost loop that the lesser side leaves, none where it leaves none. `short`: it comes to where both
+    sides meet without a loop.
+    """
+
+    taken: bool
+    loop: frozenset[int]
+    short: bool
+
+
+@dataclass(slots=True)
+class Certainty:
+    """The certain words of N runs of a code: `words` (registers, N, 32) in the order of `Code.registers`.
+
+    `loops` are the blocks of each loop, `heads` its head; `results` returns the words that an operation writes, and in which lanes none of
+    them is drawn.
+    Afterwards, `open` are the numbers of loops of which executions may go round more often than was seen.
+    """
+
+    code: Code
+    runs: int
+    loops: Sequence[frozenset[int]]
+    heads: Sequence[int]
+    results: Callable[[Operation, tuple[Words, ...], Moment], tuple[tuple[Words, ...], Truth | bool]]
+    words: Truth = field(init=False)
+    open: set[int] = field(default_factory=set[int])
+    _until: npt.NDArray[np.int32] = field(init=False)
+    _left: dict[int, Truth] = field(default_factory=dict[int, Truth])
+    """Lanes that may have left a loop by a branch, whose other side is long, and are still inside."""
+    _short: dict[int, Truth] = field(default_factory=dict[int, Truth])
+    """Lanes that may have gone the short side of a branch, and are not yet where both sides meet."""
+    _unsure: set[int] = field(default_factory=set[int])
+    """Branches that were taken, or not, by words that are not certain."""
+    _sides: dict[frozenset[int], Sides] = field(default_factory=dict[frozenset[int], Sides])
+    _detours: dict[int, Detour | None] = field(default_factory=dict[int, Detour | None])
+    _local: LocalMemory = field(init=False)
+    _lost: Truth = field(init=False)
+    _where: Mapping[int, int] = field(init=False)
+    _after: Sequence[frozenset[int]] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with nothing certain."""
+        self.words = np.zeros((len(self.code.registers), self.runs, LANES), np.bool_)
+        self._until = np.full((self.runs, LANES), _FREE, np.int32)
+        self._local = LocalMemory(self.runs)
+        self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
+        self._where = {register: place for place, register in enumerate(self.code.registers)}
+        self._after = _after(self.code)
+
+    def entered(self, block: int, rows: Rows, active: Truth) -> None:
+        """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again."""
+        outside = {branch: active & lanes[rows] for branch, lanes in self._left.items() if block not in self._loop_of(branch)}
+        self._apart(rows, outside)
+        for branch, lanes in self._short.items():
+            sides = self._sides_of(frozenset({branch}))
+            if sides.meet == block and (here := active & lanes[rows]).any():
+                lanes[rows] &= ~here
+                self._spoil(sides, rows, here)
+        until = self._until[rows]
+        self._until[rows] = np.where(active & (until == block), _FREE, until)
+
+    def operated(self, operation: Operation, inputs: tuple[Words, ...], at: Moment, executing: Truth, computed: Truth | bool) -> None:
+        """Note what an operation wrote, of which `computed` says where a rule said it; `at` says who might have executed it."""
+        rows = at.rows
+        guard = self._tested(operation.condition, rows)
+        path = self._until[rows] == _FREE
+        known = np.logical_and(computed, path & guard)
+        gathered = set(operation.gathered)
+        for register in (*operation.gathered, *operation.reads):
+            words = self.words[self._where[register], rows]
+            known = known & (~(executing & ~words).any(axis=1, keepdims=True) if register in gathered else words)
+        if operation.writes == (_STACK,) and not operation.reads:
+            known = path & guard  # where the stack begins: no more than a name
+        if isinstance(operation.exact, Local):
+            known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
+        if operation.broadcast or gathered:
+            # Which lanes execute it says what all of them get.
+            whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
+            if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
+                whole &= ~(at.executing & self._absent(rows)).any(axis=1)
+            known = np.broadcast_to(whole[:, None], known.shape)
+        touched = np.ones_like(executing) if operation.broadcast else executing | (at.executing & ~guard)
+        for register in operation.writes:
+            place = self._where[register]
+            self.words[place, rows] = np.where(touched, known, self.words[place, rows])
+
+    def _through_memory(  # noqa: PLR0913, PLR0917 - all of an operation
+        self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment, executing: Truth, sure: Truth, known: Truth
+    ) -> Truth:
+        """Note a store to local memory, or return in which lanes what is loaded of it is certain."""
+        rows = at.rows
+        address = np.full(executing.shape, how.offset & 0xFFFFFFFF, np.uint32)
+        for word in inputs[: how.base]:
+            address = address + word
+        if not how.store:
+            found = self._certain_base(operation, how, rows) & sure & ~self._lost[rows, None]
+            for place in range(len(operation.writes)):
+                found &= self._local.load(rows, address + np.uint32(4 * place), np.zeros(executing.shape, np.uint32)) != 0
+            return found
+        word = (known & how.whole).astype(np.uint32)
+        for place in range(len(inputs) - how.base + how.zeros):
+            self._local.store(rows, executing, address + np.uint32(4 * place), word)
+        self._lost[rows] |= (at.executing & ~(sure & self._certain_base(operation, how, rows))).any(axis=1)
+        return known
+
+    def _certain_base(self, operation: Operation, how: Local, rows: Rows) -> Truth:
+        out = np.ones((len(rows), LANES), np.bool_)
+        for register in operation.reads[: how.base]:
+            out &= self.words[self._where[register], rows]
+        return out
+
+    def left(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
+        """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
+        control = block.control
+        if control is None:
+            return taken
+        rows = at.rows
+        sure = self._tested(control.condition, rows)
+        for register in control.selector:
+            sure &= self.words[self._where[register], rows]
+        if control.unity is not Unity.EACH:
+            sure = np.broadcast_to(~(at.executing & ~sure).any(axis=1, keepdims=True), sure.shape)
+            sure = sure & (control.unity is not Unity.OPEN) & (self._until[rows] == _FREE).all(axis=1)[:, None]
+        unsure = at.executing & ~sure & (self._until[rows] == _FREE)
+        if not unsure.any():
+            return taken
+        self._unsure.add(number)
+        detour = self._detour_of(number)
+        if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
+            left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
+            self._apart(rows, {**left, number: unsure})
+            return taken
+        lanes = (self._short if detour.short else self._left).setdefault(number, np.zeros((self.runs, LANES), np.bool_))
+        lanes[rows] |= unsure
+        return np.where(unsure, detour.taken, taken)
+
+    def _has_other(self, number: int, loop: frozenset[int]) -> bool:
+        """Say whether a way out of a loop may be certain."""
+        assert self._after is not None
+        return any(each not in loop for other in loop - self._unsure - {number} for each in self._after[other])
+
+    def _absent(self, rows: Rows) -> Truth:
+        """Return which lanes might not be where they are."""
+        out = np.zeros((len(rows), LANES), np.bool_)
+        for lanes in (*self._left.values(), *self._short.values()):
+            out |= lanes[rows]
+        return out
+
+    def _apart(self, rows: Rows, lanes: Mapping[int, Truth]) -> None:
+        """Let lanes be on any side of each branch that they took by uncertain words; they have left no loop by these any more."""
+        some = {branch: where for branch, where in lanes.items() if where.any()}
+        for branch, where in some.items():
+            if branch in self._left:
+                self._left[branch][rows] &= ~where
+        patterns = np.zeros((len(rows), LANES), np.int64)
+        for place, where in enumerate(some.values()):
+            patterns |= where.astype(np.int64) << place
+        for pattern in np.unique(patterns[patterns != 0]).tolist():
+            branches = frozenset(branch for place, branch in enumerate(some) if pattern >> place & 1)
+            self._open(self._sides_of(branches), rows, np.asarray(patterns == pattern))
+
+    def _open(self, sides: Sides, rows: Rows, lanes: Truth) -> None:
+        """Let these lanes be on any side of some branches."""
+        until = self._until[rows]
+        # A lane that might be elsewhere already, before it leaves a loop that it might have left already, is followed no further.
+        astray = bool((lanes & (until != _FREE)).any())
+        self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, _NEVER), until)
+        self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks)
+        self._spoil(_everything(self.code) if astray else sides, rows, lanes)
+
+    def _spoil(self, sides: Sides, rows: Rows, lanes: Truth) -> None:
+        """Forget what these lanes may have written on any side of some branches."""
+        whole = np.broadcast_to(lanes.any(axis=1, keepdims=True), lanes.shape)
+        for register in sides.registers & self._where.keys():
+            self.words[self._where[register], rows] &= ~(whole if register in ONE_COPY else lanes)
+        if sides.stores:
+            self._lost[rows] |= whole[:, 0]
+
+    def _tested(self, condition: Condition, rows: Rows) -> Truth:
+        """Return in which lanes it is certain whether a condition holds."""
+        out = np.ones((len(rows), LANES), np.bool_)
+        for test in () if condition.never else condition.tests:
+            out &= self.words[self._where[test.register], rows] & (test.flags is None)
+        return out
+
+    def _sides_of(self, branches: frozenset[int]) -> Sides:
+        if branches not in self._sides:
+            self._sides[branches] = _sides(self.code, self._after, branches)
+        return self._sides[branches]
+
+    def _detour_of(self, branch: int) -> Detour | None:
+        if branch not in self._detours:
+            meet = self._sides_of(frozenset({branch})).meet
+            self._detours[branch] = None if self._after is None else _detour(self.code, self._after, branch, meet, self)
+        return self._detours[branch]
+
+    def _loop_of(self, branch: int) -> frozenset[int]:
+        detour = self._detour_of(branch)
+        return detour.loop if detour is not None else frozenset()
+
+
+def _escapes(code: Code) -> bool:
+    """Say whether something may change local memory that is no plain store of it."""
+    calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
+    return calls or any(instruction.opcode.partition(".")[0] in _GENERIC for instruction in code.function.instructions)
+
+
+def _after(code: Code) -> Sequence[frozenset[int]] | None:
+    """Return the blocks at which a thread may go on after each, `_END` for its end; None where that is not followed."""
+    if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
+        return None
+    resumed: dict[int, set[int]] = {}
+    for block in code.blocks:
+        for tag, target in block.pushes:
+            if target >= 0:
+                resumed.setdefault(tag, set()).add(target)
+    return [_next(block, block.control, resumed) for block in code.blocks]
+
+
+def _next(block: Block, control: Control | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
+    if control is None:
+        return frozenset({block.follow})
+    always = not control.condition.tests and not control.condition.never
+    there = {block.target, *block.targets} - {-1}
+    if control.flow in {Flow.EXIT, Flow.TRAP}:
+        there = {_END}
+    elif control.flow is Flow.POP:
+        there |= set(resumed.get(block.tag, ()))
+    leaves = always and control.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.EXIT, Flow.TRAP, Flow.POP}
+    return frozenset(there if leaves and there else {*there, block.follow})
+
+
+def _sides(code: Code, after: Sequence[frozenset[int]] | None, branches: frozenset[int]) -> Sides:
+    if after is None:
+        return _everything(code)
+    meet = _meeting(after, branches)
+    blocks = _reached(after, [each for branch in branches for each in after[branch]], meet)
+    operations = [operation for block in blocks for operation in code.blocks[block].operations]
+    registers = frozenset(register for operation in operations for register in operation.writes)
+    stores = any(isinstance(operation.exact, Local) and operation.exact.store for operation in operations)
+    return Sides(meet, blocks, registers, stores)
+
+
+def _everything(code: Code) -> Sides:
+    return Sides(_NEVER, frozenset(range(len(code.blocks))), frozenset(code.registers), stores=True)
+
+
+def _reached(after: Sequence[frozenset[int]], starts: Iterable[int], meet: int) -> frozenset[int]:
+    """Return the blocks that a thread may come to from some, before it is at `meet`."""
+    blocks, stack = set[int](), list(starts)
+    while stack:
+        block = stack.pop()
+        if block not in {meet, _END} and block not in blocks:
+            blocks.add(block)
+            stack += after[block]
+    return frozenset(blocks)
+
+
+def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
+    """Return the nearest block that all ways from the branches to the end come through, `_NEVER` where there is none."""
+    back: dict[int, list[int]] = {block: [] for block in (_END, *range(len(after)))}
+    for block, several in enumerate(after):
+        for each in several:
+            back[each].append(block)
+    behind = immediate_dominators(_END, back)
+
+    def line(block: int | None) -> list[int]:
+        out: list[int] = []
+        while block is not None and block != _END:
+            out.append(block)
+            block = behind[block]
+        return out
+
+    if any(each not in behind for branch in branches for each in {branch, *after[branch]}):
+        return _NEVER  # some way has no end
+    lines = [line(each) for branch in branches for each in after[branch]]
+    return next((block for block in lines[0] if all(block in other for other in lines)), _NEVER)
+
+
+def _detour(code: Code, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:
+    """Return which side of a plain branch does no more than the other, None where neither is known to."""
+    block = code.blocks[branch]
+    control = block.control
+    if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT, Flow.TRAP} or control.unity is not Unity.EACH:
+        return None
+    there = block.target if control.flow is Flow.BRANCH else _END
+    if len({there, block.follow}) != _BOTH:
+        return None
+    heads = frozenset(known.heads)
+    has_loop = {taken: not heads.isdisjoint(_reached(after, [to], meet)) for taken, to in ((True, there), (False, block.follow))}
+    around = [loop for loop in known.loops if branch in loop and (there in loop) != (block.follow in loop)]
+    if around:
+        loop = max(around, key=len)
+        stays = there in loop
+        return Detour(stays, loop, short=not has_loop[not stays])
+    again = any(
+        branch in loop and head in _reached(after, [there, block.follow], meet) for loop, head in zip(known.loops, known.heads, strict=True)
+    )
+    if again or has_loop[True] == has_loop[False]:
+        return None
+    return Detour(has_loop[True], frozenset(), short=True)
