@@ -78,7 +78,7 @@ def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launc
         # What the time of a launch depends on: neither how often, nor on which stream, nor what buffer an address belongs to.
         key = (
             place,
-            replace(launch, count=1, stream=0, arguments=_plain(launch.arguments)),
+            replace(launch, count=1, stream=0, arguments=_plain(launch.arguments), writes=()),
             _buffers(launch.arguments),
             _host(launch.arguments),
         )
@@ -110,6 +110,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
             recorded=True,
+            contents=launch.contents,
         ),
         resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
         warps=None,
@@ -161,7 +162,7 @@ def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Set
             if place.size == argument.size <= _PIECE:
                 yield Setting(place.name, -1, argument.value)
         return
-    base = _base(function)
+    base = parameter_base(function)
     for argument in arguments if base is not None else ():
         data = argument.data
         for at in range(0, len(data), _PIECE):
@@ -169,7 +170,7 @@ def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Set
             yield Setting("", (base or 0) + argument.offset + at, int.from_bytes(piece, "little"), len(piece))
 
 
-def _base(function: Function) -> int | None:
+def parameter_base(function: Function) -> int | None:
     """Return where the parameters of a kernel begin in constant bank 0, None where nothing says it."""
     if function.compiler is not None and function.compiler.parameter_base is not None:
         return function.compiler.parameter_base

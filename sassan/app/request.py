@@ -19,6 +19,7 @@ from sassan.app.inputs import (
     wanted,
 )
 from sassan.app.launches import LaunchResult, analyze_launches, different
+from sassan.app.recorded_memory import with_contents
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import InputError
@@ -114,9 +115,10 @@ class AnalysisRequest:
     def launch_results(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> Iterator[LaunchResult]:
         """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""
         assert self.recording is not None
-        chosen = tuple(launch for launch in self.recording.launches if wanted(launch.kernel, self.patterns))
         functions = [(selected.file, selected.function) for selected in inputs.selected]
-        results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
+        recording = with_contents(functions, self.recording)
+        chosen = tuple(launch for launch in recording.launches if wanted(launch.kernel, self.patterns))
+        results = analyze_launches(functions, replace(recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))
 
     def sequence_of(

@@ -167,4 +167,4 @@ def _pointers(function: Function, launch: Launch) -> Launch:
     given = {place.offset for _, place in launch.placed(function)}
     missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]
     made = tuple(Setting("", each.offset, (index + 1) << _APART, POINTER) for index, each in enumerate(missing))
-    return Launch(launch.block, launch.grid, (*launch.parameters, *made), launch.named, launch.buffers)
+    return replace(launch, parameters=(*launch.parameters, *made))

@@ -1,7 +1,21 @@
 """Recorded launches of a program (`launches.toml`): their model, their reader and their writer."""
 
-from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
+from sassan.launches.data import archive
+from sassan.launches.model import Argument, Buffer, Launches, MemoryWrite, ProgramDevice, ProgramLaunch
 from sassan.launches.read import launches_of, parse, read
 from sassan.launches.write import table, text
 
-__all__ = ["Argument", "Buffer", "Launches", "ProgramDevice", "ProgramLaunch", "launches_of", "parse", "read", "table", "text"]
+__all__ = [
+    "Argument",
+    "Buffer",
+    "Launches",
+    "MemoryWrite",
+    "ProgramDevice",
+    "ProgramLaunch",
+    "archive",
+    "launches_of",
+    "parse",
+    "read",
+    "table",
+    "text",
+]

@@ -1,7 +1,9 @@
 """The launches of one run of a program, in order, and the assumptions of the recording."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from sassan.machine.contents import Contents
 from sassan.machine.launch import Shape
 from sassan.machine.parameters import Setting
 
@@ -40,11 +42,25 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryWrite:
+    """What the host did to `size` bytes of device memory from `address` on.
+
+    `data` names the bytes that it wrote (`sha256:…`); '' where they were not kept. `source`: it copied them from there, in device memory.
+    """
+
+    address: int
+    size: int
+    data: str = ""
+    source: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramLaunch:
     """One launch, `count` times in a row. Units: `shared` is dynamic shared memory in bytes.
 
     `arguments` is None if the kernel's parameters are unknown; `given` are integer parameters that somebody wrote down instead. `code`
-    (`sha256:…` of the image that contains the kernel) is None likewise.
+    (`sha256:…` of the image that contains the kernel) is None likewise. `writes` are those of the host since the launch before, in order:
+    before the first of the `count` launches, or before each. `contents` of memory are known, and the launch does not change them.
     """
 
     kernel: str
@@ -58,6 +74,8 @@ class ProgramLaunch:
     cluster: Shape | None = None
     cooperative: bool = False
     given: tuple[Setting, ...] = ()
+    writes: tuple[MemoryWrite, ...] = ()
+    contents: Contents | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,8 @@ class Launches:
     status: int | None = None
     cut: str = ""
     notes: tuple[str, ...] = ()
+    data: Mapping[str, bytes] = field(default_factory=dict[str, bytes], compare=False, repr=False)
+    """The bytes that writes name, as far as they are at hand."""
 
     @property
     def total(self) -> int:

@@ -1,11 +1,14 @@
 """Reads `launches.toml`; every complaint is an InputError `launches-value` or `launches-syntax` that names the file and the key."""
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 from sassan.checked import Fields, Format, shown
 from sassan.errors import InputError, UsageError
-from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
+from sassan.launches.data import DataFile
+from sassan.launches.model import Argument, Buffer, Launches, MemoryWrite, ProgramDevice, ProgramLaunch
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Shape
 from sassan.machine.parameters import Setting, setting
 from sassan.system.reading import read as read_bytes
@@ -15,6 +18,8 @@ LIMIT = 32 * 1024 * 1024
 _PARAMETER_BYTES = 32768
 """Of one kernel, all parameters together (since CUDA 12.1)."""
 _HINT = "sassan record writes such a file"
+_ADDRESS = 18
+"""Characters of an address."""
 _VALUE = re.compile("0x[0-9a-fA-F]+", re.ASCII)
 _NAME = re.compile(r"[^\W\d]\w{0,499}")
 _CODE = re.compile("sha256:[0-9a-f]{64}", re.ASCII)
@@ -37,15 +42,15 @@ def read(path: str) -> Launches:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("launches-syntax", f"{path}: byte {error.start} is not UTF-8", hint=_HINT) from None
-    return parse(path, text)
+    return parse(path, text, Path(path).parent)
 
 
-def parse(name: str, text: str) -> Launches:
-    """Return the recording of a TOML text that the user called `name`.
+def parse(name: str, text: str, folder: Path | None = None) -> Launches:
+    """Return the recording of a TOML text that the user called `name`; `folder` is that of the file with its data, None for none.
 
     Raises InputError `launches-value` or `launches-syntax`.
     """
-    return _document(_FORMAT.toml(name, text))
+    return _document(_FORMAT.toml(name, text), folder)
 
 
 def launches_of(file: Fields) -> Launches:
@@ -53,8 +58,8 @@ def launches_of(file: Fields) -> Launches:
     return Launches(tuple(_launch(launch) for launch in file.tables("launch")))
 
 
-def _document(file: Fields) -> Launches:
-    file.only("schema", "program", "arguments", "status", "cut", "notes", "device", "launch")
+def _document(file: Fields, folder: Path | None) -> Launches:
+    file.only("schema", "program", "arguments", "status", "cut", "notes", "data", "device", "launch")
     if file.whole("schema", 1) != 1:
         raise file.fail("schema", "is of a newer sassan; this one reads 1")
     device = file.table("device") if "device" in file else None
@@ -66,7 +71,17 @@ def _document(file: Fields) -> Launches:
         file.whole("status", least=-(2**31), most=2**31) if "status" in file else None,
         file.text("cut", ""),
         file.texts("notes"),
+        _data(file, folder),
     )
+
+
+def _data(file: Fields, folder: Path | None) -> Mapping[str, bytes]:
+    name = file.text("data", "")
+    if not name or folder is None:
+        return {}
+    if Path(name).name != name:
+        raise file.fail("data", f"is {shown(name)}: it must be the name of a file in the same folder")
+    return DataFile(folder / name)
 
 
 def _device(table: Fields) -> ProgramDevice:
@@ -78,7 +93,7 @@ def _device(table: Fields) -> ProgramDevice:
 
 
 def _launch(table: Fields) -> ProgramLaunch:
-    table.only("kernel", "grid", "block", "shared", "params", "param", "count", "code", "stream", "cluster", "cooperative")
+    table.only("kernel", "grid", "block", "shared", "params", "param", "count", "code", "stream", "cluster", "cooperative", "writes")
     block = _shape(table, "block", BLOCK_LIMITS)
     threads = block[0] * block[1] * block[2]
     if threads > BLOCK_THREADS:
@@ -98,7 +113,24 @@ def _launch(table: Fields) -> ProgramLaunch:
         _shape(table, "cluster", BLOCK_LIMITS) if "cluster" in table else None,
         table.flag("cooperative"),
         _given(table),
+        tuple(_write(write) for write in table.tables("writes")) if "writes" in table else (),
     )
+
+
+def _write(table: Fields) -> MemoryWrite:
+    table.only("address", "size", "data", "source")
+    data = table.text("data", "")
+    if data and _CODE.fullmatch(data) is None:
+        raise table.fail("data", 'must be "sha256:" and 64 hexadecimal digits')
+    source = _place(table, "source") if "source" in table else None
+    return MemoryWrite(_place(table, "address"), table.whole("size", most=2**48), data, source)
+
+
+def _place(table: Fields, key: str) -> int:
+    text = table.text(key)
+    if len(text) > _ADDRESS or _VALUE.fullmatch(text) is None:
+        raise table.fail(key, f"is {shown(text)}: it must be an address such as 0x200000000000")
+    return int(text, 16)
 
 
 def _given(table: Fields) -> tuple[Setting, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sassan.checked import quoted
-from sassan.launches.model import Argument, Launches, ProgramDevice, ProgramLaunch
+from sassan.launches.model import Argument, Launches, MemoryWrite, ProgramDevice, ProgramLaunch
 
 _HEADER = (
     "# The launches of a program, recorded without a GPU by sassan record: no kernel ran, so memory that kernels write holds zeros,",
@@ -11,13 +11,15 @@ _HEADER = (
 )
 
 
-def text(recording: Launches) -> str:
-    """Return the recording as TOML."""
-    return "\n".join([*_HEADER, *_header(recording), *(line for launch in recording.launches for line in table(launch))]) + "\n"
+def text(recording: Launches, data: str = "") -> str:
+    """Return the recording as TOML; `data` is the name of the file beside it with the bytes that the host wrote."""
+    named = [f"data = {quoted(data)}"] if data else []
+    return "\n".join([*_HEADER, *_header(recording, named), *(line for launch in recording.launches for line in table(launch))]) + "\n"
 
 
-def _header(recording: Launches) -> Iterator[str]:
+def _header(recording: Launches, named: Sequence[str]) -> Iterator[str]:
     yield "schema = 1"
+    yield from named
     if recording.program:
         yield f"program = {quoted(recording.program)}"
         yield f"arguments = {_texts(recording.arguments)}"
@@ -62,6 +64,8 @@ def table(launch: ProgramLaunch) -> Iterator[str]:
         yield f"cluster = {list(launch.cluster)}"
     if launch.cooperative:
         yield "cooperative = true"
+    if launch.writes:
+        yield f"writes = [{', '.join(map(_write, launch.writes))}]"
 
 
 def _argument(argument: Argument) -> str:
@@ -72,6 +76,12 @@ def _argument(argument: Argument) -> str:
     buffer = argument.buffer
     host = ", host = true" if buffer.host else ""
     return f"{{{value}, pointer = {{buffer = {buffer.number}, offset = {buffer.offset}, size = {buffer.size}{host}}}}}"
+
+
+def _write(write: MemoryWrite) -> str:
+    data = f", data = {quoted(write.data)}" if write.data else ""
+    source = f', source = "0x{write.source:x}"' if write.source is not None else ""
+    return f'{{address = "0x{write.address:x}", size = {write.size}{data}{source}}}'
 
 
 def _texts(values: Sequence[str]) -> str:

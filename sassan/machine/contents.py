@@ -1,10 +1,8 @@
 """Contents of global memory that are known at a launch: bytes by their address."""
 
-import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,39 +15,26 @@ class KnownBytes(NamedTuple):
     """Consecutive bytes from an address on."""
 
     address: int
-    data: bytes
+    data: bytes | memoryview
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Bytes of global memory: `parts` are sorted by address and do not overlap (ValueError otherwise). Equal contents compare equal."""
+    """Bytes of global memory: `parts` are sorted by address and do not overlap (ValueError otherwise).
+
+    `digest` names addresses and bytes: contents of one digest are equal.
+    """
 
     parts: tuple[KnownBytes, ...] = field(compare=False, repr=False)
-    digest: str = field(init=False)
-    """The SHA-256 of addresses and bytes."""
+    digest: str
 
     def __post_init__(self) -> None:
-        """Check the order, and name the contents."""
-        end, digest = 0, hashlib.sha256()
+        """Check the order."""
+        end = 0
         for part in self.parts:
             if part.address < end:
                 raise ValueError("parts of memory overlap or are out of order")
             end = part.address + len(part.data)
-            digest.update(f"{part.address} {len(part.data)} ".encode())
-            digest.update(part.data)
-        object.__setattr__(self, "digest", digest.hexdigest())
-
-    @classmethod
-    def of(cls, parts: Iterable[tuple[int, bytes]]) -> Self:
-        """Return contents of parts in any order, without those that are empty; adjacent ones become one."""
-        joined: list[tuple[int, list[bytes], int]] = []
-        for address, data in sorted(parts):
-            if joined and joined[-1][2] == address:
-                start, pieces, end = joined.pop()
-                joined.append((start, [*pieces, data], end + len(data)))
-            elif data:
-                joined.append((address, [data], address + len(data)))
-        return cls(tuple(KnownBytes(start, b"".join(pieces)) for start, pieces, _ in joined))
 
     @property
     def size(self) -> int:

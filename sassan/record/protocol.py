@@ -11,6 +11,7 @@ MOST = 2**30
 _HELLO = struct.Struct("=I")
 _IMAGE = struct.Struct("=Q")
 _BLOCK = struct.Struct("=QQQ")
+_TRANSFER = struct.Struct("=QQQQ")
 _OCCUPANCY_QUERY = struct.Struct("=QII")
 _LAUNCH = struct.Struct("=Q16I")
 _PARAMETER = struct.Struct("=II")
@@ -32,6 +33,22 @@ class RawLaunch:
     stream: int
     cooperative: bool
     arguments: tuple[tuple[int, bytes], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RawTransfer:
+    """`size` bytes from `source` to `target`; `known`: what they are is, and of a fill, size and value of its element."""
+
+    target: int
+    size: int
+    source: int
+    known: int
+    data: bytes
+
+    @property
+    def fill(self) -> tuple[int, int]:
+        """The size of the element of a fill in bytes, 0 where unknown, and its value."""
+        return self.known >> 32, self.known & 0xFFFFFFFF
 
 
 class ProtocolError(Exception):
@@ -63,6 +80,12 @@ def block(payload: bytes) -> tuple[int, int, int]:
     """Return address, size in bytes and kind of allocated or freed memory."""
     address, size, kind = _unpack(_BLOCK, payload)
     return address, size, kind
+
+
+def transfer(payload: bytes) -> RawTransfer:
+    """Return a write, a copy, a fill or a read of device memory."""
+    target, size, source, known = _unpack(_TRANSFER, payload)
+    return RawTransfer(target, size, source, known, payload[_TRANSFER.size :])
 
 
 def occupancy_query(payload: bytes) -> tuple[int, str, int, int]:

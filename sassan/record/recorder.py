@@ -3,15 +3,17 @@
 import threading
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sassan.errors import InputError, SassanError
-from sassan.launches import Argument, Buffer, ProgramLaunch
+from sassan.launches import Argument, Buffer, MemoryWrite, ProgramLaunch
 from sassan.launches.read import LIMIT
 from sassan.record import protocol
 from sassan.record.devices import SimulatedDevice
 from sassan.record.images import ImageCode, Images, KernelFacts, threads_of
 from sassan.record.protocol import RawLaunch
+from sassan.record.transfers import KeptData, Transfers
 
 _POINTER = 8
 _MOST_NOTES = 100
@@ -58,6 +60,7 @@ class ProcessState:
         self.number = 0
         self.images: dict[int, bytes] = {}
         self.memory = Memory()
+        self.transfers = Transfers()
         self.last: tuple[bytes, int] | None = None
         """The last launch message, and its index among the launches."""
 
@@ -65,8 +68,8 @@ class ProcessState:
 class Recorder:
     """Collects the launches of all processes; `ended` is set when a limit is reached or an error ends the recording."""
 
-    def __init__(self, device: SimulatedDevice, runtime: int, driver: int, most: int) -> None:
-        """Record at most `most` launches that differ from the previous one."""
+    def __init__(self, device: SimulatedDevice, runtime: int, driver: int, most: int, data: int = 0) -> None:
+        """Record at most `most` launches that differ from the previous one, and keep at most `data` bytes of what the host writes."""
         self.ended = threading.Event()
         self.cut = ""
         self.error: SassanError | None = None
@@ -75,6 +78,7 @@ class Recorder:
         self._hello = protocol.device(device.numbers(runtime, driver), device.device.name)
         self._images = Images(device.machine)
         self._most = most
+        self._data = KeptData(data)
         self._size = 0
         self._lock = threading.Lock()
         self._rows: list[ProgramLaunch] = []
@@ -103,6 +107,12 @@ class Recorder:
             used = {launch.code for launch in self._rows}
             return tuple(image for image in self._images.images() if image[0] in used)
 
+    def data(self) -> Mapping[str, bytes]:
+        """Return the bytes that writes name."""
+        with self._lock:
+            named = {write.data for launch in self._rows for write in launch.writes}
+            return {name: data for name, data in sorted(self._data.bytes.items()) if name in named}
+
     def notes(self) -> tuple[str, ...]:
         """Return notes for the user."""
         with self._lock:
@@ -118,9 +128,12 @@ class Recorder:
             match kind:
                 case "L":
                     self._launch(process, payload)
+                case "D" | "M" | "S" | "B":
+                    self._data.transfer(process.transfers, kind, protocol.transfer(payload))
                 case "A":
                     address, size, kind_of = protocol.block(payload)
                     process.memory.add(address, size, host=kind_of in protocol.HOST)
+                    process.transfers.allocated(address, size)
                 case "F":
                     process.memory.remove(protocol.block(payload)[0])
                 case "I":
@@ -194,16 +207,17 @@ class Recorder:
     def _launch(self, process: ProcessState, payload: bytes) -> None:
         if self.ended.is_set():
             return
-        if process.last is not None and process.last == (payload, len(self._rows) - 1):
+        writes = process.transfers.taken()
+        if process.last == (payload, len(self._rows) - 1) and writes in {(), self._rows[-1].writes}:
             self._counts[-1] += 1
             return
         if len(self._rows) == self._most:
             self._end_early(f"{self._most} distinct consecutive launches (--max-launches)")
             return
         raw = protocol.launch(payload)
-        row = self._row(process, raw)
-        self._size += _ROW + _ARGUMENT * len(row.arguments or ()) + 2 * len(payload)
-        if self._rows and self._rows[-1] == row:
+        row = self._row(process, raw, writes)
+        self._size += _ROW + _ARGUMENT * (len(row.arguments or ()) + len(writes)) + 2 * len(payload)
+        if self._rows and self._rows[-1] in {row, replace(row, writes=self._rows[-1].writes) if not writes else row}:
             self._counts[-1] += 1
         elif self._size > LIMIT:
             self._end_early(f"the file would be larger than {LIMIT // 1024 // 1024} MiB")
@@ -213,7 +227,7 @@ class Recorder:
             self._counts.append(1)
         process.last = (payload, len(self._rows) - 1)
 
-    def _row(self, process: ProcessState, raw: RawLaunch) -> ProgramLaunch:
+    def _row(self, process: ProcessState, raw: RawLaunch, writes: tuple[MemoryWrite, ...]) -> ProgramLaunch:
         code = self._code(process, raw.image) if raw.arguments is not None else None
         facts = code.kernels.get(raw.kernel) if code is not None else None
         arguments = None if raw.arguments is None else tuple(_argument(process.memory, *argument) for argument in raw.arguments)
@@ -228,6 +242,7 @@ class Recorder:
             raw.stream,
             raw.cluster,
             raw.cooperative,
+            writes=writes,
         )
 
     def _end_early(self, why: str) -> None:

@@ -23,15 +23,18 @@ _DRIVER_VERSION = 13000
 _STEP = 0.02
 _GRACE_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
+_SENT = 8
+"""So many times the bytes that are kept are sent at most: equal ones are kept once."""
 _ZEROS = "no kernel ran: memory written by kernels is zero, and control flow that depends on it may differ on a GPU"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingLimits:
-    """Limits of a recording: `launches` that differ from the previous one, and `seconds`."""
+    """Limits of a recording: `launches` that differ from the previous one, `seconds`, and `data` in bytes that the host writes."""
 
     launches: int = 10_000
     seconds: float = 60.0
+    data: int = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +56,20 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
         raise UsageError("usage", "the command is missing", hint="pass it after --: sassan record -o launches.toml -- ./program arguments")
     file = executable(command[0])
     device = simulated_device(choice, file.capability or DEFAULT)
-    recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches)
+    recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches, limits.data)
     with scratch() as place:
         folder = library(place / "library")
         path = place / "socket"
-        variables = _environment(dict(os.environ), folder, path)
+        variables = _environment(dict(os.environ), folder, path) | {"SASSAN_RECORD_DATA": str(_SENT * limits.data)}
         with Server(path, recorder) as server:
             process = _start([command[0], *command[1:]], file.path, variables)
             status, interrupted = _wait(process, recorder, limits.seconds, server)
     if recorder.error is not None:
         raise recorder.error
     rows = with_names(recorder.launches(), recorder.images(), command, os.environ)
-    launches = Launches(rows, command[0], tuple(command[1:]), device.device, status, recorder.cut, (_ZEROS, *recorder.notes()))
+    launches = Launches(
+        rows, command[0], tuple(command[1:]), device.device, status, recorder.cut, (_ZEROS, *recorder.notes()), recorder.data()
+    )
     return RecordedProgram(launches, interrupted, recorder.images())
 
 

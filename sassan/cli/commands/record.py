@@ -1,5 +1,6 @@
 """`sassan record`: the launches of a program, recorded without a GPU."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,8 @@ from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import InputError, UsageError, is_full, no_space
 from sassan.files import write
-from sassan.launches import Launches, text
+from sassan.launches import Launches, archive, text
+from sassan.launches.data import LIMIT
 from sassan.record import DeviceChoice, RecordingLimits
 from sassan.record import record as run
 
@@ -40,6 +42,13 @@ MaxLaunches = Annotated[
 ]
 TimeLimit = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Stop after S seconds.")]
 
+Data = Annotated[
+    str,
+    typer.Option(
+        "--data", metavar="SIZE", help="Keep at most so much of what the program copies into device memory: 64M, 1G; none keeps nothing."
+    ),
+]
+
 
 def record(
     command: Command,
@@ -52,6 +61,7 @@ def record(
     max_launches: MaxLaunches = 10_000,
     time_limit: TimeLimit = 60.0,
     images: ImagesFolder = None,
+    data: Data = "64M",
     quiet: Quiet = False,
 ) -> None:
     """Run a program without a GPU and write down its kernel launches.
@@ -72,8 +82,11 @@ def record(
     if output == "-" or not path.parent.is_dir():
         why = "standard output is used by the program" if output == "-" else f"the folder '{path.parent}' does not exist"
         raise UsageError("unwritable-output", why, hint="pass a file in an existing folder with -o")
-    done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit))
-    save(path, text(done.launches).encode(), quiet=True)
+    done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit, _bytes(data)))
+    beside = path.with_suffix(".data")
+    if done.launches.data:
+        save(beside, archive(done.launches.data), quiet=True)
+    save(path, text(done.launches, beside.name if done.launches.data else "").encode(), quiet=True)
     if images is not None:
         _write_images(done.images, Path(images))
     if not quiet:
@@ -97,6 +110,16 @@ def _write_images(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
         if is_full(error):
             raise no_space(f"in '{folder}'", error) from None
         raise UsageError("unwritable-output", f"'{folder}' cannot be written: {error.strerror or error}") from None
+
+
+def _bytes(text: str) -> int:
+    """Return how many bytes `64M` are. Raises UsageError."""
+    found = re.fullmatch("([0-9]{1,12})([KMG]?)B?", text, re.ASCII | re.IGNORECASE)
+    if text == "none":
+        return 0
+    if found is None or (size := int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]) > LIMIT:
+        raise UsageError("record-data", f"--data {text!r} is no size", hint="pass 64M, 1G at most, or none")
+    return size
 
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> DeviceChoice:

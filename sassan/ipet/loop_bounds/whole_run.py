@@ -110,7 +110,7 @@ class _Run:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
         special = {name: words for name, words in place.special.items() if name not in _DRAWN}
-        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots)).word, contents=self._launch.contents))
+        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots)).word))
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)

@@ -177,6 +177,10 @@ struct graph {
   size_t count;
   uint64_t id;
 };
+/* data.c */
+HIDDEN void report_copy(const struct copy *copy);
+HIDDEN void report_fill(const struct fill *fill);
+/* work.c */
 HIDDEN struct stream *stream_of(void *handle);
 HIDDEN struct stream *new_stream(unsigned flags, int priority);
 HIDDEN double tick(void);

@@ -92,12 +92,14 @@ static void perform(const struct operation *operation) {
       send_message('L', operation->frame, operation->size, "", 0);
       break;
     case COPY:
+      report_copy(copy);
       for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
           memmove(copy->target + z * copy->target_slice + y * copy->target_pitch, copy->source + z * copy->source_slice + y * copy->source_pitch,
                   copy->width);
       break;
     case FILL:
+      report_fill(fill);
       for (size_t y = 0; y < fill->height; y++) {
         char *row = fill->target + y * fill->pitch;
         if (fill->element == 1)

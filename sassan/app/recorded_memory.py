@@ -1,0 +1,100 @@
+"""What is known of device memory at each launch of a recording: what the host wrote, where no kernel before, nor the launch, may store."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sassan.access import accesses
+from sassan.access.opcodes import Space
+from sassan.app.analysis import explored, launched
+from sassan.app.launches import kernel_of, parameter_base
+from sassan.app.settings import Settings
+from sassan.errors import Gap, SassanError
+from sassan.ir import Function, Language
+from sassan.isa.languages import isa_of
+from sassan.launches import Launches, ProgramLaunch
+from sassan.launches.memory import DeviceMemory, Range
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import places
+
+_STORES = frozenset(("STG", "ST", "RED", "REDG", "UREDGR", "ATOM", "ATOMG"))
+_ELSEWHERE = frozenset((Space.TEXTURE, Space.BULK))
+_LOADS = frozenset(("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "UTMALDG", "UTMAPF", "UBLKPF"))
+_MOST_CONTENTS = 16
+"""Different contents of memory for which the launches of a kernel are analyzed; for others, memory is not known."""
+
+
+def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches) -> Launches:
+    """Return a recording whose launches say what is known of memory.
+
+    Raises InputError where the file with the data cannot be used.
+    """
+    if not recording.data:
+        return recording
+    memory = DeviceMemory(recording.data)
+    stores: dict[int, frozenset[int] | None] = {}
+    met: dict[int, set[str]] = {}
+    rows: list[ProgramLaunch] = []
+    for launch in recording.launches:
+        for write in launch.writes:
+            memory.write(write)
+        place = kernel_of(functions, launch)
+        if isinstance(place, Gap):
+            ranges = None
+        else:
+            if place not in stores:
+                stores[place] = stored_through(functions[place][1], launch)
+            ranges = _ranges(functions[place][1], launch, stores[place])
+        contents = memory.contents(ranges) if ranges is not None else None
+        if contents is not None and not isinstance(place, Gap):
+            known = met.setdefault(place, set())
+            if len(known) < _MOST_CONTENTS or contents.digest in known:
+                known.add(contents.digest)
+                launch = replace(launch, contents=contents)  # noqa: PLW2901 - the same launch
+        rows.append(launch)
+        if ranges is None:
+            memory.clear()
+        for first, end in ranges or ():
+            memory.forget(first, end)
+    return replace(recording, launches=tuple(rows))
+
+
+def stored_through(function: Function, launch: ProgramLaunch) -> frozenset[int] | None:
+    """Return the pointers through which a kernel may store, by their place in constant bank 0; None where that is unknown."""
+    if function.language is Language.PTX:
+        return None
+    settings = Settings(launch=Launch(launch.block, launch.grid))
+    try:
+        cfg, isa = explored(function, isa_of(function, settings.letters), settings)
+        values = launched(cfg, isa, settings)
+    except SassanError:
+        return None
+    if values is None or values.cfg.gaps or values.cfg.externals:
+        return None
+    by_name = {place.name: place.offset for place in places(function)}
+    out: set[int] = set()
+    for access in accesses(values):
+        name = access.opcode.partition(".")[0]
+        if name in _STORES:
+            if access.base not in by_name:
+                return None
+            out.add(by_name[access.base])
+        elif access.space in _ELSEWHERE and name not in _LOADS:
+            return None
+    return frozenset(out)
+
+
+def _ranges(function: Function, launch: ProgramLaunch, stores: frozenset[int] | None) -> list[Range] | None:
+    """Return the buffers to which a launch may store, None where that is unknown."""
+    base = parameter_base(function)
+    if stores is None or launch.arguments is None or base is None:
+        return None
+    by_place = {base + argument.offset: argument for argument in launch.arguments}
+    out: list[Range] = []
+    for place in stores:
+        argument = by_place.get(place)
+        if argument is None:
+            return None
+        if argument.buffer is not None:
+            first = argument.value - argument.buffer.offset
+            out.append((first, first + argument.buffer.size))
+    return out
