@@ -13,6 +13,8 @@ class Kind(StrEnum):
     """A proof of this repository, from other assumptions."""
     CHECKED = "checked"
     """A check on this input, which would have failed."""
+    RECORDED = "recorded"
+    """A recording of the program: it holds for the data of that run only."""
     PUBLISHED = "published"
     """A publication, of the vendor or of others, that a table names."""
     ASSUMED = "assumed"

@@ -38,6 +38,9 @@ from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 
+_LOOSE = 64
+"""Back edges of an inner loop from which its bound may be far from what the warps of a launch do."""
+
 
 def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     """The warp-level graph of a function for the launch that is given; what could not be understood is in its gaps.
@@ -192,16 +195,21 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
 
 
 def _by_whole_run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: tuple[Inferred, ...]) -> tuple[Inferred, ...]:
-    """The inferred bounds, with those that a run of all warps of the launch says where a loop has none."""
+    """The inferred bounds, with those that a run of all warps of the launch says where a loop has none, or a loose one."""
     wanted = [loop.loop for loop in inferred if loop.bound is None and loop.refutation is None]
-    seen = whole_run(cfg, clobbering(isa.facts, cfg.externals), settings.launch, wanted) if wanted and not settings.experiment else None
+    loose = [] if wanted else [loop.loop for loop in inferred if (loop.bound or 0) >= _LOOSE and cfg.loops[loop.loop].parent is not None]
+    if settings.experiment or not (wanted or loose):
+        return inferred
+    seen = whole_run(cfg, clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose, is_long=bool(wanted))
     if seen is None:
         return inferred
+    why = f"seen in a run of all {seen.warps} warps of the launch{' with recorded contents of memory' if seen.recorded else ''}"
     return tuple(
-        loop if edges is None or loop.refutation is not None or (loop.bound is not None and loop.bound <= edges)
-        else replace(loop, bound=edges, reason=f"seen in a run of all {seen.warps} warps of the launch", missing=frozenset())
+        replace(loop, bound=edges, reason=why, missing=frozenset(), recorded=seen.recorded)
+        if edges is not None and loop.refutation is None and (loop.bound is None or edges < loop.bound)
+        else loop
         for loop, edges in zip(inferred, seen.back_edges, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file: str) -> None:

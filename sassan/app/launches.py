@@ -8,6 +8,7 @@ from sassan.app.analysis import analyze
 from sassan.app.parameter_names import named
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.assumptions import Assumption, Kind
 from sassan.compilers.signatures import NamedParameter
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function, Language
@@ -41,7 +42,12 @@ class LaunchResult:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the numbers of the launch rest on beside those of its result."""
-        return (_POINTERS,) if any(argument.buffer is not None for argument in self.launch.arguments or ()) else ()
+        pointers = (_POINTERS,) if any(argument.buffer is not None for argument in self.launch.arguments or ()) else ()
+        known = self.launch.contents
+        if known is None:
+            return pointers
+        text = f"contents of memory as recorded: {known.size} bytes that the host wrote ({known.digest[:12]})"
+        return (*pointers, Assumption(text, Kind.RECORDED))
 
     @property
     def wcet(self) -> int | None:

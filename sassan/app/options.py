@@ -25,6 +25,8 @@ from sassan.warpcfg import Options
 
 UNSOLVED = "none"
 """The name of no solver: the integer program is written and not solved."""
+ASSUME_NONE = "assume-none"
+"""The choice not to use recorded contents of memory."""
 MEASURED = "measured"
 """The name of the model that reads measured block times."""
 _IN_LAUNCHES = ("block", "grid", "parameters", "shared", "warps")
@@ -34,6 +36,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "registers": ("", "block"),
     "shared": ("", "block"),
     "sms": (" and ", "block", "grid"),
+    "data": ("", "launches"),
 }
 """Without which others an option has no effect, behind the word that joins these."""
 
@@ -73,6 +76,8 @@ class AnalysisOptions:
     warps: int | None = None
     partition: bool = False
     launches: str | None = None
+    data: str | None = None
+    """`assume-none`: what the host wrote into memory is not used though it is recorded."""
     model: str | None = None
     """The cost model; None: cycles where a GPU is named, else instructions (`unit`)."""
     machine: str | None = None
@@ -124,7 +129,10 @@ class AnalysisOptions:
 
         Raises InputError.
         """
-        return launches.read(self.launches) if self.launches is not None else None
+        if self.launches is None:
+            return None
+        recording = launches.read(self.launches)
+        return replace(recording, data={}) if self.data == ASSUME_NONE else recording
 
     @property
     def _model(self) -> str:
@@ -137,6 +145,7 @@ class AnalysisOptions:
             "partition": self.partition and self.warps is None and not shaped,
             "registers": self.registers is not None and not shaped,
             "shared": self.shared is not None and not shaped,
+            "data": self.data is not None and self.launches is None,
             "sms": self.sms is not None and self.launches is None and (self.block is None or self.grid is None),
             "latency": bool(self.latency) and self._model not in (models.CYCLES, *models.WITH_LATENCIES),
         }

@@ -102,7 +102,7 @@ def bounds_of(
         *(f"flow fact: {text}" for text in _loop_facts(cfg, of_function)),
         *assumptions(of_function),
         *(f"YIELD does not split threads: the loop at 0x{header:04x} never iterates" for header in spinning),
-        *(Assumption(text, Kind.CHECKED if checked else Kind.PROVED) for text in sorted(set(map(_inferred, by_loop.values())))),
+        *sorted({_inferred(result, Kind.CHECKED if checked else Kind.PROVED) for result in by_loop.values()}),
         *_default_assumption(default, without),
         *sorted({_external_assumption(external.name, costs[external.name]) for external in cfg.externals if external.name in costs}),
     )
@@ -180,8 +180,9 @@ def _loop_facts(cfg: WarpCfg, facts: FunctionFacts) -> Iterator[str]:
     yield from (f"{_loop_bound(header, bound)}{source}" for header, source, bound in sorted(bounds))
 
 
-def _inferred(result: Inferred) -> str:
-    return f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})"
+def _inferred(result: Inferred, kind: Kind) -> Assumption:
+    text = f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})"
+    return Assumption(text, Kind.RECORDED if result.recorded else kind)
 
 
 def _loop_bound(header: int, bound: int) -> str:

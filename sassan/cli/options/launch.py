@@ -1,10 +1,12 @@
 """The launch, the warps of an SM, and the bounds of loops."""
 
+from enum import StrEnum
 from functools import partial
 from typing import Annotated
 
 import typer
 
+from sassan.app.options import ASSUME_NONE
 from sassan.cli.options.limits import MANY
 from sassan.cli.options.panels import Panel
 from sassan.estimate.policy import Policy
@@ -60,6 +62,24 @@ LaunchesFile = Annotated[
         "--launches",
         metavar="X.toml",
         help="Analyze every launch in a recording of sassan record, with its block, grid and arguments.",
+    ),
+]
+
+
+class RecordedData(StrEnum):
+    """Whether recorded contents of memory are used."""
+
+    RECORDED = "recorded"
+    NONE = ASSUME_NONE
+
+
+DataChoice = Annotated[
+    RecordedData | None,
+    _launch(
+        "--data",
+        metavar="recorded|assume-none",
+        help="With --launches: take memory that the host wrote as recorded, where no kernel changes it, or hold for any contents.",
+        show_default="recorded",
     ),
 ]
 Registers = Annotated[

@@ -15,6 +15,7 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    DataChoice,
     Distinct,
     Gpu,
     Grid,
@@ -65,6 +66,7 @@ class ListingFlags:
     grid: Grid = None
     param: Parameters = None
     launches: LaunchesFile = None
+    data: DataChoice = None
     gpu: Gpu = None
     letters: LettersOption = Letters.TIMING
     order: OrderOption = None

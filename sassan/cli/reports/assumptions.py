@@ -8,14 +8,14 @@ from sassan.cli.output.terminal import label, out, safe
 
 
 def show(texts: Mapping[str, str] | Sequence[str], *, every: bool = False) -> None:
-    """Print how many assumptions there are of each kind, then those that nothing backs; `every`: all, with their kinds.
+    """Print how many assumptions there are of each kind, then those that nothing backs or only a recording; `every`: all, with their kinds.
 
     What stands behind each text is printed with it.
     """
     suffixes = texts if isinstance(texts, Mapping) else dict.fromkeys(texts, "")
     if not suffixes:
         return
-    shown = [text for text in suffixes if every or kind_of(text) is Kind.ASSUMED]
+    shown = [text for text in suffixes if every or kind_of(text) in {Kind.ASSUMED, Kind.RECORDED}]
     rest = "; --assumptions lists all" if len(shown) < len(suffixes) else ""
     out(f"\nassumptions: {counted(tuple(suffixes))}{rest}\n")
     for text in shown:

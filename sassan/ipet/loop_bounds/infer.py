@@ -50,7 +50,10 @@ class Refutation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted."""
+    """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted.
+
+    `recorded`: the bound rests on recorded contents of memory.
+    """
 
     loop: int
     head: int
@@ -58,6 +61,7 @@ class Inferred:
     reason: str
     missing: Origins = frozenset()
     refutation: Refutation | None = None
+    recorded: bool = False
 
     @property
     def advice(self) -> str:

@@ -26,6 +26,7 @@ from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import UnknownError
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
+from sassan.simt.loads import LOADS
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus, Session
@@ -47,21 +48,27 @@ _DRAWN = frozenset({"SR_CGACTAID"})
 
 
 class Seen(NamedTuple):
-    """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution; warps that ran."""
+    """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
+
+    `warps` ran; `recorded`: what they did depends on contents of memory that are known.
+    """
 
     back_edges: tuple[int | None, ...]
     warps: int
+    recorded: bool
 
 
 class _LongError(Exception):
     """The run takes longer than is worth it, or says nothing of what is wanted."""
 
 
-def whole_run(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, wanted: Collection[int]) -> Seen | None:
+def whole_run(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, wanted: Collection[int], *, is_long: bool = True
+) -> Seen | None:
     """Return what all warps of a launch do in loops, of which some (their numbers) are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
-    long.
+    long: more than a second or two, or a part of one unless `is_long`.
     """
     if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not wanted:
         return None
@@ -70,13 +77,24 @@ def whole_run(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], lau
         return None
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
-        run = _Run(cfg, live_slice(code, {}), launch, frozenset(wanted))
+        code = live_slice(code, {})
+        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 8)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
     except (SassanError, _LongError):
         return None
-    return Seen(tuple(None if index in run.open else count for index, count in enumerate(run.most)), warps * prod(launch.grid))
+    return Seen(
+        tuple(None if index in run.open else count for index, count in enumerate(run.most)),
+        warps * prod(launch.grid),
+        _reads_memory(code, launch),
+    )
+
+
+def _reads_memory(code: Code, launch: Launch) -> bool:
+    """Say whether known contents of memory may decide where control goes."""
+    loads = (operation.instruction.opcode.partition(".")[0] for block in code.blocks for operation in block.operations)
+    return launch.contents is not None and not LOADS.isdisjoint(loads)
 
 
 def _spots(grid: Shape, warps: int) -> Iterator[Spot]:
@@ -88,13 +106,13 @@ def _spots(grid: Shape, warps: int) -> Iterator[Spot]:
 class _Run:
     """The warps of a launch that have been run: `most` back edges per loop, and the loops that are `open`."""
 
-    def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int]) -> None:
+    def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], most: int) -> None:
         self.most = [0] * len(cfg.loops)
         self.open: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
         self._wanted = wanted
-        self._work = 0
+        self._work, self._most_work = 0, most
         numbers: dict[int, set[int]] = {}
         node = 0
         starts = sorted(each.start for each in cfg.nodes)
@@ -124,7 +142,7 @@ class _Run:
     def spend(self, operations: int, warps: int, is_open: Collection[int]) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
         self._work += (operations + 2) * (warps + _START)
-        if self._work > _WORK or self._wanted.issubset(is_open):
+        if self._work > self._most_work or self._wanted.issubset(is_open):
             raise _LongError
 
 

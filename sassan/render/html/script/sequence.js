@@ -4,6 +4,7 @@ const SEQUENCE = PAGE.sequence;
 const LAUNCHES_SHOWN = 200;
 const BY_KIND = [
   ["assumed", "nothing backs these: what you give, what no source says, and how hardware is taken to behave"],
+  ["recorded", "the recording of the program: these hold for the data of that run only"],
   ["published", "a publication of the vendor or of others, which a table names"],
   ["checked", "a check on this input, which would have failed"],
   ["proved", "a proof, from the others"],
