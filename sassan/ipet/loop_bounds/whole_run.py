@@ -78,7 +78,7 @@ def whole_run(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
         code = live_slice(code, {})
-        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 8)
+        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 3)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
