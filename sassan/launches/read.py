@@ -1,5 +1,6 @@
 """Reads `launches.toml`; every complaint is an InputError `launches-value` or `launches-syntax` that names the file and the key."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -79,7 +80,7 @@ def _data(file: Fields, folder: Path | None) -> Mapping[str, bytes]:
     name = file.text("data", "")
     if not name or folder is None:
         return {}
-    if Path(name).name != name:
+    if Path(name).name != name or name == os.pardir:
         raise file.fail("data", f"is {shown(name)}: it must be the name of a file in the same folder")
     return DataFile(folder / name)
 

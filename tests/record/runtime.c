@@ -55,6 +55,25 @@ static int data(void) {
   return cudaFree(back) != 1;
 }
 
+static int transfers(void) {
+  unsigned char words[4000], others[400], back[4000];
+  for (int i = 0; i < 4000; i++) words[i] = (unsigned char)i;
+  memset(others, 3, sizeof others);
+  cudaMemcpy(x, words, 4000, 1);
+  launch(1, 32, 1, NULL);
+  cudaMemset(y, 5, 4000);
+  cudaMemcpy((char *)y + 1000, x, 400, 3);
+  launch(2, 32, 1, NULL);
+  cudaMemcpy(back, y, 4000, 2); /* what a kernel may have computed */
+  cudaMemcpy(x, back, 400, 1);
+  launch(3, 32, 1, NULL);
+  for (int i = 0; i < 3; i++) cudaMemcpy(x, others, 400, 1), launch(4, 32, 1, NULL);
+  cudaFree(x);
+  cudaMalloc(&x, 4000); /* the same memory, and it holds nothing that is known */
+  launch(5, 32, 1, NULL);
+  return 0;
+}
+
 static int graph(void) {
   void *stream, *captured, *executable, *first, *last;
   float milliseconds;
@@ -85,6 +104,7 @@ int main(int count, char **arguments) {
   cudaMalloc(&x, 4000);
   cudaMalloc(&y, 4000);
   if (!strcmp(mode, "data")) return data();
+  if (!strcmp(mode, "transfers")) return transfers();
   if (!strcmp(mode, "graph")) return graph();
   if (!strcmp(mode, "properties")) {
     char properties[1008];

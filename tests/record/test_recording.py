@@ -166,3 +166,38 @@ def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_li
     output = tmp_path / "launches.toml"
     main.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
     assert launches.read(str(output)).status == 0
+
+
+WORDS, FIVES, THREES = bytes(number % 256 for number in range(4000)), b"\5" * 4000, b"\3" * 400
+
+
+def test_what_the_host_writes_stands_with_the_next_launch_and_its_bytes_beside_the_file(tmp_path: Path, program: Path):
+    recording = recorded(tmp_path, program, "transfers")
+    said = [
+        [(write.address - FIRST, write.size, write.source, recording.data.get(write.data)) for write in launch.writes]
+        for launch in recording.launches
+    ]
+    assert said == [
+        [(0, 4000, None, WORDS)],
+        [(4096, 4000, None, FIVES), (5096, 400, FIRST, None)],
+        [(0, 400, None, None)],  # read back before: zeros here, and what a kernel computes on a GPU
+        [(0, 400, None, THREES)],
+        [(0, 4000, None, None)],
+    ]
+    assert shapes(recording) == [(1, 32, 1), (2, 32, 1), (3, 32, 1), (4, 32, 3), (5, 32, 1)]
+
+
+def test_data_are_kept_up_to_a_limit_and_not_at_all_if_nobody_wants_them(tmp_path: Path, program: Path):
+    few = recorded(tmp_path, program, "transfers", "--data", "1000")
+    assert {len(data) for data in few.data.values()} == {400}
+    assert [len(launch.writes) for launch in few.launches] == [1, 2, 1, 1, 1]
+    (tmp_path / "launches.data").unlink()
+    none = recorded(tmp_path, program, "transfers", "--data", "none")
+    assert (none.data, [launch.writes for launch in none.launches]) == ({}, [()] * 5)
+    assert not (tmp_path / "launches.data").exists()
+
+
+@pytest.mark.parametrize("size", ["", "64T", "-1", "2G", "0x10"])
+def test_a_size_that_is_none_is_refused(tmp_path: Path, program: Path, size: str, capsys: pytest.CaptureFixture[str]):
+    assert main.run(["record", "-o", str(tmp_path / "x.toml"), "--data", size, "--", str(program)]) == 2
+    assert "error[record-data]" in capsys.readouterr().err

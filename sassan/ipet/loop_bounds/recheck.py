@@ -270,7 +270,8 @@ def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
     def bank(offset: int) -> Words:
         return np.concatenate([place.bank(offset) for place in places])
 
-    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short)
+    contents = places[0].contents if len({place.contents for place in places}) == 1 else None
+    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short, contents)
     return whole, np.concatenate([active for _, active in parts])
 
 

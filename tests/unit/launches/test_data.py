@@ -1,0 +1,85 @@
+"""The file with recorded bytes: the same for the same bytes, and refused where it was changed."""
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sassan import launches
+from sassan.errors import InputError
+from sassan.launches import Launches, MemoryWrite, ProgramLaunch, archive
+from sassan.launches.data import DataFile
+
+
+def named(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+DATA = {named(data): data for data in (b"", b"row pointers" * 100, bytes(5000))}
+WRITES = (MemoryWrite(0x200000000000, 1200, named(b"row pointers" * 100)), MemoryWrite(0x200000001000, 8, source=0x200000000000))
+RECORDING = Launches((ProgramLaunch("k", (1, 1, 1), (32, 1, 1), writes=WRITES),), data=DATA)
+
+
+def test_bytes_come_back_by_their_name(tmp_path: Path):
+    (tmp_path / "x.data").write_bytes(archive(DATA))
+    assert dict(DataFile(tmp_path / "x.data")) == DATA
+    assert archive(dict(reversed(DATA.items()))) == archive(DATA)
+
+
+def test_a_recording_names_the_file_beside_it(tmp_path: Path):
+    (tmp_path / "x.data").write_bytes(archive(DATA))
+    (tmp_path / "x.toml").write_text(launches.text(RECORDING, "x.data"))
+    read = launches.read(str(tmp_path / "x.toml"))
+    assert (read, dict(read.data)) == (RECORDING, DATA)
+
+
+@pytest.mark.parametrize("name", ["../x.data", "/x.data", "a/b", ".."])
+def test_a_file_elsewhere_is_refused(tmp_path: Path, name: str):
+    (tmp_path / "x.toml").write_text(launches.text(RECORDING, name))
+    with pytest.raises(InputError, match="same folder"):
+        launches.read(str(tmp_path / "x.toml"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("missing", "cannot be read"),
+        ("cut", "is damaged"),
+        ("garbage", "is damaged"),
+        ("folder", "cannot be read"),
+        ("other", "holds other bytes"),
+    ],
+)
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str, why: str):
+    path, whole = tmp_path / "x.data", archive(DATA)
+    if kind == "cut":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif kind == "garbage":
+        path.write_bytes(bytes(range(256)) * 20)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "other":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(next(iter(DATA)).removeprefix("sha256:"), b"others")
+    with pytest.raises(InputError, match=why) as error:
+        dict(DataFile(path))
+    assert (error.value.code, "x.data" in error.value.message) == ("launches-data", True)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        'address = "8", size = 1',
+        'address = "0x10", size = 0',
+        'address = "0x10", size = 4, data = "sha256:0"',
+        "size = 4",
+        'address = "0x10", size = 4, x = 1',
+        'address = "0x11111111111111111", size = 4',
+    ],
+)
+def test_a_write_that_is_none_is_refused(write: str):
+    text = f'[[launch]]\nkernel = "k"\ngrid = [1, 1, 1]\nblock = [1, 1, 1]\nwrites = [{{{write}}}]\n'
+    with pytest.raises(InputError) as error:
+        launches.parse("x", text)
+    assert error.value.code == "launches-value"

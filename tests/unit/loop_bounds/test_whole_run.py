@@ -1,0 +1,149 @@
+"""Loop bounds from a run of all warps: what is given decides them, contents of memory that are not known never do."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from listing import assemble
+from sassan.ipet.loop_bounds import recheck, whole_run
+from sassan.ipet.loop_bounds.recheck import Effort
+from sassan.isa import tables
+from sassan.machine.contents import Contents, KnownBytes
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import setting
+from sassan.simt import certain
+
+ARCH = "sm_80"
+FACTS = tables.load(ARCH).facts
+POINTER = 0x200000000000
+LOAD = """
+        MOV R2, c[0x0][0x160]
+        MOV R3, c[0x0][0x164]
+        S2R R1, SR_TID.X
+        IMAD.WIDE R2, R1, 0x4, R2
+"""
+DRAWS = Effort(warps=12, corners=False, steps=600)
+
+
+def edges(text: str, *given: str, contents: Contents | None = None, grid: int = 2) -> tuple[int | None, ...] | None:
+    """Return the back edges of the loops of a listing; runs with drawn contents of memory take no more."""
+    cfg = assemble(text, ARCH).graph()
+    launch = Launch((64, 1, 1), (grid, 1, 1), (setting(f"0x160:8={POINTER}"), *map(setting, given)), contents=contents)
+    seen = whole_run(cfg, FACTS, launch, range(len(cfg.loops)))
+    if seen is None:
+        return None
+    for seed in range(4):
+        drawn = recheck.back_edge_counts(cfg, FACTS, (launch,), Effort(warps=12, corners=False, steps=600, seed=seed))
+        assert drawn is not None
+        for bound, most in zip(seen.back_edges, drawn[0], strict=True):
+            assert bound is None or most <= bound
+    return seen.back_edges
+
+
+def words(*values: int) -> Contents:
+    data = b"".join(value.to_bytes(4, "little") for value in values)
+    return Contents((KnownBytes(POINTER, data),), "these")
+
+
+def loop(limit: str, body: str = "", test: str = "R0, {}", name: str = "head") -> str:
+    return f"""
+        MOV R0, RZ
+    {name}:
+        {body}
+        IADD3 R0, R0, 0x1, RZ
+        ISETP.LT.AND P0, PT, {test.format(limit)}, PT
+        @P0 BRA {name}
+    """
+
+
+def test_what_indices_and_parameters_decide_is_counted_over_all_warps():
+    text = f"S2R R4, SR_TID.X\nS2R R5, SR_CTAID.X\nIMAD R6, R5, c[0x0][0x168], R4{loop('R6')}EXIT"
+    assert edges(text, "0x168=3") == (65,)  # thread 63 of block 1: 66 iterations
+    assert edges(text, "0x168=3", grid=4) == (71,)
+
+
+def test_what_is_not_given_decides_nothing():
+    assert edges(f"MOV R6, c[0x0][0x168]{loop('R6')}EXIT") is None
+
+
+@pytest.mark.parametrize(("known", "expected"), [(words(*[9] * 40, 17, *[2] * 23), 16), (words(*[9] * 63), None), (None, None)])
+def test_known_contents_of_memory_decide(known: Contents | None, expected: int | None):
+    found = edges(f"{LOAD}LDG.E R6, [R2.64]{loop('R6')}EXIT", contents=known)
+    assert found == (None if expected is None else (expected,))
+
+
+@pytest.mark.parametrize(
+    ("width", "data", "expected"),
+    [("U8", [0x05], 4), ("S8", [0xFF], 0), ("U16", [0x0007], 6), ("S16", [0x8000], 0), ("64", [6, 1], 5)],
+)
+def test_each_width_of_a_load_is_read(width: str, data: list[int], expected: int):
+    scale = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8}[width]
+    size = min(scale, 4)
+    known = Contents((KnownBytes(POINTER, b"".join(each.to_bytes(size, "little") for each in data) * 64),), "those")
+    text = f"{LOAD.replace('0x4,', f'{scale:#x},')}LDG.E.{width} R6, [R2.64]{loop('R6')}EXIT"
+    assert edges(text, contents=known) == (expected,)
+
+
+def test_a_spilled_word_comes_back():
+    spilled = "MOV R1, c[0x0][0x28]\nMOV R6, 0x7\nSTL [R1+0x10], R6\nMOV R6, RZ\nLDL R6, [R1+0x10]"
+    assert edges(f"{spilled}{loop('R6')}EXIT") == (6,)
+    other = spilled.replace("LDL R6, [R1+0x10]", "LDL R6, [R1+0x14]")
+    assert edges(f"{other}{loop('R6')}EXIT") is None
+
+
+DATA = f"{LOAD}LDG.E R7, [R2.64]\nISETP.NE.AND P1, PT, R7, RZ, PT\n"
+
+
+def test_a_loop_that_data_may_skip_is_counted():
+    assert edges(f"{DATA}@P1 BRA end{loop('0x5')}\nend:\nEXIT") == (4,)
+
+
+def test_a_loop_that_data_may_end_sooner_is_counted():
+    assert edges(f"{DATA}{loop('0x5', '@P1 EXIT')}EXIT") == (4,)
+    assert edges(f"{DATA}{loop('0x5', '@P1 BRA end')}\nend:\nEXIT") == (4,)
+
+
+def test_what_either_side_of_a_branch_on_data_writes_decides_nothing():
+    either = f"{DATA}MOV R6, 0x3\n@P1 BRA join\nMOV R6, 0x9\njoin:{loop('R6')}EXIT"
+    assert edges(either) is None
+    guarded = f"{DATA}MOV R6, 0x3\n@P1 MOV R6, 0x9{loop('R6')}EXIT"
+    assert edges(guarded) is None
+    after = f"{DATA}{loop('0x5', '@P1 BRA end')}\nend:\nMOV R6, R0{loop('R6', name='again')}EXIT"
+    assert edges(after) == (4, None)
+
+
+def test_what_a_skipped_loop_leaves_decides_nothing():
+    text = f"{DATA}MOV R6, 0x2\n@P1 BRA end{loop('0x5', 'IADD3 R6, R6, 0x2, RZ')}\nend:{loop('R6', name='again')}EXIT"
+    assert edges(text) == (4, None)
+
+
+def test_a_store_on_a_side_that_data_decide_makes_local_memory_unknown():
+    start = "MOV R1, c[0x0][0x28]\nMOV R6, 0x3\nSTL [R1], R6"
+    text = f"{start}\n{DATA}@P1 BRA join\nMOV R6, 0x9\nSTL [R1], R6\njoin:\nLDL R6, [R1]{loop('R6')}EXIT"
+    assert edges(text) is None
+
+
+def test_a_loop_that_only_data_end_is_open():
+    text = f"{LOAD}head:\nLDG.E R7, [R2.64]\nISETP.NE.AND P1, PT, R7, RZ, PT\n@P1 BRA head{loop('0x5', name='then')}EXIT"
+    assert edges(text) == (None, 4)
+
+
+def test_a_larger_grid_is_not_run():
+    assert edges(f"MOV R6, 0x3{loop('R6')}EXIT", grid=1 << 20) is None
+
+
+MISTAKES: Mapping[str, tuple[str, str]] = {
+    "what either side writes": (
+        "_spoil",
+        f"{DATA}MOV R6, 0x9\n@P1 BRA end{loop('0x5', 'IADD3 R6, R6, -0x1, RZ')}\nend:{loop('R6', name='again')}EXIT",
+    ),
+    "who leaves": ("_open", f"{LOAD}head:\nLDG.E R7, [R2.64]\nISETP.NE.AND P1, PT, R7, RZ, PT\n@P1 BRA head\nEXIT"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_certainty_that_forgets_nothing_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch):
+    name, text = MISTAKES[mistake]
+    monkeypatch.setattr(certain.Certainty, name, lambda *_: None)
+    with pytest.raises(AssertionError):
+        edges(text)
