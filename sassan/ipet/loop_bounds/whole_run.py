@@ -33,13 +33,13 @@ from sassan.simt.state import Order, RunStatus, Session
 from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
-_WARPS = 1 << 16
+_WARPS = 1 << 18
 """Warps of a grid that are run at most."""
 _BATCH = 1 << 12
 _LONGEST = 1 << 20
 """Blocks of code that a warp executes at most."""
-_WORK = 8_000_000
-"""Operations of warps that are executed at most, each with the cost of starting it: one or two seconds."""
+_WORK = 24_000_000
+"""Operations of warps that are executed at most, each with the cost of starting it: some seconds."""
 _START = 400
 """Warps whose operations take as long as to start one."""
 _SEED = 2027
@@ -68,7 +68,7 @@ def whole_run(
     """Return what all warps of a launch do in loops, of which some (their numbers) are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
-    long: more than a second or two, or a part of one unless `is_long`.
+    long: more than some seconds, or a part of one unless `is_long`.
     """
     if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not wanted:
         return None
@@ -78,7 +78,7 @@ def whole_run(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
         code = live_slice(code, {})
-        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 3)
+        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 9)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
