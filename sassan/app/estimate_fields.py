@@ -155,6 +155,15 @@ class LaunchFields(Record[TimedLaunch]):
         COUNT, "dynamic shared memory of a block", lambda each: each.launch.launch.shared, unit="bytes", csv="shared", head="shared"
     )
     count = _of(POSITIVE, "equal launches, one after the other", lambda each: each.launch.launch.count, csv="count", head="count")
+    known_bytes = _of(
+        COUNT,
+        "bytes of device memory that the launch finds as the host wrote them",
+        lambda each: each.launch.launch.contents.size if each.launch.launch.contents is not None else 0,
+        unit="bytes",
+        csv="known_bytes",
+        head="known bytes",
+        shown=lambda each: str(each.launch.launch.contents.size) if each.launch.launch.contents is not None else "",
+    )
     wcet = _of(
         replace(nullable(one(WcetFields)), number=True),
         "the bound of one warp that runs alone",

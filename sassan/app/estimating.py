@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
 from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space, references
 from sassan.access.transactions import SECTOR
+from sassan.app.analysis import analyze
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
@@ -21,7 +22,7 @@ from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
-from sassan.ipet.flow_facts import Origin
+from sassan.ipet.flow_facts import UNBOUNDED, Origin
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import Place
@@ -35,6 +36,8 @@ _LONGER = 1.1
 """A block that executes so many times the instructions of others takes longer."""
 _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
+_EXPECTED = 8
+"""Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
@@ -103,8 +106,9 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
     if walked is None and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen)):
         return missing
-    source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
-    block = nested(cfg, seen.counted.longest) if seen is not None and source is Source.SAMPLED and _differ(cfg, seen.counted) else None
+    sampled = Source.SAMPLED if settings.launch.contents is None else Source.SAMPLED_DATA
+    source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
+    block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
     kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, _assumed(result, source, seen), block)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
@@ -115,10 +119,24 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
     warp a scheduler takes.
     """
-    made = prepared(result, recorded)
+    expected = _with_expected_loops(result)
+    made = prepared(expected, recorded)
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
-    return EstimateResult(result, made.estimate(policy=policy), prepared=made)
+    known = made.estimate(policy=policy)
+    if expected is not result:
+        loops = ", ".join(f"0x{address:04x}" for address in sorted({gap.address for gap in result.bounds.gaps}))
+        text = f"no bound is known of the loops at {loops}: {_EXPECTED} back edges per entry are expected where runs do not count them"
+        known = replace(known, assumptions=(*known.assumptions, text))
+    return EstimateResult(result, known, prepared=made)
+
+
+def _with_expected_loops(result: AnalysisResult) -> AnalysisResult:
+    """The analysis for an estimate: where nothing but bounds of loops is missing, with an expectation in their place."""
+    gaps = {gap.code for gap in result.wcet.gaps}
+    if gaps != {UNBOUNDED} or not result.settings.solve:
+        return result
+    return analyze(result.function, replace(result.settings, loop_bound=_EXPECTED), result.file)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Policy.OLDEST) -> tuple[EstimateResult | None, ...]:
@@ -187,8 +205,9 @@ def _assumed(result: AnalysisResult, source: Source, seen: Observed | None) -> f
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
     if source is Source.RECORDED:
         return frozenset()
-    if source is Source.SAMPLED and seen is not None:
-        return seen.counted.assumed
+    if source is not Source.WORST and seen is not None:
+        expected = (loop for loop, origin in zip(result.cfg.loops, result.bounds.origins, strict=True) if origin is Origin.DEFAULT)
+        return seen.counted.assumed.union(*(loop.nodes for loop in expected))
     after = Counter(edge.src for edge in result.cfg.edges)
     return frozenset(range(len(result.cfg.nodes))) if max(after.values(), default=0) > 1 else frozenset()
 
