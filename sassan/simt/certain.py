@@ -143,10 +143,10 @@ class Certainty:
         for word in inputs[: how.base]:
             address = address + word
         if not how.store:
-            found = self._certain_base(operation, how, rows) & sure & ~self._lost[rows, None]
+            certain = self._certain_base(operation, how, rows) & sure & ~self._lost[rows, None]
             for place in range(len(operation.writes)):
-                found &= self._local.load(rows, address + np.uint32(4 * place), np.zeros(executing.shape, np.uint32)) != 0
-            return found
+                certain &= self._local.load(rows, address + np.uint32(4 * place), np.zeros(executing.shape, np.uint32)) != 0
+            return certain
         word = (known & how.whole).astype(np.uint32)
         for place in range(len(inputs) - how.base + how.zeros):
             self._local.store(rows, executing, address + np.uint32(4 * place), word)

@@ -82,8 +82,8 @@ class Integers:
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         words: list[Words] = []
         for place, register in enumerate(operation.writes):
-            one = self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
-            words.append(np.where(where, known[register].astype(np.uint32), one) if register in known else one)
+            drawn_word = self._one(register, stir(drawn, np.uint32(place)), operation, place, at)
+            words.append(np.where(where, known[register].astype(np.uint32), drawn_word) if register in known else drawn_word)
         return tuple(words), where if known.keys() >= set(operation.writes) else False
 
     def _loaded(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Mapping[int, Longs], Truth] | None:

@@ -114,10 +114,10 @@ def _write_images(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
 
 def _bytes(text: str) -> int:
     """Return how many bytes `64M` are. Raises UsageError."""
-    found = re.fullmatch("([0-9]{1,12})([KMG]?)B?", text, re.ASCII | re.IGNORECASE)
+    size_text = re.fullmatch("([0-9]{1,12})([KMG]?)B?", text, re.ASCII | re.IGNORECASE)
     if text == "none":
         return 0
-    if found is None or (size := int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]) > LIMIT:
+    if size_text is None or (size := int(size_text[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size_text[2].upper()]) > LIMIT:
         raise UsageError("record-data", f"--data {text!r} is no size", hint="pass 64M, 1G at most, or none")
     return size
 
