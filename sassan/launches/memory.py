@@ -4,6 +4,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sassan.errors import InputError
 from sassan.launches.model import MemoryWrite
@@ -83,14 +84,15 @@ class DeviceMemory:
 
     def _bytes(self, piece: _Piece) -> KnownBytes:
         size = piece.end - piece.first
-        data = memoryview(self._data[piece.name])[piece.offset : piece.offset + size]
+        data = self._data[piece.name][piece.offset : piece.offset + size]
         if len(data) != size:
             raise InputError("launches-data", f"a write of the recording has {size} bytes, and its data {len(data)}")
         return KnownBytes(piece.first, data)
 
     def _between(self, first: int, end: int) -> Iterator[_Piece]:
-        for piece in self._pieces:
-            if piece.first < end and first < piece.end:
+        at = max(0, bisect_right(self._pieces, first, key=lambda piece: piece.first) - 1)
+        for piece in takewhile(lambda piece: piece.first < end, self._pieces[at:]):
+            if first < piece.end:
                 yield piece.part(max(piece.first, first), min(piece.end, end))
 
     def _add(self, piece: _Piece) -> None:

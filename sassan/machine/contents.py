@@ -1,12 +1,14 @@
 """Contents of global memory that are known at a launch: bytes by their address."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    Longs = npt.NDArray[np.uint64]
 
 _WORD = 4
 
@@ -15,7 +17,7 @@ class KnownBytes(NamedTuple):
     """Consecutive bytes from an address on."""
 
     address: int
-    data: bytes | memoryview
+    data: bytes
 
 
 @dataclass(frozen=True)
@@ -41,24 +43,13 @@ class Contents:
         """Return how many bytes are known."""
         return sum(len(part.data) for part in self.parts)
 
-    @cached_property
-    def _arrays(self) -> "tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint8]]":
-        import numpy as np  # noqa: PLC0415 - only where memory is read
-
-        sizes = np.array([len(part.data) for part in self.parts], np.uint64)
-        starts = np.array([part.address for part in self.parts], np.uint64)
-        places = np.cumsum(sizes) - sizes
-        # A word that begins at the last byte is gathered whole, and not used.
-        data = np.frombuffer(b"".join(part.data for part in self.parts) + bytes(_WORD), np.uint8)
-        return starts, starts + sizes, places, data
-
     def load(self, addresses: "npt.NDArray[np.uint64]", size: int) -> "tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]":
         """Return the little-endian numbers of `size` bytes (1, 2 or 4) at addresses of any shape, and where they are known; 0 elsewhere."""
         import numpy as np  # noqa: PLC0415 - only where memory is read
 
         if not self.parts:
             return np.zeros(addresses.shape, np.uint32), np.zeros(addresses.shape, np.bool_)
-        starts, ends, places, data = self._arrays
+        starts, ends, places, data = _arrays(self)
         part = np.maximum(np.searchsorted(starts, addresses, side="right").astype(np.intp) - 1, 0)
         start, end = starts[part], ends[part]
         known = (addresses >= start) & (addresses < end) & (end - np.minimum(addresses, end) >= np.uint64(size))
@@ -67,3 +58,15 @@ class Contents:
         for byte in range(size):
             words |= data[place + byte].astype(np.uint32) << np.uint32(8 * byte)
         return np.where(known, words, np.uint32(0)), known
+
+
+@lru_cache(maxsize=2)  # each may hold as much as was recorded
+def _arrays(contents: Contents) -> "tuple[Longs, Longs, Longs, npt.NDArray[np.uint8]]":
+    """Return first addresses, ends and places of the parts, and all bytes in a row."""
+    import numpy as np  # noqa: PLC0415 - only where memory is read
+
+    sizes = np.array([len(part.data) for part in contents.parts], np.uint64)
+    starts = np.array([part.address for part in contents.parts], np.uint64)
+    places = np.cumsum(sizes) - sizes
+    # A word that begins at the last byte is gathered whole, and not used.
+    return starts, starts + sizes, places, np.frombuffer(b"".join(part.data for part in contents.parts) + bytes(_WORD), np.uint8)

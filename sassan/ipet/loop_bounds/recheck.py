@@ -209,16 +209,14 @@ class BackEdgeCounter:
                 self._visit(node, rows[where], active[where])
 
     def _visit(self, node: int, rows: Rows, active: Truth) -> None:
-        run, lane = np.nonzero(active)
-        run = rows[run]
-        before = self._last[run, lane]
+        before = self._last[rows]
         for index in np.flatnonzero(self._inside[:, node]).tolist():
-            came_back = self._inside[index, before]
-            counted = self._count[index, run, lane] + np.uint32(self.cfg.loops[index].head == node)
-            now = np.where(came_back, counted, np.uint32(0)).astype(np.uint32)
-            self._count[index, run, lane] = now
-            np.maximum.at(self.most[index], run, now)
-        self._last[run, lane] = node
+            counts = self._count[index, rows]
+            again = np.where(self._inside[index][before], counts + np.uint32(self.cfg.loops[index].head == node), np.uint32(0))
+            counts = np.where(active, again, counts)
+            self._count[index, rows] = counts
+            self.most[index, rows] = np.maximum(self.most[index, rows], (counts * active).max(axis=1))
+        self._last[rows] = np.where(active, node, before)
 
 
 def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Effort, place: Place) -> tuple[Chosen | None, Place]:

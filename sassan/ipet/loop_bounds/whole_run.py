@@ -38,7 +38,7 @@ _WARPS = 1 << 18
 _BATCH = 1 << 12
 _LONGEST = 1 << 20
 """Blocks of code that a warp executes at most."""
-_WORK = 24_000_000
+_WORK = 16_000_000
 """Operations of warps that are executed at most, each with the cost of starting it: some seconds."""
 _START = 400
 """Warps whose operations take as long as to start one."""
@@ -78,7 +78,7 @@ def whole_run(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
         code = live_slice(code, {})
-        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 9)
+        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 6)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
