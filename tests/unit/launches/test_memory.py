@@ -53,7 +53,7 @@ def test_loads_find_what_is_known_as_a_whole(writes: list[MemoryWrite], places: 
     for write in writes:
         memory.write(write)
         plain(known, write)
-    contents = memory.contents() or Contents((), "")
+    contents = memory.contents() or Contents((), "nothing")
     words, whole = contents.load(np.array(places, np.uint64), size)
     for place, word, is_known in zip(places, words.tolist(), whole.tolist(), strict=True):
         expected = [known.get(place + at) for at in range(size)]

@@ -41,8 +41,11 @@ def edges(text: str, *given: str, contents: Contents | None = None, grid: int = 
 
 
 def words(*values: int) -> Contents:
-    data = b"".join(value.to_bytes(4, "little") for value in values)
-    return Contents((KnownBytes(POINTER, data),), "these")
+    return contents_of(b"".join(value.to_bytes(4, "little") for value in values))
+
+
+def contents_of(data: bytes) -> Contents:
+    return Contents((KnownBytes(POINTER, data),), data.hex())
 
 
 def loop(limit: str, body: str = "", test: str = "R0, {}", name: str = "head") -> str:
@@ -79,7 +82,7 @@ def test_known_contents_of_memory_decide(known: Contents | None, expected: int |
 def test_each_width_of_a_load_is_read(width: str, data: list[int], expected: int):
     scale = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8}[width]
     size = min(scale, 4)
-    known = Contents((KnownBytes(POINTER, b"".join(each.to_bytes(size, "little") for each in data) * 64),), "those")
+    known = contents_of(b"".join(each.to_bytes(size, "little") for each in data) * 64)
     text = f"{LOAD.replace('0x4,', f'{scale:#x},')}LDG.E.{width} R6, [R2.64]{loop('R6')}EXIT"
     assert edges(text, contents=known) == (expected,)
 
