@@ -17,6 +17,7 @@ from sassan.record.transfers import KeptData, Transfers
 
 _POINTER = 8
 _MOST_NOTES = 100
+_SEVERAL = 2
 _ROW, _ARGUMENT = 500, 150
 """Upper limits of the bytes of a launch and an argument in the file, without names and values."""
 
@@ -79,6 +80,7 @@ class Recorder:
         self._images = Images(device.machine)
         self._most = most
         self._data = KeptData(data)
+        self._launching: set[int] = set()
         self._size = 0
         self._lock = threading.Lock()
         self._rows: list[ProgramLaunch] = []
@@ -97,9 +99,11 @@ class Recorder:
             self._end_early(why)
 
     def launches(self) -> tuple[ProgramLaunch, ...]:
-        """Return the launches so far, in order."""
+        """Return the launches so far, in order; those of several processes without writes: each has a memory of its own."""
         with self._lock:
-            return tuple(replace(launch, count=count) for launch, count in zip(self._rows, self._counts, strict=True))
+            alone = len(self._launching) < _SEVERAL
+            rows = (launch if alone else replace(launch, writes=()) for launch in self._rows)
+            return tuple(replace(launch, count=count) for launch, count in zip(rows, self._counts, strict=True))
 
     def images(self) -> tuple[tuple[str, bytes], ...]:
         """Return the hash and the bytes of the images whose kernels were launched."""
@@ -109,8 +113,8 @@ class Recorder:
 
     def data(self) -> Mapping[str, bytes]:
         """Return the bytes that writes name."""
+        named = {write.data for launch in self.launches() for write in launch.writes}
         with self._lock:
-            named = {write.data for launch in self._rows for write in launch.writes}
             return {name: data for name, data in sorted(self._data.bytes.items()) if name in named}
 
     def notes(self) -> tuple[str, ...]:
@@ -207,6 +211,9 @@ class Recorder:
     def _launch(self, process: ProcessState, payload: bytes) -> None:
         if self.ended.is_set():
             return
+        self._launching.add(process.number)
+        if len(self._launching) == _SEVERAL:
+            self._note("several processes launched kernels: what they wrote into memory is not kept")
         writes = process.transfers.taken()
         if process.last == (payload, len(self._rows) - 1) and writes in {(), self._rows[-1].writes}:
             self._counts[-1] += 1

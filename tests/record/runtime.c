@@ -126,6 +126,7 @@ int main(int count, char **arguments) {
   }
   for (int i = 0; !strcmp(mode, "endless"); i++) launch(1, 32, i % 2, NULL);
   if (!strcmp(mode, "fork")) {
+    cudaMemset(x, 1, 4000);
     if (fork() == 0) {
       launch(7, 64, 1, NULL);
       _exit(0);

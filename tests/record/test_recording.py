@@ -201,3 +201,10 @@ def test_data_are_kept_up_to_a_limit_and_not_at_all_if_nobody_wants_them(tmp_pat
 def test_a_size_that_is_none_is_refused(tmp_path: Path, program: Path, size: str, capsys: pytest.CaptureFixture[str]):
     assert main.run(["record", "-o", str(tmp_path / "x.toml"), "--data", size, "--", str(program)]) == 2
     assert "error[record-data]" in capsys.readouterr().err
+
+
+def test_writes_of_several_processes_are_not_kept(tmp_path: Path):
+    program = build(tmp_path, "runtime")
+    recording = recorded(tmp_path, program, "fork")
+    assert {launch.writes for launch in recording.launches} == {()}
+    assert any("several processes" in text for text in recording.notes)
