@@ -7,6 +7,7 @@ from math import ceil, prod
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.launches import settings_of
+from sassan.app.recorded_memory import with_contents
 from sassan.app.options import on_product
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -118,11 +119,13 @@ def validate(
     """Yield each launch with its bound and the check of its counts.
 
     `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides the GPU of the
-    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid.
+    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid, and contents of
+    memory where all of these find the same.
     Raises what `analyze` raises, except for an impossible launch, which gets a gap.
     """
+    known = None if program is None else with_contents([("", function) for function in functions.get(None, ())], program)
     for launch in launches:
-        yield _validation(launch, functions, settings, _hardware(launch, hardware), program)
+        yield _validation(launch, functions, settings, _hardware(launch, hardware), known)
 
 
 def summary(validations: Sequence[LaunchValidation]) -> Summary:
@@ -257,14 +260,15 @@ def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -
 
 def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunch | None:
     names = {launch.mangled, launch.kernel} - {""}
-    for other in program.launches if program is not None else ():
-        alike = bare(other.kernel) == bare(launch.kernel) and fits(other.kernel, launch.kernel)
-        if (other.kernel in names or alike) and (other.block, other.grid) == (
-            launch.block,
-            launch.grid,
-        ):
-            return other
-    return None
+    same = [
+        other
+        for other in (program.launches if program is not None else ())
+        if (other.kernel in names or (bare(other.kernel) == bare(launch.kernel) and fits(other.kernel, launch.kernel)))
+        and (other.block, other.grid) == (launch.block, launch.grid)
+    ]
+    if not same:
+        return None
+    return same[0] if len({other.contents for other in same}) == 1 else replace(same[0], contents=None)
 
 
 def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:
