@@ -7,8 +7,8 @@ from math import ceil, prod
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.launches import settings_of
-from sassan.app.recorded_memory import with_contents
 from sassan.app.options import on_product
+from sassan.app.recorded_memory import with_contents
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
@@ -119,8 +119,8 @@ def validate(
     """Yield each launch with its bound and the check of its counts.
 
     `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides the GPU of the
-    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid, and contents of
-    memory where all of these find the same.
+    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid, and the
+    contents of memory that all of these find.
     Raises what `analyze` raises, except for an impossible launch, which gets a gap.
     """
     known = None if program is None else with_contents([("", function) for function in functions.get(None, ())], program)
