@@ -274,7 +274,7 @@ def test_block_barriers_give_bounds_and_no_schedule(sassan: Sassan):
 
 @pytest.mark.usefixtures("counted_time")
 def test_a_kernel_with_block_barriers_has_a_schedule(sassan: Sassan):
-    asked = (SUM, "-W", "4", "--block-dim", "64", "--loop-bound", "2", "--engine", "beam", "--time-limit", "30", "--json")
+    asked = (SUM, "-W", "4", "--block-dim", "64", "--loop-bound", "2", "--engine", "beam", "--time-limit", "2", "--json")
     one = sassan("makespan", *asked).document["functions"][0]
     (path,) = one["paths"]
     found = path["makespan"]
