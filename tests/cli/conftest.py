@@ -48,6 +48,6 @@ def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let limits on the time of a search count looks at the clock, a hundred to the second: it ends after the same work on a busy machine."""
+    """Let limits on the time of a search count looks at the clock, a hundred to the second: it does the same work on a busy machine."""
     looks = count()
     monkeypatch.setattr(clock, "now", lambda: next(looks) / 100)

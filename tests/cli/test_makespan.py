@@ -231,9 +231,10 @@ def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(path: s
     ids=str,
 )
 def test_where_there_is_no_bound_over_all_paths_it_says_why(arguments: tuple[str, ...], why: str, sassan: Sassan):
-    out = sassan("makespan", SAXPY, *arguments, "--engine", "bounds", "--time-limit", "0.1").out
+    asked = ("makespan", SAXPY, *arguments, "--engine", "bounds", "--time-limit", "0.1")
+    out = sassan(*asked).out
     assert f"SM-level: bound of the warps, whatever paths they take ({why})\n" in out
-    assert sassan("makespan", SAXPY, *arguments, "--engine", "bounds", "--time-limit", "0.1", "--json").document["functions"][0]["makespan"] is None
+    assert sassan(*asked, "--json").document["functions"][0]["makespan"] is None
 
 
 def test_all_paths_up_to_a_limit(sassan: Sassan):

@@ -28,7 +28,7 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 8), 12))
+    return tuple(outcomes(part(4000, 4), 12))
 
 
 def with_memory(dram: int = 1, l2: int = 1) -> Forgetful:

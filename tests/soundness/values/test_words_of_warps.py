@@ -30,7 +30,7 @@ def disassembler(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     monkeypatch.setenv("SASSAN_CACHE", str(tools / "cache"))
 
 
-IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=3)
+IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=5)
 """Each sample for one architecture, in a quick run a third of them; `scripts/soundness` looks at all of them."""
 STEPS = 300
 

@@ -52,8 +52,8 @@ def test_the_longest_makespans_of_the_design_page(string: str, capacity: dict[st
 
 
 @pytest.mark.parametrize(
-    ("warps", "slots"), [(1, 25), (2, 31), (3, 37), (4, 45), (5, 65), (6, 78), (7, 87), (8, 98), (9, 109), (10, 119), (12, 141)]
-    + [(16, 184)] * FULL,
+    ("warps", "slots"),
+    [(1, 25), (2, 31), (3, 37), (4, 45), (5, 65), (6, 78), (7, 87), (8, 98), (9, 109), (10, 119), (12, 141)] + [(16, 184)] * FULL,
 )
 def test_the_longest_makespans_of_the_case_study(warps: int, slots: int) -> None:
     result = exact(case_study(warps))
