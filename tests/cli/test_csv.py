@@ -36,7 +36,7 @@ def test_every_command_with_a_table_has_it():
         ("diff", BFS, SAXPY),
         ("makespan", "LCL"),
         ("measure", DELAYS),
-        ("batch", BFS),
+        ("batch", BFS, "--executor", "serial"),
         ("check", BFS, "--no-gaps"),
     ],
 )
@@ -109,7 +109,7 @@ def test_estimates_of_samples_have_a_row_each(sassan: Sassan):
 
 
 def test_what_became_of_a_batch_is_a_table(sassan: Sassan):
-    counts = {row["what"]: row["count"] for row in rows(sassan("batch", BFS, "--csv").out)}
+    counts = {row["what"]: row["count"] for row in rows(sassan("batch", BFS, "--executor", "serial", "--csv").out)}
     assert (counts["files"], counts["functions"]) == ("1", "1")
 
 
