@@ -366,7 +366,14 @@ def test_either_order_is_explored(sassan: Sassan):
 
 
 LAUNCH = ["--block-dim", "256", "--grid", "9", "--gpu", "GTX 1080", "--registers", "32", "--shared", "0"]
-NUMBERED = {"analyze": [], "blocks": [], "ipet": [], "report": ["-o", "page.html"], "makespan": ["-W", "2", "--time-limit", "0.1"], "estimate": LAUNCH}
+NUMBERED = {
+    "analyze": [],
+    "blocks": [],
+    "ipet": [],
+    "report": ["-o", "page.html"],
+    "makespan": ["-W", "2", "--time-limit", "0.1"],
+    "estimate": LAUNCH,
+}
 
 
 @pytest.mark.slow
