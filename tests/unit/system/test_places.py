@@ -79,7 +79,12 @@ def modules() -> tuple[tuple[str, ast.Module], ...]:
     return tuple((name, ast.parse(path.read_text("utf-8"))) for name, path in names)
 
 
-def used(tree: ast.Module) -> Iterator[str]:
+@cache
+def used(tree: ast.Module) -> frozenset[str]:
+    return frozenset(uses(tree))
+
+
+def uses(tree: ast.Module) -> Iterator[str]:
     """Yield every full name that a module uses of others: `os.execv` also of `from os import execv` and `import os as o; o.execv`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
