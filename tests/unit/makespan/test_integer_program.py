@@ -177,7 +177,7 @@ def test_at_the_deadline_the_engine_gives_an_interval_that_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "note"), [(100, "ended before the program was built"), (5_000, "ended before the solver had a proof")], ids=["rows", "solver"]
+    ("last", "note"), [(100, "ended before the program was built"), (3_000, "ended before the solver had a proof")], ids=["rows", "solver"]
 )
 def test_a_stopped_run_ends_at_once(last: int, note: str) -> None:
     # Bounds come first; once they are reported, rows are built, and then the solver runs.
