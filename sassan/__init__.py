@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sassan.errors import Gap, InputError, MissingToolError, SassanError, SelfCheckError, UsageError
     from sassan.ir import Function, Program
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Function",

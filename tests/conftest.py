@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from budget import FAST, FULL, few
 
-settings.register_profile("sassan", derandomize=True, deadline=None, max_examples=100 if FULL else 50)
-settings.register_profile("fast", settings.get_profile("sassan"), max_examples=20)
+settings.register_profile("sassan", derandomize=True, deadline=None, max_examples=100 if FULL else 30)
+settings.register_profile("fast", settings.get_profile("sassan"), max_examples=15)
 settings.load_profile("fast" if FAST else "sassan")
 
 # A job in the background of a shell ignores SIGINT, and what it starts does so, too: tests that interrupt a process would wait in vain.

@@ -1,4 +1,4 @@
-"""One browser, and one report, for all tests of a file.
+"""One browser, and one report, for all tests of this folder.
 
 Skipped where playwright is not installed.
 """
@@ -14,7 +14,7 @@ from sassan.app.settings import Settings
 from sassan.render.html.page import Page, html
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def functions() -> list[dict[str, Any]]:
     settings = Settings(loop_bound=10)
     return [
@@ -24,15 +24,15 @@ def functions() -> list[dict[str, Any]]:
     ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Any]:
     with pytest.importorskip("playwright.sync_api", reason="playwright is not installed").sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def shared(chromium: Any, functions: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     refused = [{"file": "broken.sass", "code": "unknown-input", "message": "the input is no listing", "hint": "make a text"}]
     text = html(Page("three kernels", documents.tool(), functions, refused))

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cli.shell import Input, Result, Sassan
 from docs.pages import documented
 from json_schemas import violations
 from sassan.cli import main
+from sassan.jit import clock
 
 
 def gap_codes(value: Any) -> Iterator[str]:
@@ -42,3 +44,10 @@ def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         return result
 
     return call
+
+
+@pytest.fixture
+def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let limits on the time of a search count looks at the clock, a hundred to the second: it does the same work on a busy machine."""
+    looks = count()
+    monkeypatch.setattr(clock, "now", lambda: next(looks) / 100)

@@ -36,7 +36,7 @@ def test_every_command_with_a_table_has_it():
         ("diff", BFS, SAXPY),
         ("makespan", "LCL"),
         ("measure", DELAYS),
-        ("batch", BFS),
+        ("batch", BFS, "--executor", "serial"),
         ("check", BFS, "--no-gaps"),
     ],
 )
@@ -88,10 +88,11 @@ def test_failures_have_a_row_each(sassan: Sassan):
     assert {row["gate"] for row in table} == {"max-wcet", ""}
 
 
+@pytest.mark.usefixtures("counted_time")
 def test_schedules_have_their_interval(sassan: Sassan):
     (row,) = rows(sassan("makespan", "LCL", "-W", "4", "--cap", "L=1,C=1", "--engine", "exact", "--csv").out)
     assert (row["strings"], row["warps"], row["lower"], row["upper"], row["exact"]) == ("LCL", "4", "9", "9", "9")
-    wanted = ("makespan", *BOUNDED, "-W", "2", "--engine", "bounds")
+    wanted = ("makespan", *BOUNDED, "-W", "2", "--engine", "bounds", "--time-limit", "2")
     (function,) = sassan(*wanted, "--json").document["functions"]
     (row,) = rows(sassan(*wanted, "--csv").out)
     (path,) = function["paths"]
@@ -108,7 +109,7 @@ def test_estimates_of_samples_have_a_row_each(sassan: Sassan):
 
 
 def test_what_became_of_a_batch_is_a_table(sassan: Sassan):
-    counts = {row["what"]: row["count"] for row in rows(sassan("batch", BFS, "--csv").out)}
+    counts = {row["what"]: row["count"] for row in rows(sassan("batch", BFS, "--executor", "serial", "--csv").out)}
     assert (counts["files"], counts["functions"]) == ("1", "1")
 
 

@@ -95,8 +95,8 @@ def test_what_hangs_or_dies_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPa
             os._exit(9)
         return "large" if data == b"3" and bytearray(3 << 30) else ""
 
-    monkeypatch.setattr(fuzz, "SECONDS", 0.2)
+    monkeypatch.setattr(fuzz, "SECONDS", 0.5)
     monkeypatch.setattr(fuzz, "made", lambda _form, _seed, number: (str(number).encode(), 0))
     tally = fuzz.run(replace(FORMATS["gates"], check=check), 1, range(5), 60.0)
     assert [finding.number for finding in tally.findings] == [1, 2, 3]
-    assert [finding.message for finding in tally.findings] == ["no answer within 1.2 s", "the process ended with 9", "more than 2 GiB"]
+    assert [finding.message for finding in tally.findings] == ["no answer within 3 s", "the process ended with 9", "more than 2 GiB"]

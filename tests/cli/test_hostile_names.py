@@ -135,6 +135,7 @@ def test_solvers_are_given_plain_names(place: Path, sassan: Sassan):
     assert sassan("ipet", place / "x.sass", "--solve", "cbc").status == 0
 
 
+@pytest.mark.slow
 def test_a_recorded_program_and_what_it_loads_are_run_by_no_shell(place: Path, sassan: Sassan, tmp_path: Path):
     if shutil.which("cc") is None:
         pytest.skip("no C compiler is installed")

@@ -41,11 +41,11 @@ def test_what_grows_ends_in_time_with_a_gap(text: Callable[[], str], code: str |
 
 @pytest.mark.parametrize("string", ["L999999999999C", "(LC)^1000000000", "(L9999999C)^1000000000"])
 def test_a_run_is_not_expanded(string: str, sassan: Sassan):
-    result = timed(sassan, "makespan", string, "-W", "4", "--time-limit", "1", "--json")
+    result = timed(sassan, "makespan", string, "-W", "4", "--time-limit", "0.1", "--json")
     assert result.status == 0
     assert result.document["upper"] >= 4 * 10**9 > 0
     assert result.document["exact"] is None
-    assert_refused(timed(sassan, "makespan", string, "-W", "4", "--time-limit", "1", "--engine", "beam"), 2)
+    assert_refused(timed(sassan, "makespan", string, "-W", "4", "--time-limit", "0.1", "--engine", "beam"), 2)
 
 
 @pytest.mark.slow

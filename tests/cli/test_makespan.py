@@ -161,7 +161,7 @@ def test_a_second_interrupt_ends_the_command(sassan: Sassan, monkeypatch: pytest
 
 
 def test_the_same_seed_gives_the_same_answer(sassan: Sassan):
-    row = ["makespan", "LLCL", "-W", "4", "--engine", "anneal", "--seed", "3", "--json"]
+    row = ["makespan", "LLCL", "-W", "4", "--engine", "anneal", "--seed", "3", "--time-limit", str(PATIENCE), "--json"]
     assert sassan(*row).document["schedule"] == sassan(*row).document["schedule"]
 
 
@@ -192,8 +192,9 @@ def test_a_listing_gives_the_worst_path_of_each_function(sassan: Sassan):
         assert one["paths"][0]["makespan"]["upper"] >= one["paths"][0]["cost"]
 
 
+@pytest.mark.usefixtures("counted_time")
 def test_a_listing_in_text_names_the_condition(sassan: Sassan):
-    result = sassan("makespan", SAXPY, "-W", "4", "--engine", "beam")
+    result = sassan("makespan", SAXPY, "-W", "2", "--engine", "beam", "--time-limit", "1")
     assert result.status == 0
     assert "lower, upper: if every warp takes this path\nSM-level: bound of the warps, whatever paths they take\n" in result.out
     assert "schedule of " in result.out
@@ -230,9 +231,10 @@ def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(path: s
     ids=str,
 )
 def test_where_there_is_no_bound_over_all_paths_it_says_why(arguments: tuple[str, ...], why: str, sassan: Sassan):
-    out = sassan("makespan", SAXPY, *arguments, "--engine", "bounds").out
+    asked = ("makespan", SAXPY, *arguments, "--engine", "bounds", "--time-limit", "0.1")
+    out = sassan(*asked).out
     assert f"SM-level: bound of the warps, whatever paths they take ({why})\n" in out
-    assert sassan("makespan", SAXPY, *arguments, "--engine", "bounds", "--json").document["functions"][0]["makespan"] is None
+    assert sassan(*asked, "--json").document["functions"][0]["makespan"] is None
 
 
 def test_all_paths_up_to_a_limit(sassan: Sassan):
@@ -271,8 +273,9 @@ def test_block_barriers_give_bounds_and_no_schedule(sassan: Sassan):
     assert any("block barriers" in text for text in found["assumptions"])
 
 
+@pytest.mark.usefixtures("counted_time")
 def test_a_kernel_with_block_barriers_has_a_schedule(sassan: Sassan):
-    asked = (SUM, "-W", "4", "--block-dim", "64", "--loop-bound", "2", "--engine", "beam", "--time-limit", "30", "--json")
+    asked = (SUM, "-W", "4", "--block-dim", "64", "--loop-bound", "2", "--engine", "beam", "--time-limit", "2", "--json")
     one = sassan("makespan", *asked).document["functions"][0]
     (path,) = one["paths"]
     found = path["makespan"]
@@ -401,7 +404,7 @@ def test_the_configurations_are_named_in_the_help_that_mentions_them():
 
 
 def test_chains_of_annealing_may_run_elsewhere(sassan: Sassan):
-    common = ("makespan", "LCL", "-W", "4", "--engine", "anneal", "--json")
+    common = ("makespan", "LCL", "-W", "4", "--engine", "anneal", "--time-limit", str(PATIENCE), "--json")
     assert sassan(*common, "--executor", "serial").document["lower"] == sassan(*common).document["lower"] == 9
 
 

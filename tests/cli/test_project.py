@@ -148,7 +148,7 @@ def test_without_input_and_project_the_argument_is_missing(sassan: Sassan, folde
 @pytest.mark.slow
 def test_makespan_of_a_listing_takes_the_project_and_of_a_string_does_not(sassan: Sassan, folder: Path):
     project(folder, "loop-bound = 9\nwarps = 4\n")
-    listing = ("makespan", "bfs_step.sass", "--engine", "bounds", "--time-limit", "1", "--json")
+    listing = ("makespan", "bfs_step.sass", "--engine", "bounds", "--time-limit", "0.1", "--json")
     result = sassan(*listing)
     assert result.err.endswith("sassan.toml: --loop-bound 9, -W 4\n")
     alone = (*listing, "--project", "none", "--loop-bound", "9")

@@ -26,7 +26,7 @@ PRINT = {
 }
 """Commands that print a table at once, the same each time."""
 WRITE = {
-    "batch": ((BFS,), "x.jsonl"),
+    "batch": ((BFS, "--executor", "serial"), "x.jsonl"),
     "cfg": ((BFS,), "x.dot"),
     "diff": ((BFS, BFS, "--sass"), "x.html"),
     "init": ((BFS, *BOUNDED), "x.toml"),
@@ -57,6 +57,7 @@ def test_a_file_is_written_and_nothing_printed(name: str, sassan: Sassan, tmp_pa
     assert Path(output).stat().st_size
 
 
+@pytest.mark.slow
 def test_programs_pictures_and_pages_are_files_too(sassan: Sassan, tmp_path: Path):
     assert sassan("makespan", *SHORT, "--lp", tmp_path / "x.lp", "-q").out == ""
     saxpy = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
@@ -70,7 +71,7 @@ def test_what_could_not_be_written_is_said(sassan: Sassan, tmp_path: Path):
     assert result.status == 3
     assert "unbounded-loop" in result.out
     (tmp_path / "bad.sass").write_text("nothing", "utf-8")
-    result = sassan("batch", tmp_path / "bad.sass", BFS, "-o", tmp_path / "x.jsonl", "-q")
+    result = sassan("batch", tmp_path / "bad.sass", BFS, "-o", tmp_path / "x.jsonl", "--executor", "serial", "-q")
     assert result.status == 3
     assert "unknown-input" in result.out
 

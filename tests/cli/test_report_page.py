@@ -70,7 +70,7 @@ def test_a_schedule_of_the_warps_is_shown_with_what_it_is(sassan: Sassan):
 
 
 def test_an_engine_leaves_a_trace_of_its_bounds(sassan: Sassan):
-    found = detail(sassan("report", SAXPY, "-W", "2", "--engine", "bounds", "--time-limit", "0.5", "-o", "-").out)["search"]
+    found = detail(sassan("report", SAXPY, "-W", "2", "--engine", "bounds", "--time-limit", "0.1", "-o", "-").out)["search"]
     assert found["engines"][0]["name"] == "bounds"
     assert found["trace"][-1][2] is not None
     assert found["chart"] is None

@@ -75,9 +75,9 @@ def swapped(sample: str, first: str, second: str) -> Callable[[], str]:
 
 PTX = (SAMPLES / "sm_80" / "saxpy.ptx").read_text()
 CASES = [
-    Case("a run of 10^12 letters", ("makespan", "L999999999999C", "-W", "4", "--time-limit", "3"), 0),
-    Case("a run of 10^7 letters", ("makespan", "L9999999C", "-W", "2", "--time-limit", "2"), 0),
-    Case("a group of 10^9 letters", ("makespan", "(LC)^1000000000", "-W", "4", "--time-limit", "3"), 0),
+    Case("a run of 10^12 letters", ("makespan", "L999999999999C", "-W", "4", "--time-limit", "0.5"), 0),
+    Case("a run of 10^7 letters", ("makespan", "L9999999C", "-W", "2", "--time-limit", "0.5"), 0),
+    Case("a group of 10^9 letters", ("makespan", "(LC)^1000000000", "-W", "4", "--time-limit", "0.5"), 0),
     grows("14 functions that each call the next twice", lambda: growing.calls(14, 2)),
     grows("300 levels of calls", lambda: growing.calls(300)),
     grows("300 levels of two calls", lambda: growing.calls(300, 2)),

@@ -20,7 +20,8 @@ CONFIG = str(SAMPLES / "evolve" / "fir.toml")
 SECONDS = 20
 BASE = {
     **dict.fromkeys(("analyze", "cfg", "blocks", "strings", "listing", "memory", "ipet"), (SAXPY,)),
-    **dict.fromkeys(("init", "batch"), (SAXPY,)),
+    "init": (SAXPY,),
+    "batch": (SAXPY, "--executor", "serial"),
     "check": (SAXPY, "--no-gaps"),
     "serve": (SAXPY, "--export", "page.html"),
     "estimate": (SAXPY, "--gpu", "T4", "--block-dim", "64", "--grid", "2"),

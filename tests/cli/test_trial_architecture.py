@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "check": ("check", lambda dump, _: (dump, "--no-gaps")),
     "check --control": ("check", lambda dump, _: (dump, "--control")),
     "diff": ("diff", lambda dump, _: (dump, dump)),
-    "batch": ("batch", lambda dump, _: (dump, "-o", "-")),
+    "batch": ("batch", lambda dump, _: (dump, "-o", "-", "--executor", "serial")),
     "estimate": ("estimate", lambda dump, _: (dump, "--block-dim", "256", "--grid", "4", "--gpu", "RTX 5090")),
     "record": ("record", lambda _, __: ("--sm", "13.0", "true")),
     "evolve": ("evolve", lambda _, folder: (evolve_config(folder),)),

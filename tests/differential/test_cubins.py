@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 import cubins
-from budget import some
+from budget import FULL, some
 from samples import SAMPLES, names
 from sassan.errors import MissingToolError, SassanError
 from sassan.frontend import load, read, read_ahead
@@ -103,7 +103,7 @@ def test_a_table_that_the_listing_does_not_note_comes_from_the_cubin(arch, monke
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arch", "name"), PAIRS[::3])
+@pytest.mark.parametrize(("arch", "name"), PAIRS[:: 3 if FULL else 7])
 def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
     try:
         nvdisasm(int(arch.removeprefix("sm_")))
@@ -115,7 +115,7 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arch", "name"), [pair for pair in PAIRS[::3] if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")]
+    ("arch", "name"), [pair for pair in PAIRS[:: 3 if FULL else 7] if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")]
 )
 def test_nothing_is_lost_without_the_dataflow_of_the_disassembler(arch, name, monkeypatch):
     sm = int(arch.removeprefix("sm_"))
@@ -147,7 +147,7 @@ def without_labels(functions: tuple[Function, ...]) -> list[Function]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", some([arch for arch in ARCHS if int(arch.removeprefix("sm_")) >= 75]))
+@pytest.mark.parametrize("arch", some([arch for arch in ARCHS if int(arch.removeprefix("sm_")) >= 75], of=3))
 def test_cubins_that_are_disassembled_together_are_the_same_programs(arch):
     try:
         nvdisasm(int(arch.removeprefix("sm_")))

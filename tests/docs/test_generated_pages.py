@@ -11,6 +11,7 @@ MADE_FROM_DATA = ("architectures", "error-codes", "gpus", "json")
 """The others hold signatures and help, whose form depends on the versions of Python and of libraries."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE_FROM_DATA)
 def test_a_page_that_is_made_from_data_is_that_of_today(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts" / "_lib"), *sys.path])

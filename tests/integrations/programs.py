@@ -10,10 +10,10 @@ from budget import PATIENCE
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "integrations"
 
 
-def run(sample: str, cache: Path) -> list[str]:
+def run(sample: str, cache: Path, *arguments: str) -> list[str]:
     """Return the lines that an example prints; any warning is an error."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", SAMPLES / sample],
+        [sys.executable, "-W", "error", SAMPLES / sample, *arguments],
         capture_output=True,
         text=True,
         check=False,

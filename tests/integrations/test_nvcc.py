@@ -326,7 +326,8 @@ def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_pa
     assert done.returncode == status, done.stderr
     assert (tmp_path / "made").exists() == (status == 0)
     assert ("'made' holds no GPU code: nothing to check" in done.stderr) == (status == 0)
-    assert wrapped(*options, name, "-o", "made", folder=tmp_path).returncode == 0
+    if status:
+        assert wrapped(*options, name, "-o", "made", folder=tmp_path).returncode == 0
 
 
 @needs_nvcc

@@ -48,7 +48,7 @@ def _row(work, block, time):
 def test_optuna_finds_a_launch_that_is_faster_than_the_plainest(tmp_path):
     pytest.importorskip("optuna", reason="optuna is not installed")
     pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
-    (line,) = run("tuning/optuna_search.py", tmp_path)
+    (line,) = run("tuning/optuna_search.py", tmp_path, "3")
     time, _, *choice = line.split()
     assert float(time) > 0
     assert {part.partition("=")[0] for part in choice} == {"BLOCK", "WORK"}

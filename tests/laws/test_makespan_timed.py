@@ -50,6 +50,7 @@ def test_no_schedule_is_longer_than_a_bound_or_shorter_than_its_busiest_part() -
             assert slots <= bound, (name, one)
 
 
+@pytest.mark.slow
 def test_the_exact_engine_finds_the_longest_and_the_beam_none_that_is_longer() -> None:
     for one, slots in solved():
         result = load("exact").run(one.problem, Budget(), lambda _: None)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pytest
 
-from budget import some
+from budget import FULL, some
 from samples import names, program
 from sassan.ir import Function
 from sassan.isa.tables import load
@@ -39,12 +39,12 @@ def drawn(arch: str, kind: str) -> list[Fault]:
 def test_nothing_is_found_in_what_the_compiler_made(arch: str):
     reports = [
         (function.name, check(function, load(arch).facts, hazards.load(arch)))
-        for name in some(names(arch, "cuobjdump"))
+        for name in some(names(arch, "cuobjdump"), of=4)
         for function in program(arch, name, "cuobjdump").functions
     ]
     assert [(name, report.findings) for name, report in reports if report.findings] == []
     assert {gap.code for _, report in reports for gap in report.gaps} <= {"indirect-branch", "unknown-callee"}
-    assert len(reports) >= 26
+    assert len(reports) >= (26 if FULL else 13)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

@@ -28,7 +28,7 @@ def test_no_launch_takes_longer_than_the_bound() -> None:
 
 @cache
 def launches() -> tuple[Outcome, ...]:
-    return tuple(outcomes(part(4000, 8), 12))
+    return tuple(outcomes(part(4000, 4), 12))
 
 
 def with_memory(dram: int = 1, l2: int = 1) -> Forgetful:
@@ -151,13 +151,13 @@ def test_what_a_launch_takes_is_more_than_the_largest_part_of_its_bound() -> Non
 
 
 def test_a_block_goes_to_an_sm_with_the_most_room() -> None:
-    changed = outcomes(part(4000, 10), 3, lambda gpu: replace(gpu, most_room=False))
+    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, most_room=False))
     assert any(True for one in changed for above in one.above(one.claim))
 
 
 @pytest.mark.parametrize("without", ["overlaps", "in_order"])
 def test_the_larger_stage_of_the_memory_pipeline_is_not_enough_where_accesses_pass_it_otherwise(without: str) -> None:
-    changed = outcomes(part(4000, 10), 3, lambda gpu: replace(gpu, **{without: False}))
+    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, **{without: False}))
     assert any(True for one in changed for above in one.above(one.claim))
 
 

@@ -14,7 +14,7 @@ import optuna
 SOURCE = Path(__file__).resolve().parents[2] / "evolve" / "fir.cu"
 OUTPUTS, TAPS = 1 << 20, 32
 GPU = ["--gpu", "A100-PCIE-40GB", "--param", f"param_3={OUTPUTS}", "--param", f"param_4={TAPS}"]
-TRIALS = 6
+TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 6
 
 
 def estimate(block: int, work: int) -> float:

@@ -30,7 +30,7 @@ def disassembler(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     monkeypatch.setenv("SASSAN_CACHE", str(tools / "cache"))
 
 
-IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=3)
+IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=5)
 """Each sample for one architecture, in a quick run a third of them; `scripts/soundness` looks at all of them."""
 STEPS = 300
 
@@ -51,6 +51,7 @@ def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, s
     assert ([str(finding) for finding in tally.findings], tally.skipped, tally.inspected) == ([], [], 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_one_warp_hold_what_is_said_of_it(arch: str):
     reports = [inspect_words(program(arch, seed), WordPlan(seed, 3, 4, STEPS, of_one_warp=True)) for seed in range(part(200, of=16))]

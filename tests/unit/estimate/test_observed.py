@@ -139,6 +139,7 @@ def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Sha
     assert found.cycles <= result.grid_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
 def test_warps_that_compute_only_what_is_read_do_the_same(name: str, block: Shape, grid: Shape, monkeypatch: pytest.MonkeyPatch):
     function = analysed(name, Launch(block, grid)).function

@@ -97,6 +97,7 @@ def test_a_cache_is_made_for_this_user_alone_whatever_the_umask(tmp_path: Path, 
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
+@pytest.mark.slow
 def test_a_planted_library_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
     made = library(tmp_path / "private")

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import sassan
@@ -69,13 +70,21 @@ STARTERS = {
 """Who starts processes by it: tests/cli/test_hostile_names.py drives each."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = ".".join(("sassan", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
-        yield name, ast.parse(path.read_text("utf-8"))
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    names = (
+        (".".join(("sassan", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"), path)
+        for path in sorted(PACKAGE.rglob("*.py"))
+    )
+    return tuple((name, ast.parse(path.read_text("utf-8"))) for name, path in names)
 
 
-def used(tree: ast.Module) -> Iterator[str]:
+@cache
+def used(tree: ast.Module) -> frozenset[str]:
+    return frozenset(uses(tree))
+
+
+def uses(tree: ast.Module) -> Iterator[str]:
     """Yield every full name that a module uses of others: `os.execv` also of `from os import execv` and `import os as o; o.execv`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
