@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sassan import __version__
-from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
@@ -103,7 +103,7 @@ class FailureFields(Record[FailurePlace]):
 class CheckFields(Record[Checked]):
     """What `sassan check` says of one function."""
 
-    _analysis = _of(written(AnalysisFields, merged=True), "what is known of it", lambda entry: entry.row)
+    _analysis = _of(written(ProfiledFields, merged=True), "what is known of it", lambda entry: entry.row)
     failures = _of(
         array(one(FailureFields)), "the gates that it fails", lambda entry: [FailurePlace(entry, each) for each in entry.failures]
     )

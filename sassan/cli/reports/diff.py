@@ -17,7 +17,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
 from sassan.fields.field import Declare, Record, Value, row
-from sassan.fields.kinds import BOUND, FLAG, STRING, TEXT, array, choice, mapping, nullable, one, written
+from sassan.fields.kinds import BOUND, FLAG, STRING, TEXT, array, choice, extents, mapping, nullable, one, written
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
@@ -84,7 +84,7 @@ def _numbers(changed: Sequence[Change]) -> None:
 def _shapes(change: Change) -> tuple[str, ...]:
     """Return grid and block of one of several launches."""
     launch = change.latest.launch
-    return (_NONE, _NONE) if launch is None else tuple("x".join(map(str, extents)) for extents in launch)
+    return (_NONE, _NONE) if launch is None else tuple(map(extents, launch))
 
 
 def _name(change: Change) -> str:
