@@ -90,7 +90,7 @@ def evolve(
     if json:
         out(dumps(report.document(chosen, result, runner), indent=2) + "\n")
     elif csv:
-        sheet.show(("individual", *evolve_report.numbers_of(chosen), "loops", "choice"), evolve_report.flat(chosen, result))
+        sheet.of_fields(evolve_report.row_fields(chosen), evolve_report.shown_of(result))
     elif output is None or not quiet:
         evolve_report.show(chosen, result, runner, folder)
     if result.best is None:
