@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sassan.fields.field import NONE, Kind, Record, Value, document
 
@@ -23,6 +23,13 @@ class Line(Protocol):
     def line(self) -> int:
         """The line, from 1."""
         ...
+
+
+class FileLine(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
 
 
 def address(value: int) -> str:

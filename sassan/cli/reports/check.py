@@ -17,7 +17,7 @@ from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import colourful, label, message, out, safe
 from sassan.fields.field import Declare, Record, row
-from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, address, array, nullable, one, written
+from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, FileLine, address, array, nullable, one, written
 from sassan.names import middle
 from sassan.render import sarif
 from sassan.render.sarif import Finding, Location, Rule
@@ -71,13 +71,6 @@ class FailurePlace(NamedTuple):
 
     entry: Checked
     failure: Failure
-
-
-class FileLine(NamedTuple):
-    """A line of a file."""
-
-    file: str
-    line: int
 
 
 def _line(place: FailurePlace) -> FileLine | None:
