@@ -57,7 +57,7 @@ class Kernel(AnalysisFields, WorstPathFields, WcetFields, MakespanFields, GridFi
         return document(ProfiledFields, self.analysis)
 
     def _repr_html_(self) -> str:
-        return tables.kernels((tables.KernelLine(self.analysis, self.assumptions),))
+        return tables.kernels((self.analysis,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +99,4 @@ class Kernels(Sequence[Kernel]):
         return {**tool(), "functions": [kernel.to_dict() for kernel in self.found]}
 
     def _repr_html_(self) -> str:
-        return tables.kernels(tuple(tables.KernelLine(kernel.analysis, kernel.assumptions) for kernel in self.found))
+        return tables.kernels([kernel.analysis for kernel in self.found])

@@ -1,7 +1,6 @@
 """Tables for notebooks, as HTML; every cell is untrusted text."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -28,22 +27,12 @@ _COLUMNS: Mapping[str, Field[Any, Any]] = {
 _LAST = "worst path, or gaps"
 
 
-@dataclass(frozen=True, slots=True)
-class KernelLine:
-    """One kernel, and what its bounds rest on."""
-
-    analysis: AnalysisResult
-    assumptions: tuple[str, ...]
-
-
-def kernels(lines: Sequence[KernelLine]) -> str:
+def kernels(results: Sequence[AnalysisResult]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
-    rows = "".join(f"<tr>{''.join(map(_cell, _row(line.analysis)))}</tr>" for line in lines)
+    rows = "".join(f"<tr>{''.join(map(_cell, _row(result)))}</tr>" for result in results)
     table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in (*_COLUMNS, _LAST))}</tr></thead><tbody>{rows}</tbody></table>"
-    missing = [
-        f"{line.analysis.function.name} {address(gap.address)} {gap.code}: {gap.message}" for line in lines for gap in line.analysis.gaps
-    ]
-    said = dict.fromkeys(text for line in lines for text in line.assumptions)
+    missing = [f"{result.function.name} {address(gap.address)} {gap.code}: {gap.message}" for result in results for gap in result.gaps]
+    said = dict.fromkeys(text for result in results for text in result.assumptions)
     return table + _list("gaps", missing) + _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in said))
 
 

@@ -17,7 +17,7 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
-from sassan.fields.field import Declare, Record, Value, row
+from sassan.fields.field import Declare, Record, Value
 from sassan.fields.kinds import BOUND, EXTENTS, FLAG, NAME, STRING, TEXT, array, choice, extents, mapping, nullable, one, written
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
@@ -173,11 +173,3 @@ class ChangeFields(Record[Change]):
         lambda change: {each.measure.value.replace(" ", "_").lower(): each for each in change.numbers},
     )
     lists = _of(mapping(one(LinesFields)), "lists that differ", lambda change: {each.what.replace(" ", "_"): each for each in change.lines})
-
-
-def rows(change: Change) -> Iterator[Mapping[str, object]]:
-    """Yield a row of CSV for every number that differs, one without a number where none does."""
-    known = row(ChangeFields, change)
-    yield from ({**known, **row(NumberFields, each)} for each in change.numbers)
-    if not change.numbers:
-        yield known

@@ -34,7 +34,6 @@ from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
 from sassan.render.gantt_text import ChartSize, lines, style
 
-_COLUMNS = heads(HeadFields, InstanceFields)
 _TITLE = 60
 
 
@@ -63,7 +62,7 @@ def single(answer: Answer, wanted: Wanted) -> None:
     if wanted.json:
         out(makespan_document.text(answer))
     elif wanted.csv:
-        sheet.show(_COLUMNS, [row(InstanceFields, answer)])
+        sheet.show(heads(HeadFields, InstanceFields), [row(InstanceFields, answer)])
     elif wanted.printed:
         _text(answer, every=wanted.assumptions)
 
@@ -76,8 +75,7 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
         document.show([fields.document(MakespanOfFileFields, each) for each in map(AnsweredKernel, asked, answers)], refused)
         return
     if wanted.csv:
-        paths = ((kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some)
-        sheet.show(_COLUMNS, ({**row(HeadFields, kernel.result), **row(InstanceFields, answer)} for kernel, answer in paths))
+        sheet.of_parts(HeadFields, InstanceFields, zip((kernel.result for kernel in asked), answers, strict=True))
         return
     if wanted.printed:
         _table(asked, answers, flat, every=wanted.assumptions)
