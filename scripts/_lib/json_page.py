@@ -12,6 +12,7 @@ from sassan.fields.field import Field, Node, Record
 from sassan.fields.kinds import record_name
 from sassan.fields.schema import within
 from sassan.fields.shared import AssumedFields, GapFields
+from sassan.serve.views import PageLineFields
 
 _WIDTH = 140
 _INTRODUCTION = """\
@@ -37,9 +38,7 @@ _CSV = """\
 * `batch`: `what`, and its `count`
 * `rank`: one per choice: its parameters, then as in the document
 * `evolve`: one per `individual` (`default`, `best`, `front`): its numbers, `loops`, `choice`
-* `serve --export X.csv`: one per line of a `column` (`source`, `ptx`, `sass`): `place`, the source line that it is or was made from,
-  `text`; for machine code the parts of the control code (`hint`: yield; `write`, `read`, `waits`: barriers), `unit`, `letter`,
-  `transactions`, `pattern`, `live`
+* `serve --export X.csv`: one per line of a column of the page, as `page_line` says
 * where rows are of several launches, `launch_grid` and `launch_block` stand behind all others
 """
 
@@ -79,6 +78,7 @@ def _page(head: str) -> str:
         for record in (each for one in several for each in (*(inner for inner in _merged(one) if uses[inner] > 1), one)):
             if record not in described:
                 lines += _described(record, described)
+    lines += ["## sassan serve --export X.csv", "", *_described(PageLineFields, described)]
     return "\n".join([*lines, _CSV])
 
 
