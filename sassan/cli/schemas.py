@@ -70,8 +70,7 @@ class DiffDocumentFields(CommandFields):
     new = _key(STRING, "the other side")
     summary = _key(mapping(COUNT), "how many functions there are of each state")
     unknown = _key(
-        mapping(array(STRING)),
-        "names by what is left open: `growth-not-known`, `only-added`, `only-removed`, `other-conditions`",
+        mapping(array(STRING)), "names by what is left open: `growth-not-known`, `only-added`, `only-removed`, `other-conditions`"
     )
     functions = _key(array(one(ChangeFields)), _FUNCTION)
 

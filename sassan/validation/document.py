@@ -105,37 +105,15 @@ class ValidatedFields(Record[LaunchValidation]):
     """A launch that was recorded, and what is known of it."""
 
     kernel = _of(NAME, "the kernel", lambda each: each.launch.mangled or each.launch.kernel, csv=True, head="kernel", widest=32)
-    grid = _of(
-        nullable(EXTENTS),
-        "blocks of the grid, by axis",
-        lambda each: each.launch.grid,
-        csv=True,
-        head="grid",
-    )
-    block = _of(
-        nullable(EXTENTS),
-        "threads of a block, by axis",
-        lambda each: each.launch.block,
-        csv=True,
-        head="block",
-    )
+    grid = _of(nullable(EXTENTS), "blocks of the grid, by axis", lambda each: each.launch.grid, csv=True, head="grid")
+    block = _of(nullable(EXTENTS), "threads of a block, by axis", lambda each: each.launch.block, csv=True, head="block")
     count = _of(COUNT, "equal launches", lambda each: each.launch.count, csv=True)
     cycles = _of(
-        FIGURE,
-        "measured time",
-        unit="cycles",
-        key="measured.cycles",
-        csv=True,
-        head="measured",
-        shown=lambda each: _rounded(each.cycles),
+        FIGURE, "measured time", unit="cycles", key="measured.cycles", csv=True, head="measured", shown=lambda each: _rounded(each.cycles)
     )
     measured = _of(FIGURE, "measured time", measured_us, unit="us", key="measured.us", csv=True)
     instructions = _of(
-        BOUND,
-        "executed by warps, as recorded",
-        lambda each: each.launch.instructions,
-        key="measured.instructions",
-        csv="instructions",
+        BOUND, "executed by warps, as recorded", lambda each: each.launch.instructions, key="measured.instructions", csv="instructions"
     )
     bound = _of(
         nullable(one(ValidatedBoundFields)),
@@ -170,12 +148,7 @@ class ValidatedFields(Record[LaunchValidation]):
     why = _of(STRING, "why nothing could be checked; empty where something was", lambda each: each.counts.why, key="counts.why")
     _executions = _of(STRING, "the check of counts", lambda each: _executions(each.counts), key=None, head="executions")
     arguments = _of(FLAG, "whether the arguments of the launch were known")
-    gaps = _of(
-        GAPS,
-        "why there is no bound, or no comparison",
-        csv=True,
-        head="gaps",
-    )
+    gaps = _of(GAPS, "why there is no bound, or no comparison", csv=True, head="gaps")
     _assumed = _of(merged(AssumedFields), "what the bound rests on", _assumptions)
 
 

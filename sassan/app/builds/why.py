@@ -11,11 +11,7 @@ from sassan.fields.kinds import address
 
 _NAMED = 3
 """Places that a sentence names; the others are counted."""
-_PLAIN = {
-    Measure.REGISTERS: "registers",
-    Measure.INSTRUCTIONS: "instructions",
-    Measure.LOCAL: "bytes of local memory",
-}
+_PLAIN = {Measure.REGISTERS: "registers", Measure.INSTRUCTIONS: "instructions", Measure.LOCAL: "bytes of local memory"}
 _SPACES = {Measure.PASSES: SHARED, Measure.SECTORS: GLOBAL}
 
 

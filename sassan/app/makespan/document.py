@@ -201,12 +201,7 @@ class AnsweredPathFields(Record[AnsweredPath]):
     string = _of_path(TEXT, "its kernel string, null where there are several", lambda path: InstanceFields.string.get(path.answer))
     cost = _of_path(COUNT, "of one warp, in cycles of the cost model", lambda path: max(path.answer.instance.costs))
     condition = _of_path(STRING, "which warps take it", lambda path: path.kernel.label)
-    makespan = _of_path(
-        one(InstanceFields),
-        "the longest makespan",
-        lambda path: path.answer,
-        flat=True,
-    )
+    makespan = _of_path(one(InstanceFields), "the longest makespan", lambda path: path.answer, flat=True)
     _bound = _of_path(BOUND, "bound of the warps, whatever paths they take", lambda path: path.kernel.bound, key=None, head="SM-level")
     _strings = _of_path(STRING, "the strings of the warps", lambda path: strings_of(path.answer), key=None, head="warps take")
 

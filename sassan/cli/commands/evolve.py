@@ -31,8 +31,7 @@ _MANY = 1_000_000
 
 Configuration = Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Kernel, launch, genes and objectives; see samples/evolve.")]
 Output = Annotated[
-    str | None,
-    typer.Option("-o", "--output", metavar="DIR", help="Folder for the result and the state.", show_default="CONFIG.evolved"),
+    str | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for the result and the state.", show_default="CONFIG.evolved")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the search whose state is in the folder.")]
 Budget = Annotated[

@@ -111,10 +111,7 @@ def _listings(
     """Return the listing of every function, or of each of its launches, with the settings of that launch."""
     if request.recording is None:
         return each_function(
-            inputs,
-            lambda selected: (selected, request.settings, listing_of(selected.function, request.settings)),
-            "listing",
-            observer,
+            inputs, lambda selected: (selected, request.settings, listing_of(selected.function, request.settings)), "listing", observer
         )
     results, inputs = request.results_of(inputs, observer, label="listing")
     listings = (

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from sassan.app.explain import (
-    AccessPartFields,
-    BlockPartFields,
-    Explanation,
-    InstructionPartFields,
-    ReasonFields,
-    TermFields,
-    explain,
-)
+from sassan.app.explain import AccessPartFields, BlockPartFields, Explanation, InstructionPartFields, ReasonFields, TermFields, explain
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
