@@ -6,7 +6,7 @@ from typing import overload
 
 from sassan.api import tables
 from sassan.api.graphs import Graph
-from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, WcetFields, WorstPathFields
+from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, ProfiledFields, WcetFields, WorstPathFields
 from sassan.app.documents import FunctionFields, tool
 from sassan.app.result import AnalysisResult
 from sassan.app.views import integer_program
@@ -54,10 +54,10 @@ class Kernel(AnalysisFields, WorstPathFields, WcetFields, MakespanFields, GridFi
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""
-        return document(AnalysisFields, self.analysis, "profile")
+        return document(ProfiledFields, self.analysis)
 
     def _repr_html_(self) -> str:
-        return tables.kernels((tables.KernelLine(self.analysis, self.assumptions),))
+        return tables.kernels((self.analysis,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +99,4 @@ class Kernels(Sequence[Kernel]):
         return {**tool(), "functions": [kernel.to_dict() for kernel in self.found]}
 
     def _repr_html_(self) -> str:
-        return tables.kernels(tuple(tables.KernelLine(kernel.analysis, kernel.assumptions) for kernel in self.found))
+        return tables.kernels([kernel.analysis for kernel in self.found])

@@ -1,37 +1,38 @@
 """Tables for notebooks, as HTML; every cell is untrusted text."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
+from sassan.app.analysis_fields import AnalysisFields, MakespanFields, WcetFields
+from sassan.app.documents import FunctionFields
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kind_of
+from sassan.fields.field import NONE, Field
 from sassan.fields.kinds import address
 from sassan.names import visible
 from sassan.render.text import shorten
 
-_NONE = "-"
 _NAME, _STRING = 60, 120
 """Characters of a name and of a kernel string that are shown."""
+_COLUMNS: Mapping[str, Field[Any, Any]] = {
+    "function": FunctionFields.name,
+    "arch": FunctionFields.arch,
+    "instructions": AnalysisFields.instructions,
+    "blocks": AnalysisFields.blocks,
+    "divergent": AnalysisFields.divergent_branches,
+    "WCET": WcetFields.wcet,
+    "makespan": MakespanFields.makespan,
+}
+_LAST = "worst path, or gaps"
 
 
-@dataclass(frozen=True, slots=True)
-class KernelLine:
-    """One kernel, and what its bounds rest on."""
-
-    analysis: AnalysisResult
-    assumptions: tuple[str, ...]
-
-
-def kernels(lines: Sequence[KernelLine]) -> str:
+def kernels(results: Sequence[AnalysisResult]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
-    head = ("function", "arch", "instructions", "blocks", "divergent", "WCET", "makespan", "worst path, or gaps")
-    rows = "".join(f"<tr>{''.join(map(_cell, _row(line.analysis)))}</tr>" for line in lines)
-    table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in head)}</tr></thead><tbody>{rows}</tbody></table>"
-    missing = [
-        f"{line.analysis.function.name} {address(gap.address)} {gap.code}: {gap.message}" for line in lines for gap in line.analysis.gaps
-    ]
-    said = dict.fromkeys(text for line in lines for text in line.assumptions)
+    rows = "".join(f"<tr>{''.join(map(_cell, _row(result)))}</tr>" for result in results)
+    table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in (*_COLUMNS, _LAST))}</tr></thead><tbody>{rows}</tbody></table>"
+    missing = [f"{result.function.name} {address(gap.address)} {gap.code}: {gap.message}" for result in results for gap in result.gaps]
+    said = dict.fromkeys(text for result in results for text in result.assumptions)
     return table + _list("gaps", missing) + _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in said))
 
 
@@ -41,11 +42,9 @@ def gaps(count: int) -> str:
 
 
 def _row(result: AnalysisResult) -> tuple[str, ...]:
-    numbers = (len(result.function.instructions), len(result.cfg.nodes), result.divergent_branches)
-    bounds = (result.wcet.value if result.wcet.bound else None, result.makespan.bound.value if result.makespan else None)
+    values = (field.get(result) for field in _COLUMNS.values())
     last = gaps(len(result.gaps)) if result.gaps else str(result.worst_path or result.wcet.note or result.wcet.status)
-    shown = (_NONE if value is None else str(value) for value in bounds)
-    return (shorten(result.function.name, _NAME), result.function.arch, *map(str, numbers), *shown, shorten(last, _STRING))
+    return (*(NONE if value is None else shorten(str(value), _NAME) for value in values), shorten(last, _STRING))
 
 
 def _cell(text: str) -> str:

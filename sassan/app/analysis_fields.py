@@ -26,6 +26,7 @@ from sassan.fields.kinds import (
     merged,
     nullable,
     one,
+    present,
 )
 from sassan.fields.shared import GAPS, MODEL, TARGETS, AssumedFields
 from sassan.ipet.flow_facts import Origin
@@ -110,7 +111,7 @@ class MakespanFields(Record[AnalysisResult]):
     """The bound of the warps that share an SM, over all paths."""
 
     warps = _of(
-        nullable(POSITIVE),
+        present(POSITIVE),
         "how many warps share the SM",
         lambda result: result.makespan.residents.warps if result.makespan is not None else None,
         csv="warps",
@@ -139,7 +140,7 @@ class MakespanFields(Record[AnalysisResult]):
         lambda result: result.makespan.bound.assumptions if result.makespan is not None else (),
     )
     partition = _of(
-        nullable(one(PartitionFields)),
+        present(one(PartitionFields)),
         "the bound in the partition model, where it is asked for",
         lambda result: result.makespan.partition if result.makespan is not None else None,
         when=lambda result: result.makespan is not None and result.makespan.partition is not None,
@@ -171,9 +172,9 @@ class OccupancyFields(Record[Residency]):
 class GridFields(Record[AnalysisResult]):
     """The bound of the whole launch."""
 
-    grid_blocks = _of(BOUND, "blocks of the launch", lambda result: result.shape.blocks if result.shape else None, key="blocks")
-    sms = _of(nullable(POSITIVE), "SMs that run them", lambda result: result.shape.sms if result.shape else None)
-    resident = _of(BOUND, "blocks that are resident on an SM", lambda result: result.shape.places if result.shape else None)
+    grid_blocks = _of(present(POSITIVE), "blocks of the launch", lambda result: result.shape.blocks if result.shape else None, key="blocks")
+    sms = _of(present(POSITIVE), "SMs that run them", lambda result: result.shape.sms if result.shape else None)
+    resident = _of(present(POSITIVE), "blocks that are resident on an SM", lambda result: result.shape.places if result.shape else None)
     grid = _of(
         BOUND,
         "bound of the whole grid",
@@ -229,7 +230,7 @@ class WorstPathFields(Record[AnalysisResult]):
 
 
 class AnalysisFields(Record[AnalysisResult]):
-    """What `sassan analyze` says of one function."""
+    """What is known of one function."""
 
     _head = _of(merged(HeadFields), "the function", lambda result: result)
     instructions = _of(
@@ -287,8 +288,20 @@ class AnalysisFields(Record[AnalysisResult]):
     )
     loops = _of(array(one(LoopFields)), "the loops, one for each call context")
     gaps = _of(GAPS, "everything that forbids a bound, by address", csv="gaps")
-    _profile = _of(one(ProfileFields), "what a baseline holds beside bounds", lambda result: result, key="profile", optional=True)
-    _explanation = _of(nullable(one(ExplanationFields)), "the parts of the bounds, with `--explain`", explain, key="explain", optional=True)
+
+
+class ProfiledFields(Record[AnalysisResult]):
+    """What a baseline holds of one function."""
+
+    _analysis = _of(merged(AnalysisFields), "what is known of the function", lambda result: result)
+    profile = _of(one(ProfileFields), "what a baseline holds beside bounds", lambda result: result)
+
+
+class ExplainedFields(Record[AnalysisResult]):
+    """What `sassan analyze` says of one function."""
+
+    _profiled = _of(merged(ProfiledFields), "what a baseline holds", lambda result: result)
+    explain = _of(nullable(one(ExplanationFields)), "the parts of the bounds, with `--explain`", explain, optional=True)
 
 
 class IpetFields(Record[AnalysisResult]):

@@ -32,6 +32,7 @@ from sassan.fields.kinds import (
     merged,
     nullable,
     one,
+    present,
 )
 from sassan.fields.shared import GAPS, AssumedFields
 
@@ -123,7 +124,7 @@ def _assumptions(launch: LaunchResult) -> tuple[str, ...]:
 class LaunchBoundFields(Record[LaunchResult]):
     """The bound of a recorded launch."""
 
-    cycles = _of_bound(BOUND, "bound of the whole grid, in cycles", csv="bound_cycles", head="grid bound")
+    cycles = _of_bound(present(COUNT), "bound of the whole grid, in cycles", csv="bound_cycles", head="grid bound")
     us = _of_bound(MICROSECONDS, "bound of the whole grid", unit="us", csv="bound_us", head="us", sparse=True)
     _assumed = _of_bound(merged(AssumedFields), "what the bound rests on", _assumptions)
 
@@ -135,22 +136,8 @@ class LaunchFields(Record[TimedLaunch]):
         NAME, "the kernel, as the recording has it", lambda each: each.launch.launch.kernel, csv="kernel", head="kernel", widest=24
     )
     file = _of(STRING, "the file that holds it, empty where none does", lambda each: each.launch.file, csv="file")
-    grid = _of(
-        EXTENTS,
-        "blocks of the grid, by axis",
-        lambda each: each.launch.launch.grid,
-        csv="grid",
-        head="grid",
-        shown=lambda each: "x".join(map(str, each.launch.launch.grid)),
-    )
-    block = _of(
-        EXTENTS,
-        "threads of a block, by axis",
-        lambda each: each.launch.launch.block,
-        csv="block",
-        head="block",
-        shown=lambda each: "x".join(map(str, each.launch.launch.block)),
-    )
+    grid = _of(EXTENTS, "blocks of the grid, by axis", lambda each: each.launch.launch.grid, csv="grid", head="grid")
+    block = _of(EXTENTS, "threads of a block, by axis", lambda each: each.launch.launch.block, csv="block", head="block")
     shared = _of(
         COUNT, "dynamic shared memory of a block", lambda each: each.launch.launch.shared, unit="bytes", csv="shared", head="shared"
     )
@@ -199,14 +186,13 @@ class LaunchFields(Record[TimedLaunch]):
         head="the grid has",
         widest=len(UNLIMITED),
     )
-    gaps = _of(
-        GAPS,
-        "everything that forbids a bound",
-        lambda each: each.launch.gaps,
-        csv="gaps",
-        head="gaps",
-        shown=lambda each: ", ".join(sorted({gap.code for gap in each.launch.gaps})),
-    )
+    gaps = _of(GAPS, "everything that forbids a bound", lambda each: each.launch.gaps, csv="gaps", head="gaps")
+
+
+class ExplainedLaunchFields(Record[TimedLaunch]):
+    """What `sassan analyze` says of a recorded launch."""
+
+    _launch = _of(merged(LaunchFields), "the launch, its bound and its estimate", lambda each: each)
     makespan = _of(
         nullable(one(MakespanFields)),
         "the bound of the warps of an SM, with `--schedule`",

@@ -33,23 +33,26 @@ class BlockPart:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionPart:
-    """The cycles of the WCET that an instruction adds for one reason, in all executions."""
+class CodePart:
+    """An instruction."""
 
     address: int
     opcode: str
     source: SourceLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionPart(CodePart):
+    """The cycles of the WCET that an instruction adds for one reason, in all executions."""
+
     reason: str
     cycles: int
 
 
 @dataclass(frozen=True, slots=True)
-class AccessPart:
+class AccessPart(CodePart):
     """What an access adds to the memory term: at most `executions` by a warp, with `sectors` each at most; `cycles` of all warps."""
 
-    address: int
-    opcode: str
-    source: SourceLine | None
     executions: int
     sectors: int
     cycles: Fraction
@@ -70,53 +73,56 @@ class Explanation:
     buffers: Fraction = Fraction(0)
 
 
-_of_reason, _of_block, _of_part = Declare[tuple[str, int]](), Declare[BlockPart](), Declare[InstructionPart]()
+_of_reason, _of_block, _of_part = Declare[tuple[str, int]](), Declare[BlockPart](), Declare[CodePart]()
+_of_instruction = Declare[InstructionPart]()
 _of_term, _of_access, _of = Declare[tuple[str, Fraction]](), Declare[AccessPart](), Declare[Explanation]()
 
 
 class ReasonFields(Record[tuple[str, int]]):
     """The cycles of the WCET that are spent for one reason."""
 
-    reason = _of_reason(STRING, "what is waited for, or done", lambda pair: pair[0])
+    reason = _of_reason(STRING, "what is waited for, or done", lambda pair: pair[0], head="WCET")
     cycles = _of_reason(COUNT, "of the WCET, in cycles of the cost model", lambda pair: pair[1])
 
 
 class BlockPartFields(Record[BlockPart]):
     """What a block adds to the WCET."""
 
-    address = _of_block(ADDRESS, "its first instruction")
-    source = _of_block(LINE, "the line that it was made from")
-    count = _of_block(COUNT, "executions on the worst path")
-    cost = _of_block(COUNT, "of one execution, in cycles of the cost model")
+    address = _of_block(ADDRESS, "its first instruction", head="address")
+    source = _of_block(LINE, "the line that it was made from", head="line")
+    count = _of_block(COUNT, "executions on the worst path", head="count")
+    cost = _of_block(COUNT, "of one execution, in cycles of the cost model", head="cost")
     cycles = _of_block(COUNT, "of all executions")
-    reason = _of_block(STRING, "that of most of its cycles")
+    reason = _of_block(STRING, "that of most of its cycles", head="mostly")
 
 
-class InstructionPartFields(Record[InstructionPart]):
+class CodePartFields(Record[CodePart]):
+    """An instruction."""
+
+    address = _of_part(ADDRESS, "of the instruction", head="address")
+    source = _of_part(LINE, "the line that it was made from", head="line")
+    opcode = _of_part(STRING, "of the instruction", head="instruction", widest=24)
+
+
+class InstructionPartFields(CodePartFields):
     """What an instruction adds to the WCET for one reason."""
 
-    address = _of_part(ADDRESS, "of the instruction")
-    source = _of_part(LINE, "the line that it was made from")
-    opcode = _of_part(STRING, "of the instruction")
-    reason = _of_part(STRING, "what it waits for, or does")
-    cycles = _of_part(COUNT, "of all executions, in cycles of the cost model")
+    reason = _of_instruction(STRING, "what it waits for, or does", head="reason")
+    cycles = _of_instruction(COUNT, "of all executions, in cycles of the cost model")
 
 
 class TermFields(Record[tuple[str, Fraction]]):
     """A part of the bound of the grid."""
 
-    term = _of_term(STRING, "which part it is", lambda pair: pair[0])
+    term = _of_term(STRING, "which part it is", lambda pair: pair[0], head="grid")
     cycles = _of_term(AMOUNT, "of the bound", lambda pair: float(pair[1]))
 
 
-class AccessPartFields(Record[AccessPart]):
+class AccessPartFields(CodePartFields):
     """What an access adds to the memory term of the grid."""
 
-    address = _of_access(ADDRESS, "of the instruction")
-    source = _of_access(LINE, "the line that it was made from")
-    opcode = _of_access(STRING, "of the instruction")
-    executions = _of_access(COUNT, "by one warp, at most")
-    sectors = _of_access(COUNT, "of one execution, at most")
+    executions = _of_access(COUNT, "by one warp, at most", head="per warp")
+    sectors = _of_access(COUNT, "of one execution, at most", head="sectors")
     cycles = _of_access(AMOUNT, "of all warps", lambda part: float(part.cycles))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sassan.app import documents
 from sassan.errors import SassanError
 from sassan.fields.field import Declare, Record, Value, document
-from sassan.fields.kinds import BOUND, TEXT
+from sassan.fields.kinds import COUNT, TEXT, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class PlaceFields(Record[Place]):
     """Where the line of a batch belongs."""
 
     digest = _of_place(TEXT, "of the content of the file, null where it could not be read", key="sha256")
-    function = _of_place(BOUND, "which function of the file it is", when=lambda place: place.function is not None)
-    functions = _of_place(BOUND, "how many functions the file holds", when=lambda place: place.functions is not None)
+    function = _of_place(present(COUNT), "which function of the file it is", when=lambda place: place.function is not None)
+    functions = _of_place(present(COUNT), "how many functions the file holds", when=lambda place: place.functions is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ Nothing that runs a command imports this module.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sassan.app.analysis_fields import AnalysisFields, IpetFields
+from sassan.app.analysis_fields import AnalysisFields, ExplainedFields, IpetFields
 from sassan.app.block_table import BlocksFields
 from sassan.app.documents import DocumentFields, ErrorFields, RefusedFields
-from sassan.app.estimate_fields import EstimatedFields, LaunchFields
+from sassan.app.estimate_fields import EstimatedFields, ExplainedLaunchFields, LaunchFields
 from sassan.app.makespan.document import InstanceFields, MakespanOfFileFields
 from sassan.batch.lines import PlaceFields
 from sassan.batch.summary import BatchSummaryFields
@@ -52,8 +52,8 @@ def _of_functions(record: type[Record[Any]]) -> type[Record[Any]]:
 class AnalyzeDocumentFields(CommandFields):
     """What `sassan analyze --json` prints."""
 
-    launches = _key(array(one(LaunchFields)), _LAUNCHES, optional=True)
-    functions = _key(array(one(AnalysisFields)), _FUNCTION)
+    launches = _key(array(one(ExplainedLaunchFields)), _LAUNCHES, optional=True)
+    functions = _key(array(one(ExplainedFields)), _FUNCTION)
 
 
 class CheckDocumentFields(CommandFields):
@@ -70,8 +70,7 @@ class DiffDocumentFields(CommandFields):
     new = _key(STRING, "the other side")
     summary = _key(mapping(COUNT), "how many functions there are of each state")
     unknown = _key(
-        mapping(array(STRING)),
-        "names by what is left open: `growth-not-known`, `only-added`, `only-removed`, `other-conditions`",
+        mapping(array(STRING)), "names by what is left open: `growth-not-known`, `only-added`, `only-removed`, `other-conditions`"
     )
     functions = _key(array(one(ChangeFields)), _FUNCTION)
 

@@ -1,8 +1,9 @@
 """What fields hold."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sassan.fields.field import NONE, Kind, Record, Value, document
 
@@ -24,6 +25,13 @@ class Line(Protocol):
         ...
 
 
+class FileLine(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
+
+
 def address(value: int) -> str:
     """Return the spelling of an address in every document and table."""
     return f"0x{value:04x}"
@@ -32,6 +40,11 @@ def address(value: int) -> str:
 def microseconds(bound: float | None) -> str:
     """Return how a bound in microseconds is shown: rounded up."""
     return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
+
+
+def extents(shape: Sequence[int]) -> str:
+    """Return how the extents of a grid or block are shown: 16x16x1."""
+    return "x".join(map(str, shape))
 
 
 def _integer(least: int | None, *, null: bool = False) -> Mapping[str, Value]:
@@ -76,7 +89,7 @@ HASH: Kind[str] = Kind({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"})
 ADDRESS: Kind[int] = Kind({"type": "string", "pattern": "^0x[0-9a-f]{4,}$"}, address, shown=address)
 SPELLED: Kind[str] = Kind(ADDRESS.schema)
 """An address that is spelled already."""
-EXTENTS: Kind[Sequence[int]] = Kind({"type": "array", "items": _integer(1), "minItems": 3, "maxItems": 3}, _list)
+EXTENTS: Kind[Sequence[int]] = Kind({"type": "array", "items": _integer(1), "minItems": 3, "maxItems": 3}, _list, shown=extents)
 LINE: Kind[Line | None] = Kind(
     {
         "oneOf": [
@@ -106,6 +119,11 @@ def nullable(kind: Kind[T]) -> Kind[T | None]:
         return NONE if value is None else kind.shown(value)
 
     return Kind(schema, write, shown=shown, number=kind.number, records=kind.records)
+
+
+def present(kind: Kind[T]) -> Kind[T | None]:
+    """Return the kind of values that are null in no document, since the object around them is; in the library they may be None."""
+    return replace(nullable(kind), schema=kind.schema)
 
 
 def array(kind: Kind[T]) -> Kind[Iterable[T]]:

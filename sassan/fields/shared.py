@@ -27,8 +27,10 @@ def _codes(gaps: Sequence[Gap]) -> list[str]:
 
 
 _LIST = array(one(GapFields))
-GAPS: Kind[Sequence[Gap]] = Kind(_LIST.schema, _LIST.write, _codes, records=_LIST.records)
-"""Gaps; CSV has their codes."""
+GAPS: Kind[Sequence[Gap]] = Kind(
+    _LIST.schema, _LIST.write, _codes, lambda gaps: ", ".join(sorted(set(_codes(gaps)))), records=_LIST.records
+)
+"""Gaps; CSV has their codes, a table each once."""
 
 
 class AssumedFields(Record[Sequence[str]]):

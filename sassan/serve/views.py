@@ -2,12 +2,40 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from sassan.app import documents
 from sassan.app.explorer import FileView
 from sassan.app.sources import base
-from sassan.fields.field import document
+from sassan.fields.field import Declare, Field, Record, document
+from sassan.fields.kinds import TEXT
 from sassan.render.html.page import Page, html
+
+
+def _column(name: str, text: str) -> Field[Mapping[str, Any], str | None]:
+    return Declare[Mapping[str, Any]]()(TEXT, text, lambda line: line.get(name), key=None, csv=name)
+
+
+class PageLineFields(Record[Mapping[str, Any]]):
+    """A line of a column of the page, in CSV; of a source or of PTX what comes behind its place is empty, save the text."""
+
+    file = _column("file", "the file, as it was named")
+    name = _column("name", "name of the function, empty of a source")
+    column = _column("column", "`source`, `ptx` or `sass`")
+    place = _column("place", "the source line that it is or was made from, as `name:line`")
+    address = _column("address", "of the instruction, in hexadecimal digits")
+    stall = _column("stall", "cycles before the next instruction")
+    hint = _column("hint", "`Y`: another warp may run")
+    write = _column("write", "the barrier that is set until the result is written")
+    read = _column("read", "the barrier that is set until the sources are read")
+    waits = _column("waits", "barriers waited for")
+    reuse = _column("reuse", "source slots kept in the operand cache")
+    unit = _column("unit", "the functional unit that executes it")
+    letter = _column("letter", "of kernel strings")
+    text = _column("text", "the line, or the instruction")
+    transactions = _column("transactions", "of a warp, and the fewest that the same bytes need")
+    pattern = _column("pattern", "how the addresses of the lanes lie to each other")
+    live = _column("live", "general registers in use")
 
 
 class Views:
@@ -46,7 +74,7 @@ class Views:
     def rows(self) -> Iterator[Mapping[str, object]]:
         """Yield the lines of all columns of the page: those of the sources of a file, then the PTX and the machine code of each function.
 
-        `place` links the columns: the source line, as `name:line`, that a line is, or was made from. Tabs are expanded.
+        `place` links the columns. Tabs are expanded.
         """
         for file in sorted(self._views):
             view = self._views[file]

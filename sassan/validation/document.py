@@ -6,6 +6,7 @@ from sassan.estimate.answer import Estimate
 from sassan.fields.field import NONE, Declare, Record
 from sassan.fields.kinds import (
     ADDRESS,
+    AMOUNT,
     BOUND,
     COUNT,
     EXTENTS,
@@ -19,6 +20,7 @@ from sassan.fields.kinds import (
     merged,
     nullable,
     one,
+    present,
 )
 from sassan.fields.shared import GAPS, AssumedFields
 from sassan.validation.counts import CountCheck, Excess
@@ -53,10 +55,6 @@ def _executions(counts: CountCheck) -> str:
     return f"{counts.equal} equal, {counts.checked - counts.equal} possible"
 
 
-def _shape(extents: Sequence[int] | None) -> str:
-    return NONE if extents is None else "x".join(map(str, extents))
-
-
 def _rounded(value: float | None, digits: int = 0) -> str:
     return NONE if value is None else f"{value:.{digits}f}"
 
@@ -75,7 +73,7 @@ class ExcessFields(Record[Excess]):
 class ValidatedBoundFields(Record[LaunchValidation]):
     """The bound of a launch."""
 
-    cycles = _of(BOUND, "of the whole grid", lambda each: each.bound, unit="cycles", csv="bound_cycles", head="bound")
+    cycles = _of(present(COUNT), "of the whole grid", lambda each: each.bound, unit="cycles", csv="bound_cycles", head="bound")
     us = _of(FIGURE, "of the whole grid", lambda each: each.us(each.bound), unit="us", csv="bound_us")
 
 
@@ -83,7 +81,7 @@ class ValidatedEstimateFields(Record[LaunchValidation]):
     """The estimate of a launch."""
 
     cycles = _of(
-        FIGURE,
+        present(AMOUNT),
         "expected time",
         lambda each: each.estimated,
         unit="cycles",
@@ -107,41 +105,15 @@ class ValidatedFields(Record[LaunchValidation]):
     """A launch that was recorded, and what is known of it."""
 
     kernel = _of(NAME, "the kernel", lambda each: each.launch.mangled or each.launch.kernel, csv=True, head="kernel", widest=32)
-    grid = _of(
-        nullable(EXTENTS),
-        "blocks of the grid, by axis",
-        lambda each: each.launch.grid,
-        csv=True,
-        cell=lambda each: list(each.launch.grid or ()),
-        head="grid",
-        shown=lambda each: _shape(each.launch.grid),
-    )
-    block = _of(
-        nullable(EXTENTS),
-        "threads of a block, by axis",
-        lambda each: each.launch.block,
-        csv=True,
-        cell=lambda each: list(each.launch.block or ()),
-        head="block",
-        shown=lambda each: _shape(each.launch.block),
-    )
+    grid = _of(nullable(EXTENTS), "blocks of the grid, by axis", lambda each: each.launch.grid, csv=True, head="grid")
+    block = _of(nullable(EXTENTS), "threads of a block, by axis", lambda each: each.launch.block, csv=True, head="block")
     count = _of(COUNT, "equal launches", lambda each: each.launch.count, csv=True)
     cycles = _of(
-        FIGURE,
-        "measured time",
-        unit="cycles",
-        key="measured.cycles",
-        csv=True,
-        head="measured",
-        shown=lambda each: _rounded(each.cycles),
+        FIGURE, "measured time", unit="cycles", key="measured.cycles", csv=True, head="measured", shown=lambda each: _rounded(each.cycles)
     )
     measured = _of(FIGURE, "measured time", measured_us, unit="us", key="measured.us", csv=True)
     instructions = _of(
-        BOUND,
-        "executed by warps, as recorded",
-        lambda each: each.launch.instructions,
-        key="measured.instructions",
-        csv="instructions",
+        BOUND, "executed by warps, as recorded", lambda each: each.launch.instructions, key="measured.instructions", csv="instructions"
     )
     bound = _of(
         nullable(one(ValidatedBoundFields)),
@@ -176,13 +148,7 @@ class ValidatedFields(Record[LaunchValidation]):
     why = _of(STRING, "why nothing could be checked; empty where something was", lambda each: each.counts.why, key="counts.why")
     _executions = _of(STRING, "the check of counts", lambda each: _executions(each.counts), key=None, head="executions")
     arguments = _of(FLAG, "whether the arguments of the launch were known")
-    gaps = _of(
-        GAPS,
-        "why there is no bound, or no comparison",
-        csv=True,
-        head="gaps",
-        shown=lambda each: ", ".join(sorted({gap.code for gap in each.gaps})),
-    )
+    gaps = _of(GAPS, "why there is no bound, or no comparison", csv=True, head="gaps")
     _assumed = _of(merged(AssumedFields), "what the bound rests on", _assumptions)
 
 

@@ -1,7 +1,9 @@
 """The page of the documents that commands print, and their schemas: both are made of the fields that the commands declare."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from sassan.app.documents import DocumentFields, HeadFields, RefusedFields
@@ -10,6 +12,7 @@ from sassan.fields.field import Field, Node, Record
 from sassan.fields.kinds import record_name
 from sassan.fields.schema import within
 from sassan.fields.shared import AssumedFields, GapFields
+from sassan.serve.views import PageLineFields
 
 _WIDTH = 140
 _INTRODUCTION = """\
@@ -35,9 +38,7 @@ _CSV = """\
 * `batch`: `what`, and its `count`
 * `rank`: one per choice: its parameters, then as in the document
 * `evolve`: one per `individual` (`default`, `best`, `front`): its numbers, `loops`, `choice`
-* `serve --export X.csv`: one per line of a `column` (`source`, `ptx`, `sass`): `place`, the source line that it is or was made from,
-  `text`; for machine code the parts of the control code (`hint`: yield; `write`, `read`, `waits`: barriers), `unit`, `letter`,
-  `transactions`, `pattern`, `live`
+* `serve --export X.csv`: one per line of a column of the page, as `page_line` says
 * where rows are of several launches, `launch_grid` and `launch_block` stand behind all others
 """
 
@@ -68,12 +69,23 @@ def _page(head: str) -> str:
     described: list[type[Record[Any]]] = []
     for record in (DocumentFields, HeadFields, RefusedFields, GapFields, AssumedFields):
         lines += _described(record, described)
-    for command, documents in DOCUMENTS.items():
+    records = {
+        command: [each for document in documents for each in (document, *within(document))] for command, documents in DOCUMENTS.items()
+    }
+    uses = Counter(each for record in dict.fromkeys(chain(*records.values())) for each in (*_merged(record), record))
+    for command, several in records.items():
         lines += [f"## sassan {command}", ""]
-        for record in dict.fromkeys(each for document in documents for each in (document, *within(document))):
+        for record in (each for one in several for each in (*(inner for inner in _merged(one) if uses[inner] > 1), one)):
             if record not in described:
                 lines += _described(record, described)
+    lines += ["## sassan serve --export X.csv", "", *_described(PageLineFields, described)]
     return "\n".join([*lines, _CSV])
+
+
+def _merged(record: type[Record[Any]]) -> Iterator[type[Record[Any]]]:
+    """Yield the records whose keys stand in that of another one, the innermost first."""
+    for inner in (inner for field in record.fields if field.kind.merged for inner in field.kind.records):
+        yield from (*_merged(inner), inner)
 
 
 def _described(record: type[Record[Any]], described: list[type[Record[Any]]]) -> Iterator[str]:

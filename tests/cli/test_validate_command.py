@@ -7,6 +7,7 @@ import pytest
 
 import ncu_report
 from cli.shell import SAMPLES, Sassan, assert_refused
+from json_schemas import violations
 from sassan.frontend.cubin.tools import tools
 from silicon import silicon
 
@@ -41,6 +42,14 @@ def test_a_report_holds_the_code_that_it_is_compared_with(report: Path, sassan: 
     assert row.split()[:4] == ["saxpy", "1024x2x1", "256x1x1", "1000"]
     assert row.endswith("10 equal")
     assert "1 launch, 1 of them with a bound (control model) and a measurement, in cycles; bound over measurement: median " in result.out
+
+
+@pytest.mark.parametrize("part", ["bound", "estimate"])
+def test_the_schema_admits_no_bound_or_estimate_without_cycles(part: str, report: Path, sassan: Sassan):
+    document = sassan("validate", report, "--gpu", "A100-SXM4-80GB", "--json").document
+    assert document["launches"][0][part]["cycles"] > 0
+    document["launches"][0][part]["cycles"] = None
+    assert violations("validate", document) != []
 
 
 def test_a_bound_below_a_measurement_is_status_1_and_named(tmp_path: Path, sassan: Sassan):

@@ -6,7 +6,7 @@ The fixture `sassan` holds every document to its schema, here and in all tests o
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from sassan.cli.group import SUMMARIES, command
 
 BFS, SAXPY = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass", SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 REDUCE, MEASURED = SAMPLES / "sm_80" / "reduce_shared.cuobjdump.sass", SAMPLES / "measure" / "synthetic-delays.csv"
+SAXPY_75 = SAMPLES / "sm_75" / "saxpy.nvdisasm.sass"
 SHAPE = ("--block-dim", "64", "--grid", "4")
 KNOWN = (*SHAPE, "--registers", "32", "--shared", "0")
 COMMANDS: dict[str, tuple[str | Path, ...]] = {
@@ -100,7 +101,7 @@ def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
         yield from objects(value[0], (*path, 0))
 
 
-def at(value: Any, path: tuple[str | int, ...]) -> Any:
+def at(value: Any, path: Iterable[str | int]) -> Any:
     for key in path:
         value = value[key]
     return value
@@ -112,6 +113,45 @@ def test_the_lines_of_a_batch_are_what_the_schema_says(sassan: Sassan, tmp_path:
     lines = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     assert [violations("batch", line) for line in lines] == [[]] * 4
     assert ["batch" in line for line in lines] == [True, False, False, False]
+
+
+FUNCTION, LAUNCH = ("functions", 0), ("launches", 0)
+NEVER: dict[tuple[str | Path, ...], tuple[tuple[str | int, ...], ...]] = {
+    COMMANDS["analyze"]: (
+        (*FUNCTION, "makespan", "warps"),
+        (*FUNCTION, "makespan", "partition"),
+        (*FUNCTION, "grid", "blocks"),
+        (*FUNCTION, "grid", "sms"),
+        (*FUNCTION, "grid", "resident"),
+        (*FUNCTION, "profile"),
+    ),
+    ("analyze", SAXPY_75, "--launches", "launches.toml", "--sms", "2"): ((*LAUNCH, "bound", "cycles"),),
+    ("estimate", SAXPY_75, "--launches", "launches.toml", "--gpu", "T4"): ((*LAUNCH, "makespan"), (*LAUNCH, "explain")),
+    COMMANDS["check"]: ((*FUNCTION, "explain"), (*FUNCTION, "profile")),
+}
+"""Places where the documents of a command never hold null, though a value of that name may be null elsewhere."""
+
+
+@pytest.mark.parametrize("arguments", NEVER, ids=lambda arguments: " ".join(map(str, arguments[:1])))
+def test_a_schema_admits_no_null_that_is_never_printed(
+    arguments: tuple[str | Path, ...], sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "launches.toml").write_text('[[launch]]\nkernel = "saxpy"\ngrid = [4, 1, 1]\nblock = [64, 1, 1]\n', "utf-8")
+    document = sassan(*arguments, "--json").document
+    for *above, key in NEVER[arguments]:
+        damaged = copy.deepcopy(document)
+        at(damaged, above)[key] = None
+        assert violations(str(arguments[0]), damaged) != [], (*above, key)
+
+
+@pytest.mark.parametrize(("above", "key"), [(("input",), "function"), (("input",), "functions"), ((), "explain"), ((), "profile")])
+def test_a_line_of_a_batch_admits_no_null_that_is_never_written(above: tuple[str, ...], key: str, sassan: Sassan, tmp_path: Path):
+    results = tmp_path / "x.jsonl"
+    assert sassan("batch", SAXPY, "-o", results, "--executor", "serial").status == 0
+    _, line = map(json.loads, results.read_text("utf-8").splitlines())
+    at(line, above)[key] = None
+    assert violations("batch", line) != []
 
 
 def test_numbers_out_of_range_are_refused(sassan: Sassan):

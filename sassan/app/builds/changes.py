@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.app.builds.saved_results import BOUNDS, Measure, Result
+from sassan.fields.kinds import address
 
 _LAUNCH = ("block-dim", "grid", "param")
 _Key = tuple[str, str, int]
@@ -204,9 +205,7 @@ def _lists(old: Result, new: Result) -> Iterator[Lines]:
     yield _difference("blocks and SMs", _known(old.grid), _known(new.grid))
     yield _difference("string", _known(old.string), _known(new.string))
     yield _difference("loops", _loops(old), _loops(new))
-    yield _difference(
-        "gaps", [f"0x{gap.address:04x} {gap.code}" for gap in old.gaps], [f"0x{gap.address:04x} {gap.code}" for gap in new.gaps]
-    )
+    yield _difference("gaps", *([f"{address(gap.address)} {gap.code}" for gap in result.gaps] for result in (old, new)))
     yield _difference("assumptions", old.assumptions, new.assumptions)
 
 
@@ -216,7 +215,7 @@ def _known(value: object) -> list[str]:
 
 def _loops(result: Result) -> list[str]:
     return [
-        f"{loop.head}{''.join(f' in {site}' for site in loop.context)}: "
+        f"{address(loop.head)}{''.join(f' in {address(site)}' for site in loop.context)}: "
         + ("no bound" if loop.bound is None else f"bound {loop.bound} ({loop.source})")
         for loop in result.loops
     ]

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from sassan import __version__
-from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates, mix, resources, saved_results, times, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.build import Build
@@ -130,7 +130,7 @@ class Checker:
         results = build.results
         if not build.inputs.refused:
             self._all_used([result.function.name for result in results])
-        rows = [document(AnalysisFields, result, "profile") for result in results]
+        rows = [document(ProfiledFields, result) for result in results]
         numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)

@@ -1,11 +1,12 @@
 """What a document says of the code of a function: its accesses and branches, each with its place (`profile.ProfileFields`)."""
 
 from dataclasses import dataclass
-from math import inf
-from pathlib import PurePath
 
 from sassan.access.opcodes import Space
+from sassan.app.builds.profile import DivergentBranchFields, ProfiledAccessFields, ProfileFields
+from sassan.app.builds.read_fields import made, value
 from sassan.checked import Fields
+from sassan.fields.kinds import LINE, Line, address
 
 LOCAL = frozenset({Space.LOCAL.value})
 SHARED = frozenset({Space.SHARED.value})
@@ -17,10 +18,9 @@ class Site:
     """An access: its place, and its transactions by all lanes of a warp with the fewest that its bytes need; None: not known."""
 
     address: int
-    opcode: str
-    space: str
-    source: str = ""
-    """As `k.cu:31`, '' where it is not known."""
+    opcode: str = ""
+    space: str = ""
+    source: Line | None = None
     transactions: int | None = None
     ideal: int | None = None
     exact: bool = True
@@ -38,7 +38,7 @@ class Site:
     @property
     def place(self) -> str:
         """Return where it stands: a line of the source, or else an address."""
-        return self.source or f"0x{self.address:04x}"
+        return address(self.address) if self.source is None else LINE.shown(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,9 @@ class Code:
 def code_of(fields: Fields) -> Code:
     """Return what a document tells; raises its error."""
     return Code(
-        fields.text("block", ""),
-        fields.flag("assumed"),
-        whole(fields, "local"),
-        tuple(map(_site, fields.tables("accesses"))) if "accesses" in fields else None,
-        tuple(map(_site, fields.tables("divergent"))),
+        value(ProfileFields.block, fields),
+        value(ProfileFields.assumed, fields),
+        value(ProfileFields.local, fields),
+        tuple(made(Site, ProfiledAccessFields, each) for each in fields.tables("accesses")) if "accesses" in fields else None,
+        tuple(made(Site, DivergentBranchFields, each) for each in fields.tables("divergent")),
     )
-
-
-def _site(fields: Fields) -> Site:
-    source = fields.table("source")
-    return Site(
-        fields.address("address"),
-        fields.text("opcode", ""),
-        fields.text("space", ""),
-        f"{PurePath(source.text('file')).name}:{source.whole('line', least=0)}" if source.values else "",
-        whole(fields, "transactions"),
-        whole(fields, "ideal"),
-        fields.flag("exact"),
-    )
-
-
-def whole(table: Fields, key: str) -> int | None:
-    """Return the number under a key, None where there is none."""
-    return table.whole(key, least=0, most=inf) if key in table else None

@@ -11,10 +11,23 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, code_of, whole
-from sassan.app.documents import SCHEMA
+from sassan.app.analysis_fields import (
+    AnalysisFields,
+    GridFields,
+    KnownOccupancyFields,
+    LoopFields,
+    MakespanFields,
+    OccupancyFields,
+    WcetFields,
+    WorstPathFields,
+)
+from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, code_of
+from sassan.app.builds.read_fields import made, value
+from sassan.app.documents import SCHEMA, FunctionFields
+from sassan.app.result import Loop
 from sassan.checked import Fields, Format, shown
-from sassan.errors import InputError
+from sassan.errors import Gap, InputError
+from sassan.fields.shared import GapFields
 from sassan.source import decoded
 from sassan.system.reading import beginning, read
 
@@ -51,25 +64,6 @@ CODE = tuple(measure for measure in Measure if measure not in {*BOUNDS, Measure.
 """The figures of the code that a baseline holds."""
 TRANSACTIONS = frozenset({Measure.PASSES, Measure.SECTORS})
 """Those that depend on the block."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop: the address of its header, its call context, the bound on the back edges of a thread per entry, and its source."""
-
-    head: str
-    context: tuple[str, ...]
-    bound: int | None
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A gap: its code, the address of the instruction, and what is missing."""
-
-    code: str
-    address: int
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,36 +119,36 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     Raises InputError `bad-results`.
     """
     fields = Fields(_FORMAT, name or "results", document)
-    wcet, makespan, strings = fields.table("wcet"), fields.table("makespan"), fields.table("strings")
+    wcet, makespan = fields.table("wcet"), fields.table("makespan")
     occupancy, grid, settings = fields.table("occupancy"), fields.table("grid"), fields.table("settings")
-    blocks, sms = whole(grid, "blocks"), whole(grid, "sms")
+    blocks, sms = value(GridFields.grid_blocks, grid), value(GridFields.sms, grid)
     code = code_of(fields.table("profile")) if "profile" in fields else None
     numbers: dict[Measure, int | None] = {
-        Measure.WCET: whole(wcet, "value"),
-        Measure.MAKESPAN: whole(makespan, "upper"),
-        Measure.GRID: whole(grid, "upper"),
-        Measure.REGISTERS: whole(fields, "registers"),
-        Measure.INSTRUCTIONS: whole(fields, "instructions"),
-        Measure.BLOCKS: whole(fields, "blocks"),
-        Measure.DIVERGENT: whole(fields, "divergent_branches"),
-        Measure.OCCUPANCY: whole(occupancy, "warps"),
+        Measure.WCET: value(WcetFields.wcet, wcet),
+        Measure.MAKESPAN: value(MakespanFields.makespan, makespan),
+        Measure.GRID: value(GridFields.grid, grid),
+        Measure.REGISTERS: value(AnalysisFields.registers, fields),
+        Measure.INSTRUCTIONS: value(AnalysisFields.instructions, fields),
+        Measure.BLOCKS: value(AnalysisFields.blocks, fields),
+        Measure.DIVERGENT: value(AnalysisFields.divergent_branches, fields),
+        Measure.OCCUPANCY: value(OccupancyFields.warps, occupancy),
         **(_figures(code) if code is not None else {}),
     }
     return Result(
         name=fields.text("name"),
         arch=fields.text("arch"),
-        file=fields.text("file", ""),
+        file=value(FunctionFields.file, fields),
         text=fields.text("text") if "text" in fields else None,
         numbers=tuple(numbers.get(measure) for measure in Measure),
-        model=wcet.text("model", ""),
-        status=wcet.text("status", ""),
-        warps=whole(makespan, "warps"),
-        string=strings.text("worst_path") if "worst_path" in strings else None,
-        loops=tuple(_loop(loop) for loop in fields.tables("loops")),
-        gaps=tuple(Gap(gap.text("code"), gap.address("address"), gap.text("message", "")) for gap in fields.tables("gaps")),
+        model=value(WcetFields.model, wcet),
+        status=value(WcetFields.status, wcet),
+        warps=value(MakespanFields.warps, makespan),
+        string=value(WorstPathFields.worst_path, fields.table("strings")),
+        loops=tuple(made(Loop, LoopFields, loop) for loop in fields.tables("loops")),
+        gaps=tuple(made(Gap, GapFields, gap) for gap in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
         launched=bool(occupancy.values),
-        block=whole(occupancy, "threads"),
+        block=value(KnownOccupancyFields.threads, occupancy),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
         launch=_launch(fields.table("launch")) if "launch" in fields else None,
         settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
@@ -180,10 +174,6 @@ def _figures(code: Code) -> Mapping[Measure, int | None]:
 
 def _launch(fields: Fields) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return fields.wholes("grid"), fields.wholes("block")
-
-
-def _loop(fields: Fields) -> Loop:
-    return Loop(fields.text("head"), tuple(fields.texts("context")), whole(fields, "bound"), fields.text("source", ""))
 
 
 @dataclass(frozen=True, slots=True)

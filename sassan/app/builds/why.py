@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from sassan.app.builds.conditions import different
 from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, Site
 from sassan.app.builds.saved_results import BOUNDS, CODE, Measure, Result
+from sassan.fields.kinds import address
 
 _NAMED = 3
 """Places that a sentence names; the others are counted."""
-_PLAIN = {
-    Measure.REGISTERS: "registers",
-    Measure.INSTRUCTIONS: "instructions",
-    Measure.LOCAL: "bytes of local memory",
-}
+_PLAIN = {Measure.REGISTERS: "registers", Measure.INSTRUCTIONS: "instructions", Measure.LOCAL: "bytes of local memory"}
 _SPACES = {Measure.PASSES: SHARED, Measure.SECTORS: GLOBAL}
 
 
@@ -77,7 +74,7 @@ def _loops(old: Result, new: Result) -> Iterator[str]:
         for before, after in zip(old.loops, new.loops, strict=True):
             if before.bound != after.bound:
                 bounds = ("none" if bound is None else str(bound) for bound in (before.bound, after.bound))
-                yield f"bound of the loop at {after.head} {' → '.join(bounds)}"
+                yield f"bound of the loop at {address(after.head)} {' → '.join(bounds)}"
 
 
 def _detail(measure: Measure, old: Result, new: Result) -> Explained:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from sassan.alphabet import Letter
 from sassan.app.analysis_fields import MakespanFields, WcetFields, WorstPathFields
 from sassan.app.documents import HeadFields, tool
+from sassan.app.makespan.description import strings_of
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
-from sassan.fields.field import Declare, Kind, Record, document
-from sassan.fields.kinds import AMOUNT, BOUND, COUNT, FIGURE, FLAG, POSITIVE, STRING, TEXT, array, mapping, merged, nullable, one
+from sassan.fields.field import NONE, Declare, Kind, Record, document
+from sassan.fields.kinds import AMOUNT, BOUND, COUNT, FIGURE, FLAG, NAME, POSITIVE, STRING, TEXT, array, mapping, merged, nullable, one
 from sassan.fields.shared import GAPS, AssumedFields
 from sassan.ilp import write
 from sassan.makespan import estimates as papers
@@ -55,6 +56,11 @@ def _capacities(answer: Answer) -> Mapping[str, int | str]:
 
 def _by_letter(numbers: Mapping[Letter, int]) -> Mapping[str, int]:
     return {letter.value: slots for letter, slots in numbers.items()}
+
+
+def _gap(answer: Answer) -> str:
+    known = answer.known
+    return "exact" if known.exact is not None else NONE if known.gap is None else f"{100 * known.gap:.1f}%"
 
 
 def _lower(outcome: EngineResult) -> int | None:
@@ -118,12 +124,20 @@ _of_path, _of_kernel = Declare[AnsweredPath](), Declare[AnsweredKernel]()
 class EngineFields(Record[EngineResult]):
     """What an engine found."""
 
-    name = _of_engine(STRING, "which engine it is", lambda outcome: outcome.engine)
+    name = _of_engine(STRING, "which engine it is", lambda outcome: outcome.engine, head="engine")
     value = _of_engine(BOUND, "its answer", lambda outcome: outcome.upper if _lower(outcome) is None else _lower(outcome))
-    lower = _of_engine(BOUND, "length of its schedule, null without one", _lower)
-    upper = _of_engine(BOUND, "its bound")
-    proof = _of_engine(STRING, "how the bound is proved")
-    seconds = _of_engine(AMOUNT, "how long it took", lambda outcome: round(outcome.seconds, 6))
+    lower = _of_engine(BOUND, "length of its schedule, null without one", _lower, head="lower")
+    upper = _of_engine(BOUND, "its bound", head="upper")
+    proof = _of_engine(
+        STRING, "how the bound is proved", head="proof", head_after="seconds", shown=lambda outcome: outcome.note or outcome.proof
+    )
+    seconds = _of_engine(
+        AMOUNT,
+        "how long it took",
+        lambda outcome: round(outcome.seconds, 6),
+        head="seconds",
+        shown=lambda outcome: f"{outcome.seconds:.3f}",
+    )
     note = _of_engine(STRING, "a remark")
 
 
@@ -159,8 +173,8 @@ class InstanceFields(Record[Answer]):
         TEXT, "the string, null where there are several", lambda answer: _strings(answer)[0] if len(answer.instance.strings) == 1 else None
     )
     strings = _of(array(STRING), "those of the warps, in turn", _strings, csv=True)
-    warps = _of(POSITIVE, "how many there are", lambda answer: answer.instance.warps, csv=True)
-    _cost = _of(BOUND, "of one warp", lambda answer: max(answer.instance.costs, default=None), key=None, csv="cost")
+    warps = _of(POSITIVE, "how many there are", lambda answer: answer.instance.warps, csv=True, head="warps", head_after="cost")
+    _cost = _of(BOUND, "of one warp", lambda answer: max(answer.instance.costs, default=None), key=None, csv="cost", head="cost")
     capacities = _of(_CAPACITIES, "instructions per slot, by letter", _capacities)
     latency = _of(mapping(COUNT), "slots, by letter", lambda answer: _by_letter(answer.instance.processor.latency))
     interval = _of(
@@ -169,9 +183,9 @@ class InstanceFields(Record[Answer]):
     blocks = _of(array(POSITIVE), "warps of each block; empty without barriers", lambda answer: answer.instance.problem.blocks)
     issue = _of(BOUND, "instructions of one slot, null without a limit", lambda answer: answer.instance.processor.issue)
     exact = _of(BOUND, "the longest makespan, null unless proved", lambda answer: answer.known.exact, csv=True, after="upper")
-    lower = _of(BOUND, "length of a schedule that the validator accepted", lambda answer: answer.known.lower, csv=True)
-    upper = _of(BOUND, "no schedule is longer", lambda answer: answer.known.upper, csv=True)
-    gap = _of(FIGURE, "their difference in relation to `lower`", lambda answer: answer.known.gap)
+    lower = _of(BOUND, "length of a schedule that the validator accepted", lambda answer: answer.known.lower, csv=True, head="lower")
+    upper = _of(BOUND, "no schedule is longer", lambda answer: answer.known.upper, csv=True, head="upper")
+    gap = _of(FIGURE, "their difference in relation to `lower`", lambda answer: answer.known.gap, head="gap", shown=_gap)
     engines = _of(array(one(EngineFields)), "what each engine found", lambda answer: answer.known.last.values())
     estimates = _of(array(one(FormulaFields)), "published formulas", estimates)
     _assumed = _of(merged(AssumedFields), "what the bounds rest on", lambda answer: answer.instance.assumptions)
@@ -183,14 +197,13 @@ class InstanceFields(Record[Answer]):
 class AnsweredPathFields(Record[AnsweredPath]):
     """A path of a function, if every warp takes it."""
 
+    _name = _of_path(NAME, "of the function", lambda path: path.answer.instance.name, key=None, head="function", widest=24)
     string = _of_path(TEXT, "its kernel string, null where there are several", lambda path: InstanceFields.string.get(path.answer))
     cost = _of_path(COUNT, "of one warp, in cycles of the cost model", lambda path: max(path.answer.instance.costs))
     condition = _of_path(STRING, "which warps take it", lambda path: path.kernel.label)
-    makespan = _of_path(
-        one(InstanceFields),
-        "the longest makespan",
-        lambda path: path.answer,
-    )
+    makespan = _of_path(one(InstanceFields), "the longest makespan", lambda path: path.answer, flat=True)
+    _bound = _of_path(BOUND, "bound of the warps, whatever paths they take", lambda path: path.kernel.bound, key=None, head="SM-level")
+    _strings = _of_path(STRING, "the strings of the warps", lambda path: strings_of(path.answer), key=None, head="warps take")
 
 
 class MakespanOfFileFields(Record[AnsweredKernel]):

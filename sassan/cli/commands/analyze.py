@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from sassan.app.analysis_fields import AnalysisFields
-from sassan.app.estimate_fields import LaunchFields, TimedLaunch
+from sassan.app.analysis_fields import AnalysisFields, ExplainedFields
+from sassan.app.estimate_fields import ExplainedLaunchFields, LaunchFields, TimedLaunch
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.makespan.cycles import with_schedule
@@ -63,8 +63,7 @@ def analyze(
     if schedule:
         results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
     if json:
-        wanted = ("profile", "explain") if explain else ("profile",)
-        rows = [fields.document(AnalysisFields, result, *wanted) for result in results]
+        rows = [fields.document(ExplainedFields, result, *(["explain"] if explain else [])) for result in results]
         document.show(rows, inputs.refused)
     elif csv:
         sheet.of_fields(AnalysisFields, results)
@@ -96,7 +95,7 @@ def _launches(request: AnalysisRequest, observer: Observer, views: _Views, *, cs
         launches = tuple(replace(launch, result=made.get(id(launch.result))) for launch in launches)
     if json:
         wanted = [key for key, shown in (("makespan", views.schedule), ("explain", views.explain)) if shown]
-        rows = [fields.document(LaunchFields, each, *wanted) for each in map(TimedLaunch, launches, estimates)]
+        rows = [fields.document(ExplainedLaunchFields, each, *wanted) for each in map(TimedLaunch, launches, estimates)]
         document.show([], inputs.refused, launches=rows)
     elif csv:
         sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))

@@ -9,7 +9,6 @@ from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import blocks as report
 from sassan.fields import field as fields
-from sassan.fields.field import heads, row
 
 
 @wcet_analysis
@@ -29,8 +28,7 @@ def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> N
     if json:
         document.show([fields.document(BlocksFields, result) for result in results], inputs.refused)
     elif csv:
-        lines = ({**row(HeadFields, result), **row(BlockFields, each)} for result in results for each in rows(result))
-        sheet.show(heads(HeadFields, BlockFields), lines)
+        sheet.of_parts(HeadFields, BlockFields, ((result, rows(result)) for result in results))
     else:
         report.show(results)
     finish(inputs, results if asked.request.patterns else [])

@@ -1,6 +1,6 @@
 """`sassan cfg`: draw the graph, or print it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import STRING, address, array, merged
 from sassan.render.graph.cfg_json import GraphDocument, GraphFields, GraphNode, NodeFields
 
@@ -81,7 +81,7 @@ def cfg(
             [fields.document(CfgFields, ResultGraph(result, result_graph(result, level.value))) for result in results], inputs.refused
         )
     elif csv:
-        sheet.show(heads(HeadFields, FollowedBlockFields), (cells for result in results for cells in _rows(result, level)))
+        sheet.of_parts(HeadFields, FollowedBlockFields, ((result, _followed(result, level)) for result in results))
     elif output is None:
         for result in results:
             _blocks(result, level)
@@ -120,15 +120,15 @@ class FollowedBlockFields(Record[FollowedBlock]):
     _next = _of_node(array(STRING), "blocks that its edges lead to, or `exit`", lambda each: each.targets, key=None, csv="next")
 
 
-def _rows(result: AnalysisResult, level: Level) -> Iterator[Mapping[str, object]]:
-    """Yield a row of CSV for each block; `next` has the blocks that its edges lead to."""
+def _followed(result: AnalysisResult, level: Level) -> Iterator[FollowedBlock]:
+    """Yield each block with the blocks that its edges lead to."""
     graph = result_graph(result, level.value)
     after: dict[str, list[str]] = {}
     for edge in graph.edges:
         target = edge.target
         after.setdefault(graph.cfg.nodes[edge.arc.src].id, []).append(target.id if target is not None else edge.arc.kind.value)
     for node in graph.nodes:
-        yield {**row(HeadFields, result), **row(FollowedBlockFields, FollowedBlock(node, after.get(node.block.id, [])))}
+        yield FollowedBlock(node, after.get(node.block.id, []))
 
 
 def _blocks(result: AnalysisResult, level: Level) -> None:

@@ -165,8 +165,8 @@ def check(
     if json:
         document.show([fields.document(check_report.CheckFields, entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif csv:
-        columns = fields.heads(HeadFields, check_report.FailureFields)
-        sheet.show(columns, (cells for entry in checked for cells in check_report.rows(entry)))
+        failures = ((entry.result, check_report.places(entry)) for entry in checked)
+        sheet.of_parts(HeadFields, check_report.FailureFields, failures, alone=True)
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):

@@ -27,7 +27,6 @@ from sassan.cli.reports import code as code_report
 from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
 from sassan.fields.field import document as document_of
-from sassan.fields.field import heads
 from sassan.launches import Launches
 
 GREW = 1
@@ -85,8 +84,8 @@ def diff(
         rows = [document_of(diff_report.ChangeFields, change) for change in changed]
         document.show(rows, refused, old=old, new=new, summary=diff_report.summary(changed), unknown=doubts)
     elif csv:
-        columns = heads(diff_report.ChangeFields, diff_report.NumberFields)
-        sheet.show(columns, (cells for change in changed for cells in diff_report.rows(change)))
+        numbers = ((change, change.numbers) for change in changed)
+        sheet.of_parts(diff_report.ChangeFields, diff_report.NumberFields, numbers, alone=True)
     else:
         diff_report.show(changed, growth=fail_on_growth)
     status = max(missing.status, lost.status)

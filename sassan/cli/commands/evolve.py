@@ -31,8 +31,7 @@ _MANY = 1_000_000
 
 Configuration = Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Kernel, launch, genes and objectives; see samples/evolve.")]
 Output = Annotated[
-    str | None,
-    typer.Option("-o", "--output", metavar="DIR", help="Folder for the result and the state.", show_default="CONFIG.evolved"),
+    str | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for the result and the state.", show_default="CONFIG.evolved")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the search whose state is in the folder.")]
 Budget = Annotated[
@@ -90,7 +89,7 @@ def evolve(
     if json:
         out(dumps(report.document(chosen, result, runner), indent=2) + "\n")
     elif csv:
-        sheet.show(("individual", *evolve_report.numbers_of(chosen), "loops", "choice"), evolve_report.flat(chosen, result))
+        sheet.of_fields(evolve_report.row_fields(chosen), evolve_report.shown_of(result))
     elif output is None or not quiet:
         evolve_report.show(chosen, result, runner, folder)
     if result.best is None:

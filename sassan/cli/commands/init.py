@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sassan.app import new_project
-from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds.build import build_of
 from sassan.app.inputs import Observer
 from sassan.app.project import NAME
@@ -52,7 +52,7 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
         given = {name: value for name, value in asked.given.items() if name != "launches" or request.recording is not None}
         text = new_project.text(request, given, build, path.parent, kept)
         save(path, text.encode(), quiet=asked.observer.quiet)
-        rows = [fields.document(AnalysisFields, result, "profile") for result in build.results]
+        rows = [fields.document(ProfiledFields, result) for result in build.results]
         save(baseline, document.text(rows, ()).encode(), quiet=asked.observer.quiet)
         unseen = new_project.unseen(build.results)
         if unseen and not asked.observer.quiet:

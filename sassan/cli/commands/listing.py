@@ -1,7 +1,6 @@
 """`sassan listing`: one row per instruction."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import UsageError
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, COUNT, FLAG, LINE, STRING, TEXT, array, merged, nullable, one
 from sassan.fields.shared import GAPS
 from sassan.ir import Function
@@ -96,7 +95,7 @@ def listing(
         if json:
             document.show([fields.document(ListingFields, ListedFunction(*each)) for each in listings], inputs.refused)
         elif csv:
-            sheet.show(heads(HeadFields, InstructionFields), _rows(ListedFunction(*each) for each in listings))
+            sheet.of_parts(HeadFields, InstructionFields, ((each, each.shown.rows) for each in (ListedFunction(*one) for one in listings)))
         else:
             for selected, settings, shown in listings:
                 _text(selected, settings.launch, shown.rows, sources, agreement=agreement, live=live)
@@ -112,10 +111,7 @@ def _listings(
     """Return the listing of every function, or of each of its launches, with the settings of that launch."""
     if request.recording is None:
         return each_function(
-            inputs,
-            lambda selected: (selected, request.settings, listing_of(selected.function, request.settings)),
-            "listing",
-            observer,
+            inputs, lambda selected: (selected, request.settings, listing_of(selected.function, request.settings)), "listing", observer
         )
     results, inputs = request.results_of(inputs, observer, label="listing")
     listings = (
@@ -221,10 +217,3 @@ class ListingFields(Record[ListedFunction]):
     _head = _of(merged(HeadFields), "the function", lambda listed: listed)
     rows = _of(array(one(InstructionFields)), "a row per instruction", lambda listed: listed.shown.rows)
     gaps = _of(GAPS, "what leaves branches unclassified", lambda listed: listed.shown.gaps)
-
-
-def _rows(listings: Iterable[ListedFunction]) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of CSV."""
-    for listed in listings:
-        head = row(HeadFields, listed)
-        yield from ({**head, **row(InstructionFields, each)} for each in listed.shown.rows)

@@ -39,8 +39,7 @@ def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, jso
     if json:
         document.show([fields.document(memory_report.MemoryFields, result) for result in memories], inputs.refused)
     elif csv:
-        columns = fields.heads(HeadFields, memory_report.AccessFields)
-        sheet.show(columns, (row for result in memories for row in memory_report.rows(result)))
+        sheet.of_parts(HeadFields, memory_report.AccessFields, ((result.analysis, result.rows) for result in memories))
     else:
         memory_report.show(memories)
     if not asked.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):

@@ -20,9 +20,10 @@ from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import label, out
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Processes, can_end_after, end_after
+from sassan.fields.field import heads
 from sassan.serve.folder import Folder, Stamps
 from sassan.serve.server import PageServer
-from sassan.serve.views import Views
+from sassan.serve.views import PageLineFields, Views
 
 _POLL = 0.25
 _PORT = 8417
@@ -43,10 +44,6 @@ Export = Annotated[
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of one file: what is not done by then is refused.")
 ]
-
-_CONTROL = ("stall", "hint", "write", "read", "waits", "reuse")
-_HEADS = ("file", "name", "column", "place", "address", *_CONTROL, "unit", "letter", "text", "transactions", "pattern", "live")
-"""The columns of CSV."""
 
 
 @analysis
@@ -75,7 +72,7 @@ def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, exp
             return
         for view in analyze(folder.shown(folder.stamps())):
             views.take(view)
-    text = sheet.text(_HEADS, views.rows()) if kind == "csv" else views.page()
+    text = sheet.text(heads(PageLineFields), views.rows()) if kind == "csv" else views.page()
     save(export, text.encode(), quiet=asked.observer.quiet)
     if views.status:
         raise typer.Exit(views.status)

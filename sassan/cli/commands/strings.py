@@ -1,6 +1,6 @@
 """`sassan strings`: L/C/S/D strings of blocks and of the worst path."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import out
 from sassan.cli.reports.analysis import gaps, title
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Record, heads, row
+from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, STRING, TEXT, array, merged, nullable, one
 from sassan.fields.shared import GAPS
 
@@ -73,7 +73,8 @@ def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json 
     if json:
         document.show([fields.document(StringsFields, result) for result in results], inputs.refused)
     elif csv:
-        sheet.show(heads(HeadFields, BlockStringFields), (cells for result in results for cells in _flat(result)))
+        # Behind the blocks stands the worst path.
+        sheet.of_parts(HeadFields, BlockStringFields, ((result, (*_blocks(result), _worst_path(result))) for result in results))
     else:
         for result in results:
             _text(result)
@@ -81,11 +82,8 @@ def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json 
     finish(inputs)
 
 
-def _flat(result: AnalysisResult) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of CSV: blocks, then the worst path."""
-    last = BlockString("worst_path", None, None, WorstPathFields.worst_path.get(result))
-    for block in (*_blocks(result), last):
-        yield {**row(HeadFields, result), **row(BlockStringFields, block)}
+def _worst_path(result: AnalysisResult) -> BlockString:
+    return BlockString("worst_path", None, None, WorstPathFields.worst_path.get(result))
 
 
 def _text(analysis: AnalysisResult) -> None:

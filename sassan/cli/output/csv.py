@@ -6,7 +6,7 @@ semicolon is quoted: spreadsheets of many languages divide rows there, and the r
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import TypeVar, cast
 
@@ -15,6 +15,7 @@ from sassan.errors import UsageError
 from sassan.fields.field import Record, heads, row
 
 S = TypeVar("S")
+T = TypeVar("T")
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!-*$|[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$)")
 """How a text begins that a spreadsheet computes: no number, no strokes that stand for nothing."""
 _GUARDED = re.compile(r"@!?U?P[0-9T] [A-Z][A-Z0-9_.]*(?=[ ;]|$)(?!.*\w\|['\w])")
@@ -42,6 +43,19 @@ def show(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
 def of_fields(record: type[Record[S]], subjects: Iterable[S]) -> None:
     """Print results as rows of the columns that the fields of their record declare."""
     show(heads(record), (row(record, subject) for subject in subjects))
+
+
+def of_parts(record: type[Record[S]], part: type[Record[T]], rows: Iterable[tuple[S, Iterable[T]]], *, alone: bool = False) -> None:
+    """Print a row for each part of each result, behind the columns of the result; `alone`: one of the result where it has no part."""
+    show(heads(record, part), (cells for subject, parts in rows for cells in _of_parts(record, part, subject, parts, alone=alone)))
+
+
+def _of_parts(
+    record: type[Record[S]], part: type[Record[T]], subject: S, parts: Iterable[T], *, alone: bool
+) -> Iterator[Mapping[str, object]]:
+    head = row(record, subject)
+    cells = [{**head, **row(part, each)} for each in parts]
+    yield from cells or ([head] if alone else [])
 
 
 def text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:

@@ -11,8 +11,9 @@ from sassan.cli.output.terminal import cut, heading, label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.fields.field import NONE
+from sassan.fields.kinds import extents
 from sassan.ir import Function
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import Launch
 from sassan.timing import Quantity
 
 NAME = Column("function", widest=24, names=True)
@@ -63,11 +64,6 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
             for row, result in zip(rows, results, strict=True)
         ]
     table.show(Table(tuple(columns), tuple(rows)))
-
-
-def extents(shape: Shape) -> str:
-    """Return how the extents of a grid or block are shown: 16x16x1."""
-    return "x".join(map(str, shape))
 
 
 def of_launches(results: Sequence[AnalysisResult]) -> None:

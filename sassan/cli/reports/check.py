@@ -3,21 +3,20 @@
 import json
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from sassan import __version__
-from sassan.app.analysis_fields import AnalysisFields
+from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
-from sassan.app.documents import HeadFields
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import colourful, label, message, out, safe
-from sassan.fields.field import Declare, Record, row
-from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, address, array, nullable, one, written
+from sassan.fields.field import Declare, Record
+from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, FileLine, address, array, nullable, one, written
 from sassan.names import middle
 from sassan.render import sarif
 from sassan.render.sarif import Finding, Location, Rule
@@ -73,11 +72,9 @@ class FailurePlace(NamedTuple):
     failure: Failure
 
 
-class FileLine(NamedTuple):
-    """A line of a file."""
-
-    file: str
-    line: int
+def places(entry: Checked) -> list[FailurePlace]:
+    """Return the failures of a function."""
+    return [FailurePlace(entry, each) for each in entry.failures]
 
 
 def _line(place: FailurePlace) -> FileLine | None:
@@ -103,10 +100,8 @@ class FailureFields(Record[FailurePlace]):
 class CheckFields(Record[Checked]):
     """What `sassan check` says of one function."""
 
-    _analysis = _of(written(AnalysisFields, merged=True), "what is known of it", lambda entry: entry.row)
-    failures = _of(
-        array(one(FailureFields)), "the gates that it fails", lambda entry: [FailurePlace(entry, each) for each in entry.failures]
-    )
+    _analysis = _of(written(ProfiledFields, merged=True), "what is known of it", lambda entry: entry.row)
+    failures = _of(array(one(FailureFields)), "the gates that it fails", places)
     held_by = _of(array(STRING), "the gates that hold it")
     unheld = _of(
         nullable(array(STRING)),
@@ -114,14 +109,6 @@ class CheckFields(Record[Checked]):
         lambda entry: [measure.name.lower() for measure in entry.unheld] if entry.unheld is not None else None,
     )
     conditions = _of(nullable(array(STRING)), "what of `settings` differs from the baseline, null without one")
-
-
-def rows(entry: Checked) -> Iterator[Mapping[str, object]]:
-    """Yield a row of CSV for each failure of a function, one without a gate where it has none."""
-    head = row(HeadFields, entry.result)
-    yield from ({**head, **row(FailureFields, FailurePlace(entry, failure))} for failure in entry.failures)
-    if not entry.failures:
-        yield head
 
 
 def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool) -> None:

@@ -10,7 +10,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import heading, label, note, out, safe
 from sassan.errors import UsageError
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Record
+from sassan.fields.field import NONE, Declare, Record
 from sassan.fields.kinds import ADDRESS, FLAG, STRING, address, array, nullable, one
 from sassan.names import readable
 from sassan.warpcfg.compare import Branch, Comparison, Pair
@@ -40,15 +40,9 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
 
 
 def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
+    archs = (left.function.arch, right.function.arch) if left.function.arch != right.function.arch else ("left", "right")
     columns = (
-        Column(left.function.arch if left.function.arch != right.function.arch else "left"),
-        Column("", widest=_LONGEST),
-        Column("diverges"),
-        Column("reconv."),
-        Column(right.function.arch if left.function.arch != right.function.arch else "right"),
-        Column("", widest=_LONGEST),
-        Column("diverges"),
-        Column("reconv."),
+        *(column for arch in archs for column in table.of_fields(ComparedBranchFields, (), heads={"branch": arch, "text": ""}).columns),
         Column("verdict"),
     )
     sides = [(pair.left.address, pair.left, pair.right, _verdict(pair)) for pair in comparison.pairs]
@@ -63,11 +57,13 @@ def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     out(f"{agree} of {len(comparison.pairs)} matched branches agree; {alone_in} have no match\n\n")
 
 
-def _cells(branch: Branch | None) -> tuple[str, str, str, str]:
-    if branch is None:
-        return "", "", "", ""
-    place = "-" if not branch.divergent else "end" if branch.reconverges is None else address(branch.reconverges)
-    return address(branch.address), branch.text, "yes" if branch.divergent else "no", place
+def _cells(branch: Branch | None) -> tuple[str, ...]:
+    (row,) = table.of_fields(ComparedBranchFields, [branch]).rows if branch is not None else [("",) * 4]
+    return row
+
+
+def _place(branch: Branch) -> str:
+    return NONE if not branch.divergent else "end" if branch.reconverges is None else address(branch.reconverges)
 
 
 def _verdict(pair: Pair) -> str:
@@ -90,11 +86,15 @@ _of_branch, _of_pair, _of, _of_side = Declare[Branch](), Declare[Pair](), Declar
 class ComparedBranchFields(Record[Branch]):
     """A conditional branch or exit, all call contexts together."""
 
-    address = _of_branch(ADDRESS, "of the instruction")
-    text = _of_branch(STRING, "of the instruction")
-    divergent = _of_branch(FLAG, "whether it may split the warp")
+    address = _of_branch(ADDRESS, "of the instruction", head="branch")
+    text = _of_branch(STRING, "of the instruction", head="text", widest=_LONGEST)
+    divergent = _of_branch(FLAG, "whether it may split the warp", head="diverges", shown=lambda branch: "yes" if branch.divergent else "no")
     reconverges = _of_branch(
-        nullable(ADDRESS), "where its sides reconverge, null at the end", lambda branch: branch.reconverges if branch.divergent else None
+        nullable(ADDRESS),
+        "where its sides reconverge, null at the end",
+        lambda branch: branch.reconverges if branch.divergent else None,
+        head="reconv.",
+        shown=_place,
     )
 
 

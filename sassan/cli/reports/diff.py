@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sassan.app.builds.changes import Change, ChangeState, Lines, Number
 from sassan.app.builds.checked import Remark
@@ -16,8 +17,8 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
-from sassan.fields.field import Declare, Record, Value, row
-from sassan.fields.kinds import BOUND, FLAG, STRING, TEXT, array, choice, mapping, nullable, one, written
+from sassan.fields.field import Declare, Record, Value
+from sassan.fields.kinds import BOUND, EXTENTS, FLAG, NAME, STRING, TEXT, array, choice, extents, mapping, nullable, one, written
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
@@ -64,27 +65,10 @@ def _numbers(changed: Sequence[Change]) -> None:
     titles = {Measure.REGISTERS: "regs", Measure.INSTRUCTIONS: "instr", Measure.DIVERGENT: "div"}
     differ = {number.measure for change in changed for number in change.numbers}
     shown = [measure for measure in Measure if measure in differ or measure is Measure.WCET]
-    columns = [Column("function", widest=24, names=True), Column("arch"), Column("state")]
-    columns.extend(Column(titles.get(measure, measure.value), number=True, tone=_tone) for measure in shown)
-    launched = any(change.latest.launch is not None for change in changed)
-    columns[1:1] = [Column("grid"), Column("block")] if launched else []
-    rows = tuple(
-        (
-            _name(change),
-            *(_shapes(change) if launched else ()),
-            change.latest.arch,
-            change.state.value,
-            *(_cell(change, measure) for measure in shown),
-        )
-        for change in changed
-    )
-    table.show(Table(tuple(columns), rows))
-
-
-def _shapes(change: Change) -> tuple[str, ...]:
-    """Return grid and block of one of several launches."""
-    launch = change.latest.launch
-    return (_NONE, _NONE) if launch is None else tuple("x".join(map(str, extents)) for extents in launch)
+    known = table.of_fields(ChangeFields, changed)
+    columns = (Column(titles.get(measure, measure.value), number=True, tone=_tone) for measure in shown)
+    rows = ((*row, *(_cell(change, measure) for measure in shown)) for row, change in zip(known.rows, changed, strict=True))
+    table.show(Table((*known.columns, *columns), tuple(rows)))
 
 
 def _name(change: Change) -> str:
@@ -126,7 +110,7 @@ def _lines(change: Change) -> None:
     body = [(sign, each.what, text) for each in change.lines for sign, texts in (("-", each.removed), ("+", each.added)) for text in texts]
     if not (body or renamed or change.code):
         return
-    launch = ", grid {}, block {}".format(*_shapes(change)) if change.new.launch is not None else ""
+    launch = ", grid {}, block {}".format(*map(extents, change.new.launch)) if change.new.launch is not None else ""
     out(f"{heading(change.new.name)} ({safe(change.new.arch)}){launch}{renamed}" + (": other instructions" if change.code else "") + "\n")
     colours = {"-": _RED, "+": _GREEN} if colourful(sys.stdout) else {}
     for sign, subject, text in body:
@@ -157,12 +141,21 @@ def _launch(change: Change) -> Mapping[str, Value]:
     return dict(zip(("grid", "block"), map(list, change.latest.launch or ((), ())), strict=True))
 
 
+def _shape(at: int, change: Change) -> Sequence[int] | None:
+    return None if change.latest.launch is None else change.latest.launch[at]
+
+
+_SHAPE = nullable(EXTENTS)
+
+
 class ChangeFields(Record[Change]):
     """What `sassan diff` says of one function."""
 
-    name = _of(STRING, "name of the function, as the input has it", lambda change: change.latest.name, csv=True)
-    arch = _of(STRING, "architecture: `sm_61`", lambda change: change.latest.arch, csv=True)
-    state = _of(choice(*ChangeState), "what became of it", lambda change: change.state.value, csv=True)
+    name = _of(NAME, "name of the function, as the input has it", lambda change: change.latest.name, csv=True, head="function", widest=24)
+    arch = _of(STRING, "architecture: `sm_61`", lambda change: change.latest.arch, csv=True, head="arch")
+    state = _of(choice(*ChangeState), "what became of it", lambda change: change.state.value, csv=True, head="state")
+    _grid = _of(_SHAPE, "blocks of one of several launches", partial(_shape, 0), key=None, head="grid", head_after="function", sparse=True)
+    _block = _of(_SHAPE, "threads of its blocks", partial(_shape, 1), key=None, head="block", head_after="grid", sparse=True)
     launch = _of(
         written(ShapeFields),
         "of a function that stands once for each of several launches",
@@ -180,11 +173,3 @@ class ChangeFields(Record[Change]):
         lambda change: {each.measure.value.replace(" ", "_").lower(): each for each in change.numbers},
     )
     lists = _of(mapping(one(LinesFields)), "lists that differ", lambda change: {each.what.replace(" ", "_"): each for each in change.lines})
-
-
-def rows(change: Change) -> Iterator[Mapping[str, object]]:
-    """Yield a row of CSV for every number that differs, one without a number where none does."""
-    known = row(ChangeFields, change)
-    yield from ({**known, **row(NumberFields, each)} for each in change.numbers)
-    if not change.numbers:
-        yield known

@@ -1,20 +1,23 @@
 """The report of `evolve`: the default and the front in a table, comparisons, status counts, and assumptions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from sassan.cli.output import table
-from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
 from sassan.evolve import report
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
 from sassan.evolve.space.config import Config, Objective
+from sassan.fields.field import NONE, Declare, Field, Record
+from sassan.fields.kinds import FIGURE, STRING, array
 from sassan.timing import models
 from sassan.timing.rates import Tables
 
-_NONE = "-"
 _ROWS = 12
 _PERCENT, _MICRO = 100.0, 1e6
 _BOUNDS = frozenset({Objective.WCET, Objective.MAKESPAN, Objective.GRID})
@@ -33,7 +36,7 @@ def unit(config: Config, number: str) -> str:
 def spelled(number: str, value: float | None) -> str:
     """Return how a number of an individual is shown: counts whole, times in microseconds."""
     if value is None:
-        return _NONE
+        return NONE
     value = value * _MICRO if number == Objective.MEASURED else value
     return f"{value:.2f}" if number in _TIMES else f"{value:.0f}"
 
@@ -43,41 +46,51 @@ def cost(config: Config, number: str, value: float) -> str:
     return f"{spelled(number, value)} {unit(config, number)}".rstrip()
 
 
-def _titled(config: Config, number: str) -> str:
-    return f"{number} {unit(config, number)}".rstrip()
+class ShownIndividual(NamedTuple):
+    """The default, the best, or another individual of the front (`name`), and its place there."""
+
+    name: str
+    individual: Individual
+    place: int = 0
 
 
-def numbers_of(config: Config) -> tuple[str, ...]:
-    """Return the numbers that are shown of an individual: those of the objectives first."""
-    return tuple(dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN)))
+_of = Declare[ShownIndividual]()
 
 
-def flat(config: Config, result: SearchResult) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of CSV: the default, then the front."""
-    for at, each in enumerate((result.default, *result.front)):
-        name = "default" if at == 0 else "best" if each == result.best else "front"
-        known = {key: each.outcome.numbers.get(key) for key in numbers_of(config)}
-        loops = [f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in each.outcome.loops]
-        yield {"individual": name, **known, "loops": loops, "choice": str(each.choice)}
+def shown_of(result: SearchResult) -> tuple[ShownIndividual, ...]:
+    """Return the individuals that are shown: the default, then the front."""
+    front = (ShownIndividual("best" if each == result.best else "front", each, at) for at, each in enumerate(result.front))
+    return (ShownIndividual("default", result.default), *front)
+
+
+def row_fields(config: Config) -> type[Record[ShownIndividual]]:
+    """Return the columns of the table and of CSV; of the numbers, those of the objectives come first."""
+
+    def placed(each: ShownIndividual) -> str:
+        return f"front {each.place}" if each.name == "front" else each.name
+
+    def number(key: str) -> Field[ShownIndividual, float | None]:
+        kind, title = replace(FIGURE, shown=partial(spelled, key)), f"{key} {unit(config, key)}".rstrip()
+        return _of(kind, f"its {key}", lambda each: each.individual.outcome.numbers.get(key), csv=True, head=title)
+
+    def loops(each: ShownIndividual) -> list[str]:
+        return [f"{loop.head}:{NONE if loop.bound is None else loop.bound}" for loop in each.individual.outcome.loops]
+
+    columns = {
+        "individual": _of(STRING, "which one it is", lambda each: each.name, csv=True, head="individual", shown=placed),
+        **{key: number(key) for key in dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN))},
+        "loops": _of(array(STRING), "their bounds", loops, csv=True, head="loops", shown=lambda each: " ".join(loops(each)) or "none"),
+        "choice": _of(STRING, "of values", lambda each: str(each.individual.choice), csv=True, head="choice"),
+    }
+    return type("IndividualRowFields", (Record,), columns)
 
 
 def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> None:
     """Print the report."""
-    numbers = numbers_of(config)
-    columns = (
-        Column("individual"),
-        *(Column(_titled(config, number), number=True) for number in numbers),
-        Column("loops"),
-        Column("choice"),
-    )
-    rows = [_row("default", result.default, numbers)]
-    rows += [
-        _row("best" if individual == result.best else f"front {at}", individual, numbers)
-        for at, individual in enumerate(result.front[:_ROWS])
-    ]
-    if len(result.front) > _ROWS:
-        rows.append((f"… {len(result.front) - _ROWS} more in result.json", *(("",) * (len(columns) - 1))))
-    table.show(Table(columns, tuple(rows)))
+    shown = table.of_fields(row_fields(config), shown_of(result)[: 1 + _ROWS])
+    if (more := len(result.front) - _ROWS) > 0:
+        shown = replace(shown, rows=(*shown.rows, (f"… {more} more in result.json", *(("",) * (len(shown.columns) - 1)))))
+    table.show(shown)
     out("loops: back edges per entry, inferred from the code for the one launch\n\n")
     for line in (*_compared(config, result), *_counted(result, runner)):
         out(f"{safe(line)}\n")
@@ -86,11 +99,6 @@ def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> 
         out(f"\n{safe(report.command(config, result.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
     out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n")
     assumptions.show(report.assumptions(config, result, runner), every=True)
-
-
-def _row(name: str, individual: Individual, numbers: tuple[str, ...]) -> tuple[str, ...]:
-    loops = " ".join(f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in individual.outcome.loops)
-    return (name, *(spelled(key, individual.outcome.numbers.get(key)) for key in numbers), loops or "none", str(individual.choice))
 
 
 def _compared(config: Config, result: SearchResult) -> Iterator[str]:
@@ -112,7 +120,7 @@ def _changes(config: Config, best: Individual, default: Individual) -> str:
         return f"the default has no bound: {default.outcome.why}"
     parts: list[str] = []
     for objective, now, before in zip(config.objectives, best.outcome.costs, default.outcome.costs, strict=True):
-        change = f"{_PERCENT * (now - before) / before:+.1f} %" if before else _NONE
+        change = f"{_PERCENT * (now - before) / before:+.1f} %" if before else NONE
         parts.append(f"{objective.value} {spelled(objective, before)} -> {cost(config, objective, now)} ({change})")
     return ", ".join(parts)
 

@@ -12,24 +12,28 @@ from sassan.app.documents import HeadFields
 from sassan.app.inputs import Refused
 from sassan.app.makespan import document as makespan_document
 from sassan.app.makespan.description import chart, strings_of, units, verdict
-from sassan.app.makespan.document import AnsweredKernel, InstanceFields, MakespanOfFileFields
+from sassan.app.makespan.document import (
+    AnsweredKernel,
+    AnsweredPath,
+    AnsweredPathFields,
+    EngineFields,
+    InstanceFields,
+    MakespanOfFileFields,
+)
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, table
 from sassan.cli.output.files import outputs, save
-from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, cut, out, safe, width
-from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.fields import field as fields
-from sassan.fields.field import NONE, heads, row
+from sassan.fields.field import heads, row
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
 from sassan.render.gantt_text import ChartSize, lines, style
 
-_COLUMNS = heads(HeadFields, InstanceFields)
 _TITLE = 60
 
 
@@ -58,7 +62,7 @@ def single(answer: Answer, wanted: Wanted) -> None:
     if wanted.json:
         out(makespan_document.text(answer))
     elif wanted.csv:
-        sheet.show(_COLUMNS, [row(InstanceFields, answer)])
+        sheet.show(heads(HeadFields, InstanceFields), [row(InstanceFields, answer)])
     elif wanted.printed:
         _text(answer, every=wanted.assumptions)
 
@@ -71,8 +75,7 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
         document.show([fields.document(MakespanOfFileFields, each) for each in map(AnsweredKernel, asked, answers)], refused)
         return
     if wanted.csv:
-        paths = ((kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some)
-        sheet.show(_COLUMNS, ({**row(HeadFields, kernel.result), **row(InstanceFields, answer)} for kernel, answer in paths))
+        sheet.of_parts(HeadFields, InstanceFields, zip((kernel.result for kernel in asked), answers, strict=True))
         return
     if wanted.printed:
         _table(asked, answers, flat, every=wanted.assumptions)
@@ -90,57 +93,24 @@ def _table(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]
 
 
 def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]) -> None:
-    columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
-    rows: list[tuple[str, ...]] = []
-    for kernel, some in zip(asked, answers, strict=True):
-        for answer in some:
-            cost = NONE if not answer.instance.costs else str(max(answer.instance.costs))
-            rows.append((answer.instance.name, cost, *_interval(answer), _number(kernel.bound), strings_of(answer)))
-    table.show(Table(columns, tuple(rows)))
+    paths = [AnsweredPath(kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some]
+    table.show(table.of_fields(AnsweredPathFields, paths))
     for label in dict.fromkeys(kernel.label for kernel in asked):
         out(f"lower, upper: {label}\n")
     for why in dict.fromkeys(kernel.why for kernel, some in zip(asked, answers, strict=True) if some):
         out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
 
 
-_INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column("upper", number=True), Column("gap", number=True))
-
-
-def _interval(answer: Answer) -> tuple[str, ...]:
-    known = answer.known
-    gap = "exact" if known.exact is not None else NONE if known.gap is None else f"{100 * known.gap:.1f}%"
-    return (str(answer.instance.warps), _number(known.lower), _number(known.upper), gap)
-
-
-def _number(value: int | None) -> str:
-    return NONE if value is None else str(value)
-
-
 def _text(answer: Answer, *, every: bool) -> None:
     out(f"{cut(safe(strings_of(answer)), width())}\n{units(answer)}\n\n")
-    _engines(answer)
+    if answer.known.last:
+        table.show(table.of_fields(EngineFields, list(answer.known.last.values())))
     out(f"\n{verdict(answer)}\n")
     _estimates(answer)
     assumptions.show(answer.instance.assumptions, every=every)
     if answer.known.schedule is not None:
         out(f"\nschedule of {answer.known.lower} slots, slots from 1:\n")
         _chart(chart(answer))
-
-
-def _engines(answer: Answer) -> None:
-    columns = (Column("engine"), *_INTERVAL[1:3], Column("seconds", number=True), Column("proof"))
-    rows = tuple(
-        (
-            outcome.engine,
-            _number(outcome.lower if outcome.schedule else None),
-            _number(outcome.upper),
-            f"{outcome.seconds:.3f}",
-            outcome.note or outcome.proof,
-        )
-        for outcome in answer.known.last.values()
-    )
-    if rows:
-        table.show(Table(columns, rows))
 
 
 def _estimates(answer: Answer) -> None:

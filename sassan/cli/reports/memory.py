@@ -1,6 +1,6 @@
 """The report of `memory`: a table of accesses for each function, what it rests on, its gaps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from sassan.app.documents import HeadFields
 from sassan.app.memory import AccessRow, MemoryResult
@@ -9,7 +9,7 @@ from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
-from sassan.fields.field import NONE, Declare, Record, row
+from sassan.fields.field import NONE, Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, FLAG, LINE, OFFSET, STRING, TEXT, address, array, choice, merged, one
 from sassan.fields.shared import GAPS, AssumedFields
 
@@ -89,8 +89,3 @@ def show(results: Sequence[MemoryResult]) -> None:
             out("  accesses not known\n" if result.gaps else "  no access of memory\n")
     assumptions.show([text for result in results for text in result.assumptions], every=True)
     list_gaps([(result.function.name, result.gaps) for result in results])
-
-
-def rows(result: MemoryResult) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of CSV."""
-    return ({**row(HeadFields, result.analysis), **row(AccessFields, each)} for each in result.rows)

@@ -6,23 +6,22 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.evolve.ranking.rank import FIRST, Ranked, Ranking
-from sassan.evolve.space.config import Objective
+from sassan.evolve.ranking.rank import FIRST, RankedFields, Ranking
+from sassan.fields.field import NONE
 
-_NONE = "-"
 _TOP = 20
 _REASONS = 4
 
 
 def show(ranking: Ranking, top: int | None, *, every: bool) -> None:
     """Print the best choices of a ranking; `every`: all assumptions."""
-    varying = _varying(ranking)
-    measured = (Column("measured us", number=True),) if ranking.measured else ()
-    columns = (Column("#", number=True), Column("estimate us", number=True), *measured, Column("bound by"), Column("regs", number=True))
-    rows = ranking.rows[: top or _TOP]
-    table.show(
-        Table((*columns, Column("parameters")), tuple(_row(at, row, varying, times=bool(measured)) for at, row in enumerate(rows, 1)))
+    varying, best = _varying(ranking), ranking.rows[: top or _TOP]
+    shown = table.of_fields(RankedFields, best, without=() if ranking.measured else (RankedFields.measured_us.head,))
+    rows = (
+        (str(at), *cells, _text({name: each.candidate.values[name] for name in varying}))
+        for at, (each, cells) in enumerate(zip(best, shown.rows, strict=True), 1)
     )
+    table.show(Table((Column("#", number=True), *shown.columns, Column("parameters")), tuple(rows)))
     gpu = ranking.candidates.config.shape.gpu
     assert gpu is not None
     known = sum(row.us is not None for row in ranking.rows)
@@ -36,7 +35,7 @@ def show(ranking: Ranking, top: int | None, *, every: bool) -> None:
         out(f"{count} without an estimate: {safe(why)}\n")
     if ranking.measured > 1:
         regrets = ", ".join(f"regret@{first} {_ratio(ranking.regret(first))}" for first in FIRST)
-        error = _NONE if ranking.mape is None else f"{ranking.mape:.0%}"
+        error = NONE if ranking.mape is None else f"{ranking.mape:.0%}"
         out(f"against {ranking.measured} measured times: {regrets}, tau {_ratio(ranking.tau)}, mean error {error}\n")
     assumptions.show(list(ranking.assumptions), every=every)
 
@@ -47,22 +46,9 @@ def _varying(ranking: Ranking) -> tuple[str, ...]:
     return tuple(name for name in values[0] if any(each[name] != values[0][name] for each in values))
 
 
-def _row(at: int, row: Ranked, varying: tuple[str, ...], *, times: bool) -> tuple[str, ...]:
-    measured = (_NONE if row.candidate.measured_us is None else f"{row.candidate.measured_us:.1f}",) if times else ()
-    registers = row.outcome.numbers.get(Objective.REGISTERS.value)
-    return (
-        str(at),
-        _NONE if row.us is None else f"{row.us:.1f}",
-        *measured,
-        row.outcome.bound_by or _NONE,
-        _NONE if registers is None else str(registers),
-        _text({name: row.candidate.values[name] for name in varying}),
-    )
-
-
 def _text(values: Mapping[str, object]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _ratio(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:.3f}"

@@ -16,7 +16,7 @@ from sassan.evolve.ranking.candidates import Candidate, Candidates
 from sassan.evolve.space.config import Objective
 from sassan.executor import Executor
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Kind, Record, Value
+from sassan.fields.field import NONE, Declare, Kind, Record, Value
 from sassan.fields.kinds import COUNT, FIGURE, SIGNED, STRING, TEXT, array, mapping, merged, one
 from sassan.fields.shared import AssumedFields
 from sassan.measure import agreement
@@ -109,6 +109,7 @@ def ranking(candidates: Candidates, rows: tuple[Ranked, ...]) -> Ranking:
 
 
 _of_choice, _of = Declare[Ranked](), Declare[Ranking]()
+_TENTHS: Kind[float | None] = replace(FIGURE, shown=lambda us: NONE if us is None else f"{us:.1f}")
 _PARAMETERS: Kind[Mapping[str, Any]] = Kind({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, dict)
 
 
@@ -116,10 +117,12 @@ class RankedFields(Record[Ranked]):
     """A choice of the parameters."""
 
     parameters = _of_choice(_PARAMETERS, "its values", lambda each: each.candidate.values)
-    us = _of_choice(FIGURE, "expected time, null where there is none", unit="us", key="estimate_us", csv=True)
-    measured_us = _of_choice(FIGURE, "measured time, where it is known", lambda each: each.candidate.measured_us, unit="us", csv=True)
-    bound_by = _of_choice(TEXT, "what explains most of the time", lambda each: each.outcome.bound_by or None, csv=True)
-    registers = _of_choice(FIGURE, "per thread", lambda each: each.outcome.numbers.get(Objective.REGISTERS.value), csv=True)
+    us = _of_choice(_TENTHS, "expected time, null where there is none", unit="us", key="estimate_us", csv=True, head="estimate us")
+    measured_us = _of_choice(
+        _TENTHS, "measured time, where it is known", lambda each: each.candidate.measured_us, unit="us", csv=True, head="measured us"
+    )
+    bound_by = _of_choice(TEXT, "what explains most of the time", lambda each: each.outcome.bound_by or None, csv=True, head="bound by")
+    registers = _of_choice(FIGURE, "per thread", lambda each: each.outcome.numbers.get(Objective.REGISTERS.value), csv=True, head="regs")
     why = _of_choice(TEXT, "why there is no estimate", lambda each: each.outcome.why or None, csv=True)
 
 

@@ -207,7 +207,7 @@ FORMATS = (
     Format(
         "results",
         ".json",
-        (*_PLAIN, "sassan.app.builds.saved_results"),
+        (*_PLAIN, "sassan.app.builds.saved_results", "sassan.app.builds.read_fields"),
         _json(_results),
         reading(".json", ("diff", "{}", _CODE), ("check", _CODE, "--no-gaps", "--baseline", "{}"), ("diff", _CODE, "{}", "--json")),
     ),

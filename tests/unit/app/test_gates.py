@@ -12,9 +12,9 @@ from sassan.app.builds.gates import EXPLAINED, Failure, Gate, Rule
 from sassan.app.builds.growth import Allowed, Growth, growth, unheld
 from sassan.app.builds.growth import grown as grown_of
 from sassan.app.builds.numbers import asked, growth_text
-from sassan.app.builds.saved_results import Gap, Measure, Result
+from sassan.app.builds.saved_results import Measure, Result
 from sassan.app.inputs import matches
-from sassan.errors import InputError, UsageError
+from sassan.errors import Gap, InputError, UsageError
 
 
 def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> Result:
@@ -38,7 +38,7 @@ def grown(old: Result, new: Result) -> list[Failure]:
     return list(grown_of(old, new, Allowed(), asked(new)))
 
 
-GAP = Gap("unbounded-loop", 0x158, "the loop has no bound")
+GAP = Gap(0x158, "unbounded-loop", "the loop has no bound")
 
 
 def failed(one: Result, *wanted: Gate) -> list[tuple[Rule, int | None]]:
