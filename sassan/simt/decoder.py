@@ -10,6 +10,7 @@ from sassan.ir import Guard, Immediate, Instruction, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
 from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity, number
+from sassan.simt.spills import local_operation
 from sassan.simt.values import ONE_COPY, key
 
 _QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
@@ -85,6 +86,9 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
 
 def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> Operation | None:
     writes = _bits(facts.writes)
+    local = local_operation(instruction, condition, writes)
+    if local is not None:
+        return local
     if not writes:
         return None
     if facts.computes is NEVER_HOLDS:

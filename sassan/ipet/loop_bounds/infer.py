@@ -12,6 +12,8 @@ from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counte
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.ones import ones_bound
+from sassan.ipet.loop_bounds.slots import FIRST, Slots
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
@@ -208,7 +210,7 @@ class _Search:
         fixed = [
             value for value in start.registers.values() if isinstance(value, Value) and (value.symbol is None or value.symbol.head != head)
         ]
-        best = _never(back) or _counted(known, back, fixed, firsts, self.name)
+        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._over_ones(head, start, firsts, back)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
@@ -219,6 +221,10 @@ class _Search:
         elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
+
+    def _over_ones(self, head: int, start: State, firsts: Sequence[State], back: Sequence[State]) -> LoopBound | None:
+        found = ones_bound(head, start, firsts, back)
+        return None if found is None else replace(found[1], reason=f"{self.name(found[0])} {found[1].reason}")
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg
@@ -329,9 +335,9 @@ def _moved(movement: Movement, bound: int) -> Range:
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
 
 
-def _namer(function: Function) -> Callable[[int], str]:
+def _namer(function: Function, slots: Slots) -> Callable[[int], str]:
     if function.language is Language.SASS:
-        return lambda number: next(names(1 << number))
+        return lambda number: slots.name(number) if number >= FIRST else next(names(1 << number))
     known = variable_names(function)
     # The high word of a long has no name of its own.
     return lambda number: known[number] if number in known else f"the high word of {known[number - 1]}"
@@ -385,11 +391,14 @@ def inference(
     machine = Machine(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
-    named = [touched(node.instructions, known) for node in cfg.nodes]
+    named = [
+        reduce(or_, [writer.written | writer.read for writer in line], touched(node.instructions, known))
+        for node, line in zip(cfg.nodes, flows.writers, strict=True)
+    ]
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     guards = {node: condition for node, condition in entered.items() if node not in left}
-    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function))
+    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function, flows.slots))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     loops = tuple(
