@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
+from sassan.ipet.loop_bounds.endings import Ended, ended
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
@@ -60,11 +61,15 @@ class Inferred:
     reason: str
     missing: Origins = frozenset()
     refutation: Refutation | None = None
+    ended: Ended | None = None
+    """What ends a loop without a bound, where that is known."""
 
     @property
     def advice(self) -> str:
         """Return what is missing, and how it could be given; '' where that is unknown."""
         parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
+        if self.ended is not None:
+            return str(self.ended)
         options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
         options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
@@ -402,9 +407,18 @@ def inference(
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     loops = tuple(
-        result if result.bound is not None or result.missing else replace(result, missing=_tests(flows, result.loop)) for result in results
+        result
+        if result.bound is not None
+        else replace(result, missing=result.missing or _tests(flows, result.loop), ended=_ended(flows, result))
+        for result in results
     )
     return Inference(loops, _unreached(search) if reaching else ())
+
+
+def _ended(flows: Flows, result: Inferred) -> Ended | None:
+    """Return what ends a loop without a bound, unless more of the launch may bound it."""
+    given = bool(result.missing) and all(map(_can_be_given, result.missing))
+    return None if given or _NO_WORK_LEFT in result.missing else ended(flows, result.loop)
 
 
 def _unreached(search: _Search) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ class Value(NamedTuple):
 
 
 class Quotient(NamedTuple):
-    """The word floor((dividend x factor + addend) / 2^places), where the dividend is read as an unsigned number: how machine code divides."""
+    """The word floor((dividend x factor + addend) / 2^places), with an unsigned dividend: how machine code divides."""
 
     dividend: Value
     factor: int
