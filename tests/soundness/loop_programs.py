@@ -190,12 +190,30 @@ def _append(random: Random, made: Program, one: Instruction) -> str:
     return random.choice([name for name in written if name in WORDS][:2] or [name])
 
 
+def _spilled(random: Random, made: Program, register: str) -> list[str]:
+    """Return lines that take a word through the stack, past another store: elsewhere, under a guard, of a part, or at some address."""
+    other, place = random.choice(WORDS), 4 * random.randrange(4)
+    pointer = f"IADD32I {_SPARE}, R1, 0x4" if described(made.arch).control_words else f"IADD3 {_SPARE}, R1, 0x4, RZ"
+    past = random.choice(
+        (
+            [],
+            [f"STL [R1+{place + 4:#x}], {other}"],
+            [f"STL.64 [R1+{place & ~7:#x}], {random.choice(WORDS[::2])}"],
+            [f"@{random.choice(TRUTHS)} STL [R1+{place:#x}], {other}"],
+            [f"STL.U8 [R1+{place + 1:#x}], {other}"],
+            [f"STL [{other}], {random.choice(WORDS)}"],
+            [pointer, f"STL [{_SPARE}+{place - 4:#x}], {random.choice((other, 'RZ'))}"],
+        )
+    )
+    return [f"STL [R1+{place:#x}], {register}", *past, f"LDL {register}, [R1+{place:#x}]"]
+
+
 def _between(random: Random, made: Program, register: str) -> None:
     """Sometimes pass a word through memory or another lane, or overwrite a condition by a vote."""
     kind = random.random()
-    if kind < 0.04:
-        made.lines += [f"STL [R1], {register}", f"LDL {register}, [R1]"]
-    elif kind < 0.08:
+    if kind < 0.06:
+        made.lines += _spilled(random, made, register)
+    elif kind < 0.09:
         made.lines.append(f"SHFL.{random.choice(('IDX', 'UP', 'DOWN', 'BFLY'))} PT, {register}, {register}, 0x1, 0x1f")
     elif kind < 0.12:
         truth = random.choice(TRUTHS)

@@ -3,10 +3,11 @@
 A name is no bound, and proves nothing: it says which number a person has to know.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sassan.analysis.demand import demand
 from sassan.ipet.loop_bounds.execute import Writer
 from sassan.ipet.loop_bounds.flow import Flows, leaving, slices, union
 from sassan.ir import Instruction
@@ -44,11 +45,11 @@ _VOTES = frozenset({"VOTE", "VOTEU", "B2R", "MATCH", "REDUX", "CREDUX"})
 
 def ended(flows: Flows, loop: int) -> Ended | None:
     """Return what ends a loop; None where its exits depend on no memory that the loop itself reads, nor on other threads."""
-    nodes = flows.cfg.loops[loop].nodes
+    inside = frozenset(flows.cfg.loops[loop].nodes)
+    nodes = [node for node in flows.order if node in inside]
     if not leaving(flows, nodes):
         return None
-    inside = frozenset(nodes)
-    part = union(slices(flows, [node for node in flows.order if node in inside]))
+    part = union(slices(flows, nodes))
     line = [writer for node in nodes for writer in flows.writers[node]]
     deciding = [writer for writer in line if writer.written & part.behind.get(writer.instruction.address, 0)]
     draws = _first(line, _ATOMICS)
@@ -61,15 +62,14 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     ):
         if found is not None:
             return _of(ending, found)
-    loads = [each for each in deciding if _base(each) in _LOADS]
-    by_address = [(each, _behind(each, line)) for each in loads]
-    for ending, found in (
-        (Ending.CHAIN, next((each for each, before in by_address if each.instruction.address in before), None)),
-        (Ending.WAIT, next((each for each, before in by_address if not before), None)),
-        (Ending.MARK, next(iter(loads), None)),
+    loads = [(each, _behind(flows, nodes, each)) for each in deciding if _base(each) in _LOADS]
+    for ending, reads in (
+        (Ending.CHAIN, [each for each, before in loads if each.instruction.address in before]),
+        (Ending.WAIT, [each for each, before in loads if not before]),
+        (Ending.MARK, [each for each, _ in loads]),
     ):
-        if found is not None:
-            return _of(ending, found.instruction)
+        if reads:
+            return _of(ending, reads[0].instruction)
     return None
 
 
@@ -89,14 +89,19 @@ def _first(line: Sequence[Writer], opcodes: frozenset[str]) -> Instruction | Non
     return next((each.instruction for each in line if _base(each) in opcodes), None)
 
 
-def _behind(load: Writer, line: Sequence[Writer]) -> Mapping[int, Writer]:
-    """Return the instructions of a loop that what a load reads comes from, in whatever order they stand, by address."""
-    found: dict[int, Writer] = {}
-    pending = [load.read]
-    while pending:
-        read = pending.pop()
-        for writer in line:
-            if writer.written & read and writer.instruction.address not in found:
-                found[writer.instruction.address] = writer
-                pending.append(writer.read)
-    return found
+def _behind(flows: Flows, nodes: Sequence[int], load: Writer) -> frozenset[int]:
+    """Return the addresses of the instructions of a loop, its nodes in the order of the walk, that what a load reads comes from."""
+    uses = {
+        node: [
+            use._replace(roots=use.reads) if writer.instruction is load.instruction else use
+            for writer, use in zip(line, known, strict=True)
+        ]
+        for node, line, known in ((node, flows.writers[node], flows.uses[node]) for node in nodes)
+    }
+    behind = demand(uses, flows.predecessors, nodes, {}).behind
+    return frozenset(
+        writer.instruction.address
+        for node in nodes
+        for writer, live in zip(flows.writers[node], behind.get(node, (0,) * len(flows.writers[node])), strict=True)
+        if writer.written & live
+    )
