@@ -208,6 +208,24 @@ def _spilled(random: Random, made: Program, register: str) -> list[str]:
     return [f"STL [R1+{place:#x}], {register}", *past, f"LDL {register}, [R1+{place:#x}]"]
 
 
+def _made(random: Random, register: str) -> list[str]:
+    """Return lines that make a word of others: the rest of a division through a product, a difference, its ones but for the lowest."""
+    other, divisor, wide = random.choice(WORDS), random.choice((2, 3, 7, 10, 100, 1 << random.randrange(1, 20))), random.randrange(4)
+    factor = min(_MASK, -(-(1 << 32 + wide) // divisor) + random.choice((0, 0, 1, -1)))
+    kind = random.randrange(3)
+    if kind == 0:
+        return [
+            f"MOV {_SPARE}, {factor:#x}",
+            f"IMAD.HI.U32 {_SPARE}, {register}, {_SPARE}, RZ",
+            f"SHF.R.U32.HI {_SPARE}, RZ, {wide:#x}, {_SPARE}",
+            f"IMAD {register}, {_SPARE}, -{divisor:#x}, {register}",
+        ]
+    if kind == 1:
+        test = f"ISETP.{random.choice(('LT', 'LE', 'GT', 'GE'))}{random.choice(('', '.U32'))}.AND P0, PT, {other}, {register}, PT"
+        return [test, "@P0 EXIT", f"IADD3 {register}, {register}, -{other}, RZ"]
+    return [f"IADD3 {_SPARE}, {register}, -0x1, RZ", f"LOP3.LUT {register}, {_SPARE}, {register}, RZ, 0xc0, !PT"]
+
+
 def _between(random: Random, made: Program, register: str) -> None:
     """Sometimes pass a word through memory or another lane, or overwrite a condition by a vote."""
     kind = random.random()
@@ -215,7 +233,9 @@ def _between(random: Random, made: Program, register: str) -> None:
         made.lines += _spilled(random, made, register)
     elif kind < 0.09:
         made.lines.append(f"SHFL.{random.choice(('IDX', 'UP', 'DOWN', 'BFLY'))} PT, {register}, {register}, 0x1, 0x1f")
-    elif kind < 0.12:
+    elif kind < 0.13 and not described(made.arch).control_words:
+        made.lines += _made(random, register)
+    elif kind < 0.16:
         truth = random.choice(TRUTHS)
         made.lines.append(f"VOTE.{random.choice(('ANY', 'ALL'))} {register}, {truth}, {random.choice(TRUTHS)}")
 

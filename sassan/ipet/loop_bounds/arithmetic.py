@@ -91,7 +91,8 @@ def _high(step: Step, a: Value, b: Value, low: Value, high: Value, is_signed: bo
     (least, most), (below, above) = step.range(low).unsigned, step.range(high).view(is_signed)
     pair = (below << _PLACES) + least, (above << _PLACES) + most
     product = step.of_range(ranges.high_product(step.range(a), step.range(b), pair, is_signed=is_signed), a, b, low, high)
-    if not is_signed and pair[0] == pair[1]:
+    if not is_signed and pair[0] == pair[1] < ranges.SIZE:
+        # The sum has 64 bits at most.
         for dividend, factor in ((a, b.constant), (b, a.constant)):
             if factor is not None and _is_one_word(dividend):
                 return _as_quotient(product, Quotient(dividend, factor, pair[0], _PLACES))

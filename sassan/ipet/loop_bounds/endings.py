@@ -6,6 +6,8 @@ A name is no bound, and proves nothing: it says which number a person has to kno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 
 from sassan.analysis.demand import demand
 from sassan.ipet.loop_bounds.execute import Writer
@@ -62,11 +64,13 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     ):
         if found is not None:
             return _of(ending, found)
+    # A limit that is read again in each iteration is no wait.
+    counts = part.before[flows.cfg.loops[loop].head] & reduce(or_, (writer.written for writer in line), 0)
     loads = [(each, _behind(flows, nodes, each)) for each in deciding if _base(each) in _LOADS]
     for ending, reads in (
         (Ending.CHAIN, [each for each, before in loads if each.instruction.address in before]),
-        (Ending.WAIT, [each for each, before in loads if not before]),
-        (Ending.MARK, [each for each, _ in loads]),
+        (Ending.WAIT, [each for each, before in loads if not before and not counts]),
+        (Ending.MARK, [each for each, before in loads if before]),
     ):
         if reads:
             return _of(ending, reads[0].instruction)
