@@ -114,7 +114,11 @@ def _as_quotient(value: Value, quotient: Quotient) -> Value:
 def _shift_left(step: Step, a: Value, places: Value) -> Value:
     if places.constant is not None and places.constant <= _LAST_PLACE:
         return step.state.times(a, 1 << places.constant)
-    return step.of_range(ranges.shift_left(step.range(a), step.range(places)), a, places)
+    shifted = ranges.shift_left(step.range(a), step.range(places))
+    whole = places.symbol.highest_of if places.symbol is not None else None
+    if a.constant == 1 and whole is not None and (places.factor, places.range.constant) == (1, 0):
+        return Value(Symbol(shifted, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+    return step.of_range(shifted, a, places)
 
 
 def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
@@ -125,6 +129,15 @@ def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
         ends = [ranges.signed(word) + (rest >> 1) for word in _ends(step.state.facts.get(a.symbol, a.symbol.range))]
         if high - low == words.width and [low >> 1, high >> 1] == ends:
             return Value(a.symbol, 1, ranges.const(rest >> 1), a.origins)
+    whole = places.symbol.highest_of if places.symbol is not None else None
+    if (
+        a.constant == 1 << _LAST_PLACE
+        and whole is not None
+        and (places.factor, places.range.constant) == (-1, _LAST_PLACE)
+        and not is_signed
+    ):
+        one = ranges.shift_right(step.range(a), step.range(places), is_signed=False)
+        return Value(Symbol(one, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
     count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
     if count is not None and count <= _LAST_PLACE and quotient is not None and (a.factor, a.range.constant) == (1, 0) and not is_signed:
@@ -200,7 +213,10 @@ def _byte(code: int, a: Value, b: Value) -> int:
 
 def _highest_one(step: Step, value: Value) -> Value:
     low, high = step.range(value).unsigned
-    return step.of_range(ranges.span(low.bit_length() - 1, high.bit_length() - 1), value)
+    places = ranges.span(low.bit_length() - 1, high.bit_length() - 1)
+    if value.symbol is None or (value.factor, value.range.constant) != (1, 0):
+        return step.of_range(places, value)
+    return Value(Symbol(places, value.origins, highest_of=value.symbol), 1, ranges.const(0), value.origins)
 
 
 def _magnitude(step: Step, value: Value) -> Value:

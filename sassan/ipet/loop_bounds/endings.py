@@ -1,4 +1,4 @@
-"""What a loop without a bound waits for: loops that memory, other threads or luck end, told apart by what their exits depend on.
+"""What a loop without a bound waits for: loops that memory, other threads or luck end, by what their exits depend on.
 
 A name is no bound, and proves nothing: it says which number a person has to know.
 """

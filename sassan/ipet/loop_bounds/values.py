@@ -37,8 +37,9 @@ class Symbol:
     where it does not. Nobody changes one: it is not frozen since that makes its creation three times as slow, and there is one for every
     word that is not known.
 
-    What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; or the ones of the word
-    `fewer_than`, but for the lowest.
+    What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
+    `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
+    or that one alone, `one_of`; the last two where there is one.
     """
 
     range: Range
@@ -50,6 +51,9 @@ class Symbol:
     quotient: "Quotient | None" = None
     difference: "tuple[Symbol, Symbol] | None" = None
     fewer_than: "Symbol | None" = None
+    keeps_zero: bool = True
+    highest_of: "Symbol | None" = None
+    one_of: "Symbol | None" = None
     _from: "dict[Symbol, Symbol] | None" = None
     """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
 

@@ -19,6 +19,8 @@ head:
     @P0 BRA head
     EXIT
 """
+HIGHEST = "FLO.U32 R1, R0\n SHF.L.U32 R1, R7, R1, RZ\n LOP3.LUT R0, R0, R1, RZ, 0x3c, !PT"
+BACKWARDS = "FLO.U32 R1, R0\n IADD3 R1, -R1, 0x1f, RZ\n MOV R4, 0x80000000\n SHF.R.U32.HI R4, RZ, R1, R4"
 LOWEST = "IADD3 R1, R0, -0x1, RZ\n LOP3.LUT R0, R1, RZ, R0, 0xa0, !PT"
 NOT_ZERO = "ISETP.NE.AND P0, PT, R0, RZ, PT"
 
@@ -34,6 +36,14 @@ NOT_ZERO = "ISETP.NE.AND P0, PT, R0, RZ, PT"
         ("NOP", "IADD3 R1, RZ, -R0, RZ\n LOP3.LUT R0, R0, R1, RZ, 0x30, !PT", NOT_ZERO, 31),
         # The word before is tested: one more, for the word that is 0.
         ("NOP", f"{NOT_ZERO}\n{LOWEST}", "NOP", 32),
+        ("MOV R7, 0x1", HIGHEST, NOT_ZERO, 31),
+        ("MOV R7, 0x2", HIGHEST, NOT_ZERO, None),
+        ("MOV R7, 0x1", f"{HIGHEST}\n{HIGHEST}", NOT_ZERO, None),
+        ("MOV R7, 0x1", f"{NOT_ZERO}\n{HIGHEST}", "NOP", 32),
+        ("NOP", f"{BACKWARDS}\n ISETP.NE.AND P0, PT, R4, R0, PT\n LOP3.LUT R0, R4, R0, RZ, 0x3c, !PT", "NOP", 31),
+        ("NOP", f"{BACKWARDS}\n ISETP.NE.AND P0, PT, R4, R0, PT\n LOP3.LUT R0, R4, R0, RZ, 0xfc, !PT", "NOP", None),
+        # The highest one is another one, and of 0 there is none.
+        ("NOP", f"{BACKWARDS}\n ISETP.NE.AND P0, PT, R4, R0, PT\n {LOWEST}", "NOP", None),
         ("NOP", LOWEST, "ISETP.NE.AND P0, PT, R0, 0x1, PT", None),
         ("NOP", "IADD3 R1, R0, -0x2, RZ\n LOP3.LUT R0, R1, RZ, R0, 0xa0, !PT", NOT_ZERO, None),
         ("NOP", "LDG.E R1, [R2.64]\n LOP3.LUT R0, R1, RZ, R0, 0xa0, !PT", NOT_ZERO, None),
