@@ -17,6 +17,7 @@ from sassan.ipet.facts.model import NO_FACTS, FlowFacts, FunctionFacts, Line
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
 from sassan.ipet.loop_bounds import Inferred, Refutation
 from sassan.ir import Function
+from sassan.warpcfg.externals import NEVER_RETURN
 from sassan.warpcfg.graph import External, WarpCfg
 
 EXTERNAL = "external-function"
@@ -94,7 +95,8 @@ def bounds_of(
     known |= by_total
     without = sorted({header for index, header in enumerate(headers) if header not in known and index not in by_loop})
     advice = {result.head: result.advice for result in inferred if result.bound is None and result.advice}
-    costs = dict(facts.external) if facts is not None else {}
+    stated = dict(facts.external) if facts is not None else {}
+    costs = dict.fromkeys(NEVER_RETURN) | stated
     refuted = {result.head: result.refutation for result in inferred if result.refutation is not None}
     gaps = () if default is not None else tuple(_gap(header, advice.get(header, ""), refuted.get(header)) for header in without)
     gaps += tuple(_external_gap(external) for external in cfg.externals if external.name not in costs)
@@ -104,7 +106,8 @@ def bounds_of(
         *(f"YIELD does not split threads: the loop at 0x{header:04x} never iterates" for header in spinning),
         *sorted({_inferred(result, Kind.CHECKED if checked else Kind.PROVED) for result in by_loop.values()}),
         *_default_assumption(default, without),
-        *sorted({_external_assumption(external.name, costs[external.name]) for external in cfg.externals if external.name in costs}),
+        *sorted({_external_assumption(name, stated[name]) for _, name in cfg.externals if name in stated}),
+        *_unfailing(name for _, name in cfg.externals if name not in stated),
     )
     return LoopBounds(
         tuple(by_loop[index].bound if index in by_loop else known.get(header, default) for index, header in enumerate(headers)),
@@ -204,6 +207,12 @@ def _external_assumption(name: str, cost: int | None) -> str:
     if cost is None:
         return f"flow fact: {name} is never called"
     return f"flow fact: a call of {name} takes at most {cost} cycle{'' if cost == 1 else 's'}, including all that it leaves pending"
+
+
+def _unfailing(names: Iterable[str]) -> Iterator[str]:
+    """Yield what is assumed of functions that end the launch, and of which no fact is given."""
+    for name in sorted(NEVER_RETURN.intersection(names)):
+        yield f"no assertion fails: {name} ends the launch, and is never called"
 
 
 def _external_gap(external: External) -> Gap:

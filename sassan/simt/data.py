@@ -95,6 +95,7 @@ def _local(operation: Operation, how: Local, inputs: tuple[Words, ...], local: _
         unknown = local.values.outputs(operation, inputs, at)
         return tuple(local.memory.load(at.rows, address + np.uint32(4 * place), word) for place, word in enumerate(unknown))
     zero = np.zeros(at.executing.shape, dtype=np.uint32)
+    address = address if how.whole else address & np.uint32(_WORD - 3)
     for place, word in enumerate((*inputs[how.base :], *[zero] * how.zeros)):
         # A part of a word overwrites what was there with something that no other lane need have.
         known = word if how.whole else word * np.uint32(FACTOR) + at.time[:, None]

@@ -6,32 +6,16 @@ from functools import lru_cache
 
 from sassan.domains.bits import bits
 from sassan.errors import SassanError
-from sassan.ir import Guard, Immediate, Instruction, Memory, Register, Target
+from sassan.ir import Guard, Immediate, Instruction, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
-from sassan.simt.code import (
-    ALWAYS,
-    WARPSYNC_TAG,
-    Clear,
-    Condition,
-    Control,
-    Decoded,
-    Linear,
-    Local,
-    Moves,
-    Operation,
-    Push,
-    Test,
-    Unity,
-    number,
-)
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity, number
+from sassan.simt.spills import local_operation
 from sassan.simt.values import ONE_COPY, key
 
 _QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
 _UNANIMOUS = frozenset({"DIV", "CONV"})
 _PREDICATES = frozenset({"P", "UP"})
-_NARROW = frozenset({"U8", "S8", "U16", "S16"})
-"""Parts of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +86,9 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
 
 def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> Operation | None:
     writes = _bits(facts.writes)
-    name, *modifiers = instruction.opcode.split(".")
-    if name in {"LDL", "STL"}:
-        return _local(instruction, writes, condition, modifiers)
+    local = local_operation(instruction, condition, writes)
+    if local is not None:
+        return local
     if not writes:
         return None
     if facts.computes is NEVER_HOLDS:
@@ -114,23 +98,6 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     return Operation(
         instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts)
     )
-
-
-def _local(instruction: Instruction, writes: tuple[int, ...], condition: Condition, modifiers: list[str]) -> Operation | None:
-    """Return a spill, or what brings one back: a word that was stored comes back from the same address."""
-    place = next(operand for operand in instruction.operands if isinstance(operand, Memory))
-    base = tuple(bit for bit in (number(each.file, each.index) for each in place.base) if bit is not None)
-    whole = _NARROW.isdisjoint(modifiers)
-    name = key(instruction.opcode)
-    if writes:
-        exact = Local(place.offset, len(base), store=False) if whole else None
-        return Operation(instruction, name, base, writes, condition, time=True, exact=exact)
-    data = instruction.operands[1]
-    count = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
-    first = number(data.file, data.index) if isinstance(data, Register) else None
-    stored = () if first is None else tuple(range(first, first + count))
-    exact = Local(place.offset, len(base), store=True, whole=whole, zeros=count - len(stored))
-    return Operation(instruction, name, (*base, *stored), (), condition, time=True, exact=exact)
 
 
 def _agreeing(facts: Facts) -> tuple[int, ...] | None:

@@ -190,14 +190,52 @@ def _append(random: Random, made: Program, one: Instruction) -> str:
     return random.choice([name for name in written if name in WORDS][:2] or [name])
 
 
+def _spilled(random: Random, made: Program, register: str) -> list[str]:
+    """Return lines that take a word through the stack, past another store: elsewhere, under a guard, of a part, or at some address."""
+    other, place = random.choice(WORDS), 4 * random.randrange(4)
+    pointer = f"IADD32I {_SPARE}, R1, 0x4" if described(made.arch).control_words else f"IADD3 {_SPARE}, R1, 0x4, RZ"
+    past = random.choice(
+        (
+            [],
+            [f"STL [R1+{place + 4:#x}], {other}"],
+            [f"STL.64 [R1+{place & ~7:#x}], {random.choice(WORDS[::2])}"],
+            [f"@{random.choice(TRUTHS)} STL [R1+{place:#x}], {other}"],
+            [f"STL.U8 [R1+{place + 1:#x}], {other}"],
+            [f"STL [{other}], {random.choice(WORDS)}"],
+            [pointer, f"STL [{_SPARE}+{place - 4:#x}], {random.choice((other, 'RZ'))}"],
+        )
+    )
+    return [f"STL [R1+{place:#x}], {register}", *past, f"LDL {register}, [R1+{place:#x}]"]
+
+
+def _made(random: Random, register: str) -> list[str]:
+    """Return lines that make a word of others: the rest of a division through a product, a difference, its ones but for the lowest."""
+    other, divisor, wide = random.choice(WORDS), random.choice((2, 3, 7, 10, 100, 1 << random.randrange(1, 20))), random.randrange(4)
+    factor = min(_MASK, -(-(1 << 32 + wide) // divisor) + random.choice((0, 0, 1, -1)))
+    kind = random.randrange(3)
+    if kind == 0:
+        return [
+            f"MOV {_SPARE}, {factor:#x}",
+            f"IMAD.HI.U32 {_SPARE}, {register}, {_SPARE}, RZ",
+            f"SHF.R.U32.HI {_SPARE}, RZ, {wide:#x}, {_SPARE}",
+            f"IMAD {register}, {_SPARE}, -{divisor:#x}, {register}",
+        ]
+    if kind == 1:
+        test = f"ISETP.{random.choice(('LT', 'LE', 'GT', 'GE'))}{random.choice(('', '.U32'))}.AND P0, PT, {other}, {register}, PT"
+        return [test, "@P0 EXIT", f"IADD3 {register}, {register}, -{other}, RZ"]
+    return [f"IADD3 {_SPARE}, {register}, -0x1, RZ", f"LOP3.LUT {register}, {_SPARE}, {register}, RZ, 0xc0, !PT"]
+
+
 def _between(random: Random, made: Program, register: str) -> None:
     """Sometimes pass a word through memory or another lane, or overwrite a condition by a vote."""
     kind = random.random()
-    if kind < 0.04:
-        made.lines += [f"STL [R1], {register}", f"LDL {register}, [R1]"]
-    elif kind < 0.08:
+    if kind < 0.06:
+        made.lines += _spilled(random, made, register)
+    elif kind < 0.09:
         made.lines.append(f"SHFL.{random.choice(('IDX', 'UP', 'DOWN', 'BFLY'))} PT, {register}, {register}, 0x1, 0x1f")
-    elif kind < 0.12:
+    elif kind < 0.13 and not described(made.arch).control_words:
+        made.lines += _made(random, register)
+    elif kind < 0.16:
         truth = random.choice(TRUTHS)
         made.lines.append(f"VOTE.{random.choice(('ANY', 'ALL'))} {register}, {truth}, {random.choice(TRUTHS)}")
 

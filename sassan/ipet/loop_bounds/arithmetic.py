@@ -7,7 +7,21 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.step import Step
-from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Compare, Known, Maybe, Symbol, Truth, Value, constant, origins_of, union
+from sassan.ipet.loop_bounds.values import (
+    NO,
+    NOWHERE,
+    YES,
+    Compare,
+    Known,
+    Maybe,
+    Quotient,
+    Symbol,
+    Truth,
+    Value,
+    constant,
+    origins_of,
+    union,
+)
 
 _PLACES = 32
 _LAST_PLACE = 31
@@ -76,13 +90,35 @@ def _total(step: Step, summands: Sequence[Summand]) -> tuple[int, int]:
 def _high(step: Step, a: Value, b: Value, low: Value, high: Value, is_signed: bool) -> Value:  # noqa: PLR0913, PLR0917  # the arguments of the language
     (least, most), (below, above) = step.range(low).unsigned, step.range(high).view(is_signed)
     pair = (below << _PLACES) + least, (above << _PLACES) + most
-    return step.of_range(ranges.high_product(step.range(a), step.range(b), pair, is_signed=is_signed), a, b, low, high)
+    product = step.of_range(ranges.high_product(step.range(a), step.range(b), pair, is_signed=is_signed), a, b, low, high)
+    if not is_signed and pair[0] == pair[1] < ranges.SIZE:
+        # The sum has 64 bits at most.
+        for dividend, factor in ((a, b.constant), (b, a.constant)):
+            if factor is not None and _is_one_word(dividend):
+                return _as_quotient(product, Quotient(dividend, factor, pair[0], _PLACES))
+    return product
+
+
+def _is_one_word(value: Value) -> bool:
+    """Say whether a value is a symbol and numbers that are known."""
+    return value.symbol is not None and value.range.constant is not None
+
+
+def _as_quotient(value: Value, quotient: Quotient) -> Value:
+    """Return a value of which it is known how it was divided; unless it is one word anyway."""
+    if value.symbol is None:
+        return value
+    return Value(Symbol(value.symbol.range, value.origins, quotient=quotient), 1, value.range, value.origins)
 
 
 def _shift_left(step: Step, a: Value, places: Value) -> Value:
     if places.constant is not None and places.constant <= _LAST_PLACE:
         return step.state.times(a, 1 << places.constant)
-    return step.of_range(ranges.shift_left(step.range(a), step.range(places)), a, places)
+    shifted = ranges.shift_left(step.range(a), step.range(places))
+    whole = places.symbol.highest_of if places.symbol is not None else None
+    if a.constant == 1 and whole is not None and (places.factor, places.range.constant) == (1, 0):
+        return Value(Symbol(shifted, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+    return step.of_range(shifted, a, places)
 
 
 def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
@@ -93,7 +129,20 @@ def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
         ends = [ranges.signed(word) + (rest >> 1) for word in _ends(step.state.facts.get(a.symbol, a.symbol.range))]
         if high - low == words.width and [low >> 1, high >> 1] == ends:
             return Value(a.symbol, 1, ranges.const(rest >> 1), a.origins)
-    return step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
+    whole = places.symbol.highest_of if places.symbol is not None else None
+    if (
+        a.constant == 1 << _LAST_PLACE
+        and whole is not None
+        and (places.factor, places.range.constant) == (-1, _LAST_PLACE)
+        and not is_signed
+    ):
+        one = ranges.shift_right(step.range(a), step.range(places), is_signed=False)
+        return Value(Symbol(one, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+    shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
+    count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
+    if count is not None and count <= _LAST_PLACE and quotient is not None and (a.factor, a.range.constant) == (1, 0) and not is_signed:
+        return _as_quotient(shifted, quotient._replace(places=quotient.places + count))
+    return shifted
 
 
 def _ends(words: Range) -> tuple[int, int]:
@@ -164,7 +213,10 @@ def _byte(code: int, a: Value, b: Value) -> int:
 
 def _highest_one(step: Step, value: Value) -> Value:
     low, high = step.range(value).unsigned
-    return step.of_range(ranges.span(low.bit_length() - 1, high.bit_length() - 1), value)
+    places = ranges.span(low.bit_length() - 1, high.bit_length() - 1)
+    if value.symbol is None or (value.factor, value.range.constant) != (1, 0):
+        return step.of_range(places, value)
+    return Value(Symbol(places, value.origins, highest_of=value.symbol), 1, ranges.const(0), value.origins)
 
 
 def _magnitude(step: Step, value: Value) -> Value:

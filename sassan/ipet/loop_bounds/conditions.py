@@ -109,7 +109,24 @@ def _refined(state: State, comparison: Compare, wanted: bool) -> State | None:
     out: State | None = State(state.registers, state.facts, state.decided, (*state.atoms, atom))
     for value, other, flipped in ((left, right, False), (right, left, True)):
         out = None if out is None else _narrow(out, value, (relation, comparison.is_signed, flipped), out.range_of(other))
-    return out
+    return None if out is None else _apart(out, atom)
+
+
+def _apart(state: State, atom: Atom) -> State:
+    """Return the state that knows how far two words are apart of which one is less than the other one."""
+    left, right = atom.left, atom.right
+    plain = (left.factor, right.factor) == (1, 1) and left.range.constant is not None and right.range.constant is not None
+    if atom.relation not in {LESS, AT_MOST} or not plain or left.symbol is None or right.symbol is None or left.symbol is right.symbol:
+        return state
+    least, most = int(atom.relation == LESS), state.range_of(right).view(atom.is_signed)[1] - state.range_of(left).view(atom.is_signed)[0]
+    if not least <= most <= _GREATEST:
+        return state
+    distance = right.symbol.minus(left.symbol, make=True)
+    assert distance is not None
+    # right - left is the difference of the symbols and of what is added to them.
+    words = ranges.add(ranges.span(least, most), ranges.add(left.range, ranges.negate(right.range)))
+    old = state.facts.get(distance, distance.range)
+    return State(state.registers, {**state.facts, distance: words}, state.decided, state.atoms) if words.width < old.width else state
 
 
 def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Value]:

@@ -172,12 +172,9 @@ def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Valu
     if not step or first is None:
         return None
     ways = [_unequal_pairs(counter, state, fixed, old) for state in back]
-    for left, right in ways[0]:
-        if all(any((left == a and right is b) or (left, right) == (a, b) for a, b in way) for way in ways[1:]):
-            bound = _equality_of(counter, step, left, right, back)
-            if bound is not None:
-                return bound
-    return None
+    shared = [pair for pair in ways[0] if all(any((pair[0] == a and pair[1] is b) or pair == (a, b) for a, b in way) for way in ways[1:])]
+    bounds = [_equality_of(counter, step, left, right, back) for left, right in shared]
+    return min((bound for bound in bounds if bound is not None), key=lambda bound: bound.bound, default=None)
 
 
 def distance_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> LoopBound | None:

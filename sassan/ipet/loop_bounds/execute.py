@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.domains import ranges
@@ -10,6 +11,7 @@ from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.slots import SlotMove
 from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS, Step, reason
 from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, State, Truth, unknown
@@ -18,30 +20,39 @@ from sassan.isa.computations import CARRY, ZERO, Computation
 from sassan.isa.facts import Facts
 from sassan.values.patterns import SAME, Effect, Patterns, number_of
 
+NO_SLOTS: Mapping[int, SlotMove] = MappingProxyType({})
 _NO_EFFECT = Effect(Evaluated(), SAME)
 """That of an instruction of which the tables do not say what it computes."""
 
 
 class Writer(NamedTuple):
-    """An instruction that writes registers, what it reads for that and computes; `kept` are all but those that it surely writes."""
+    """An instruction that writes registers or words of the stack, what it reads for that and computes.
+
+    `kept` are all but those that it surely writes.
+    """
 
     instruction: Instruction
     written: int
     kept: int
     read: int
-    computes: Computation | None
+    computes: Computation | SlotMove | None
 
 
-def writers(instructions: Iterable[Instruction], facts_of: Mapping[int, Facts]) -> tuple[Writer, ...]:
-    """Return the instructions that write registers."""
+def writers(
+    instructions: Iterable[Instruction], facts_of: Mapping[int, Facts], slots: Mapping[int, SlotMove] = NO_SLOTS
+) -> tuple[Writer, ...]:
+    """Return the instructions that write registers, or words of the stack (`slots`, by address)."""
     out: list[Writer] = []
     for instruction in instructions:
         facts = facts_of[instruction.address]
-        written = facts.writes
+        move = slots.get(instruction.address)
+        written, read = facts.writes, facts.reads
+        computes: Computation | SlotMove | None = facts.computes
+        if move is not None and move.written:
+            written, read, computes = written | move.written, read | move.read, move
         if written:
-            out.append(
-                Writer(instruction, written, ~written if instruction.guard is None else -1, facts.reads | facts.guard, facts.computes)
-            )
+            surely = 0 if instruction.guard is not None else written & ~move.spoiled if move is not None else written
+            out.append(Writer(instruction, written, ~surely, read | facts.guard, computes))
     return tuple(out)
 
 
@@ -104,7 +115,10 @@ class Machine:
                 held = held & ~forgets | matter
         return out
 
-    def _effect(self, instruction: Instruction, computes: Computation | None) -> Effect[Evaluated]:
+    def _effect(self, instruction: Instruction, computes: Computation | SlotMove | None) -> Effect[Evaluated]:
+        if isinstance(computes, SlotMove):
+            # The frame of another call has other words.
+            return computes.effect
         effect = self._effects.get(instruction.address)
         if effect is None:
             effect = _NO_EFFECT if computes is None else self._patterns.effect(computes, instruction)
@@ -120,7 +134,8 @@ class Machine:
             else:
                 self.steps += len(states)
                 capacity = self.capacity - len(states)
-                states = [late for state in states for late in self._branching(state, first, capacity)]
+                share = capacity // max(1, len(states))
+                states = [late for state in states for late in self._branching(state, first, capacity, share)]
         return states
 
     def _straight(self, state: State, part: Sequence[Plan]) -> State:
@@ -137,8 +152,8 @@ class Machine:
                 _put(registers, plan.effect.translated.run(step), plan)
         return late
 
-    def _branching(self, state: State, plan: Plan, capacity: int) -> list[State]:
-        """Return the states after an instruction that may leave several: one with a guard, or that chooses."""
+    def _branching(self, state: State, plan: Plan, capacity: int, share: int) -> list[State]:
+        """Return the states after an instruction that may leave several: one with a guard, or that chooses; up to a `share` for rests."""
         if plan.forgets:
             state = _forget(state, plan.forgets)
         guard = truth_of(state, plan.instruction.guard)
@@ -147,7 +162,7 @@ class Machine:
             return [join([*self._write(runs[0], plan, 0), *skips])]
         if plan.effect.translated.masked is not None:
             steps = [Step(plan.instruction, run, self.environment, plan.effect.names, {}) for run in runs]
-            runs = [part for step in steps for part in plan.effect.translated.apart(step, capacity)]
+            runs = [part for step in steps for part in plan.effect.translated.apart(step, share)]
         return [late for run in runs for late in self._write(run, plan, capacity)] + skips
 
     def _write(self, state: State, plan: Plan, capacity: int) -> list[State]:

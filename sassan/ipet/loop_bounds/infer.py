@@ -9,9 +9,12 @@ from typing import NamedTuple
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
+from sassan.ipet.loop_bounds.endings import Ended, ended
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
+from sassan.ipet.loop_bounds.ones import ones_bound
+from sassan.ipet.loop_bounds.slots import FIRST, Slots
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
@@ -62,11 +65,15 @@ class Inferred:
     missing: Origins = frozenset()
     refutation: Refutation | None = None
     recorded: bool = False
+    ended: Ended | None = None
+    """What ends a loop without a bound, where that is known."""
 
     @property
     def advice(self) -> str:
         """Return what is missing, and how it could be given; '' where that is unknown."""
         parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
+        if self.ended is not None:
+            return str(self.ended)
         options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
         options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
@@ -212,7 +219,7 @@ class _Search:
         fixed = [
             value for value in start.registers.values() if isinstance(value, Value) and (value.symbol is None or value.symbol.head != head)
         ]
-        best = _never(back) or _counted(known, back, fixed, firsts, self.name)
+        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._over_ones(head, start, firsts, back)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
@@ -223,6 +230,10 @@ class _Search:
         elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
+
+    def _over_ones(self, head: int, start: State, firsts: Sequence[State], back: Sequence[State]) -> LoopBound | None:
+        found = ones_bound(head, start, firsts, back)
+        return None if found is None else replace(found[1], reason=f"{self.name(found[0])} {found[1].reason}")
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg
@@ -333,9 +344,9 @@ def _moved(movement: Movement, bound: int) -> Range:
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
 
 
-def _namer(function: Function) -> Callable[[int], str]:
+def _namer(function: Function, slots: Slots) -> Callable[[int], str]:
     if function.language is Language.SASS:
-        return lambda number: next(names(1 << number))
+        return lambda number: slots.name(number) if number >= FIRST else next(names(1 << number))
     known = variable_names(function)
     # The high word of a long has no name of its own.
     return lambda number: known[number] if number in known else f"the high word of {known[number - 1]}"
@@ -389,17 +400,29 @@ def inference(
     machine = Machine(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
-    named = [touched(node.instructions, known) for node in cfg.nodes]
+    named = [
+        reduce(or_, [writer.written | writer.read for writer in line], touched(node.instructions, known))
+        for node, line in zip(cfg.nodes, flows.writers, strict=True)
+    ]
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     guards = {node: condition for node, condition in entered.items() if node not in left}
-    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function))
+    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function, flows.slots))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     loops = tuple(
-        result if result.bound is not None or result.missing else replace(result, missing=_tests(flows, result.loop)) for result in results
+        result
+        if result.bound is not None
+        else replace(result, missing=result.missing or _tests(flows, result.loop), ended=_ended(flows, result))
+        for result in results
     )
     return Inference(loops, _unreached(search) if reaching else ())
+
+
+def _ended(flows: Flows, result: Inferred) -> Ended | None:
+    """Return what ends a loop without a bound, unless more of the launch may bound it."""
+    given = bool(result.missing) and all(map(_can_be_given, result.missing))
+    return None if given or _NO_WORK_LEFT in result.missing else ended(flows, result.loop)
 
 
 def _unreached(search: _Search) -> tuple[int, ...]:

@@ -7,7 +7,20 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.step import Step
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, conjunction, constant, difference, disjunction, origins_of
+from sassan.ipet.loop_bounds.values import (
+    NO,
+    YES,
+    Known,
+    Maybe,
+    Symbol,
+    Truth,
+    Value,
+    conjunction,
+    constant,
+    difference,
+    disjunction,
+    origins_of,
+)
 
 _WORD = (1 << 32) - 1
 _PLAIN = frozenset({0, _WORD})
@@ -37,9 +50,26 @@ def _two(step: Step, name: str, a: Value, b: Value) -> Value:
             if word.constant == _WORD:
                 return step.state.minus(constant(-1), other)
     for word, other in ((a, b), (b, a)):
+        if name == "XOR" and word.symbol is not None and _is_one_of(other, word):
+            left = ranges.differ(step.range(word), step.range(other))
+            return Value(Symbol(left, word.origins, fewer_than=word.symbol, keeps_zero=False), 1, ranges.const(0), word.origins)
+        if name == "AND" and word.symbol is not None and word.symbol is other.symbol and _is_before(other, word):
+            kept = ranges.both(step.range(word), step.range(other))
+            return Value(Symbol(kept, word.origins, fewer_than=word.symbol), 1, ranges.const(0), word.origins)
         if other.constant == 0 if name != "AND" else _keeps(other.constant, step.range(word)):
             return word
     return step.of_range(_BITWISE[name](step.range(a), step.range(b)), a, b)
+
+
+def _is_before(word: Value, other: Value) -> bool:
+    """Say whether a word is another one, which is one symbol, minus 1."""
+    return (word.factor, word.range.constant, other.factor, other.range.constant) == (1, _WORD, 1, 0)
+
+
+def _is_one_of(word: Value, other: Value) -> bool:
+    """Say whether a word is a one of another word, which is one symbol."""
+    plain = (word.factor, word.range.constant, other.factor, other.range.constant) == (1, 0, 1, 0)
+    return plain and word.symbol is not None and word.symbol.one_of is other.symbol
 
 
 def _keeps(mask: int | None, words: Range) -> bool:

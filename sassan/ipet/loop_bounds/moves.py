@@ -1,13 +1,17 @@
 """Constants of `isa/effects.py` at an address that registers give, parameters of PTX, and what other threads hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
+from sassan.domains.ranges import RANGES
 from sassan.ipet.loop_bounds.step import Step
-from sassan.ipet.loop_bounds.values import Known, Value
+from sassan.ipet.loop_bounds.values import Known, Value, constant
 from sassan.ir import Constant, Operand, PtxAddress, Symbol
 from sassan.values.patterns import number_of
 
 _WORD_BYTES = 4
+_MOST_PLACES = 1 << 10
+"""Of one read, at most."""
 _BANK = 1 << 16
 """Bytes of a constant bank."""
 
@@ -17,19 +21,24 @@ def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: b
         return step.environment.parameter(operand.base.name, operand.offset + offset, size, is_signed=is_signed) or step.unknown()
     if not isinstance(operand, Constant) or operand.bank != 0:
         return step.unknown()
-    address = _address(step, operand)
-    if address is None or (size < _WORD_BYTES and address != operand.offset):
-        return step.unknown()
-    return step.environment.constant(address + offset, size, is_signed=is_signed)
+    if not any(each.index is not None for each in operand.base):
+        return step.environment.constant(operand.offset + offset, size, is_signed=is_signed)
+    addresses = _addresses(step, operand) if size >= _WORD_BYTES else ()
+    words = [step.environment.constant(address + offset, size, is_signed=is_signed) for address in addresses]
+    if len(words) <= 1:
+        return words[0] if words else step.unknown()
+    return step.of_range(reduce(RANGES.join, map(step.range, words)), *words)
 
 
-def _address(step: Step, source: Constant) -> int | None:
-    """Return where a constant stands in its bank; None where that is not known, or computed and not the place of a word."""
-    base = [step.register(number_of(each.file, each.index)).constant for each in source.base if each.index is not None]
-    if not base:
-        return source.offset
-    address = sum(word for word in base if word is not None) + source.offset
-    return None if None in base or address % _WORD_BYTES or not 0 <= address < _BANK else address
+def _addresses(step: Step, source: Constant) -> Sequence[int]:
+    """Return where a constant may stand in its bank; nothing where that is one of too many places, or computed and not that of a word."""
+    base = [step.register(number_of(each.file, each.index)) for each in source.base if each.index is not None]
+    place = step.range(reduce(step.state.plus, base, constant(source.offset)))
+    low, high = place.unsigned
+    apart = place.step or 1
+    if high >= _BANK or (place.width and apart % _WORD_BYTES) or low % _WORD_BYTES or place.width // apart >= _MOST_PLACES:
+        return ()
+    return range(low, high + 1, apart)
 
 
 def _lane(step: Step, word: Value) -> Value:

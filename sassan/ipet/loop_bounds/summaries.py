@@ -97,7 +97,12 @@ class EntryKeys:
     def _symbol(self, state: State, symbol: Symbol) -> Key:
         place = self._numbers.setdefault(symbol, len(self._numbers))
         truth = None if symbol.truth is None else self._truth(state, symbol.truth)
-        return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol), truth
+        made = tuple(self._numbers.setdefault(other, len(self._numbers)) for other in symbol.difference or ())
+        if symbol.quotient is not None:
+            dividend = symbol.quotient.dividend
+            place_of = self._numbers.setdefault(dividend.symbol, len(self._numbers))
+            made = (place_of, dividend.factor, *dividend.range, *symbol.quotient[1:])
+        return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol), truth, made
 
     def _truth(self, state: State, truth: Truth) -> Key:
         condition = truth.what

@@ -36,6 +36,10 @@ class Symbol:
     A `shared` one is not bound to a register: whoever reads the launch gets it. One with a `truth` is 1 where that comparison holds, and 0
     where it does not. Nobody changes one: it is not frozen since that makes its creation three times as slow, and there is one for every
     word that is not known.
+
+    What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
+    `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
+    or that one alone, `one_of`; the last two where there is one.
     """
 
     range: Range
@@ -44,6 +48,25 @@ class Symbol:
     register: int = -1
     shared: bool = False
     truth: "Truth | None" = None
+    quotient: "Quotient | None" = None
+    difference: "tuple[Symbol, Symbol] | None" = None
+    fewer_than: "Symbol | None" = None
+    keeps_zero: bool = True
+    highest_of: "Symbol | None" = None
+    one_of: "Symbol | None" = None
+    _from: "dict[Symbol, Symbol] | None" = None
+    """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
+
+    def minus(self, other: "Symbol", *, make: bool) -> "Symbol | None":
+        """Return the symbol of the difference of two words; None where it was not made, and is not to be made."""
+        if self._from is None:
+            if not make:
+                return None
+            self._from = {}
+        known = self._from.get(other)
+        if known is None and make:
+            known = self._from[other] = Symbol(ranges.EVERY, union(self.origins, other.origins), difference=(self, other))
+        return known
 
 
 class Value(NamedTuple):
@@ -58,6 +81,27 @@ class Value(NamedTuple):
     def constant(self) -> int | None:
         """Return the one word that it is."""
         return self.range.constant if self.symbol is None else None
+
+
+class Quotient(NamedTuple):
+    """The word floor((dividend x factor + addend) / 2^places), with an unsigned dividend: how machine code divides."""
+
+    dividend: Value
+    factor: int
+    addend: int
+    places: int
+
+    def rest(self, words: Range, divisor: int) -> Range | None:
+        """Return what the dividend, one of some words, is more than the quotient times a number; None where nothing is known of it.
+
+        With D the dividend, the quotient is more than x - 1 and at most x = (D factor + addend) / 2^places, so that D - divisor x quotient
+        lies between two linear functions of D: their ends decide.
+        """
+        size = 1 << self.places
+        ends = [number * (size - divisor * self.factor) - divisor * self.addend for number in words.unsigned]
+        below, above = sorted((0, divisor * (size - 1)))
+        least, most = -(-(min(ends) + below) // size), (max(ends) + above) // size
+        return ranges.span(least, most) if least <= most < least + ranges.SIZE else None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -207,7 +251,31 @@ class State(NamedTuple):
             factor = ranges.signed(a.factor + b.factor)
             return Value(a.symbol if factor else None, factor, ranges.add(a.range, b.range), origins)
         wide, narrow = (a, b) if self.range_of(a).width >= self.range_of(b).width else (b, a)
+        total = ranges.add(self.range_of(wide), self.range_of(narrow))
+        closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
+        if closer is not None and self.range_of(closer).width < total.width:
+            return closer._replace(origins=origins)
         return Value(wide.symbol, wide.factor, ranges.add(wide.range, self.range_of(narrow)), origins)
+
+    def _difference(self, a: Value, b: Value) -> Value | None:
+        """Return the sum of a word and the negative of another one, where the path knows something of their difference."""
+        if a.symbol is None or b.symbol is None or (a.factor, b.factor) != (1, -1):
+            return None
+        for symbol, factor in ((a.symbol.minus(b.symbol, make=False), 1), (b.symbol.minus(a.symbol, make=False), -1)):
+            if symbol is not None and symbol in self.facts:
+                return Value(symbol, factor, ranges.add(a.range, b.range))
+        return None
+
+    def _rest(self, a: Value, b: Value) -> Value | None:
+        """Return the sum of a dividend and a negative multiple of its quotient: a remainder."""
+        quotient = b.symbol.quotient if b.symbol is not None else None
+        if quotient is None or b.factor >= 0 or a.symbol is not quotient.dividend.symbol or a.factor != quotient.dividend.factor:
+            return None
+        rest = quotient.rest(self.range_of(quotient.dividend), -b.factor)
+        if rest is None:
+            return None
+        beside = ranges.add(ranges.add(a.range, ranges.negate(quotient.dividend.range)), b.range)
+        return unknown(ranges.add(rest, beside))
 
     def times(self, a: Value, factor: int) -> Value:
         """Return a multiple."""

@@ -164,8 +164,11 @@ class Walk:
             )
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
+        # What is known of differences that no register holds is not part of what a loop is known by (`summaries.py`).
+        held = {known.symbol for known in registers.values() if isinstance(known, Value)}
+        facts = {symbol: words for symbol, words in out.facts.items() if symbol.difference is None or symbol in held}
         # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
-        return self.only(State(registers, out.facts, out.decided), head)
+        return self.only(State(registers, facts, out.decided), head)
 
     def on_entry(self, states: Sequence[State], names: Sequence[int]) -> dict[int, Value]:
         """Return what registers hold where a loop is entered in these states, as far as that is known."""

@@ -1,0 +1,33 @@
+"""Loads and stores of a thread's own memory, as the SIMT machine executes them."""
+
+from sassan.ir import Instruction, Memory, Register
+from sassan.simt.code import Condition, Local, Operation, number
+from sassan.simt.values import key
+
+_LOADS, _STORES = "LDL", "STL"
+_WORDS = {"64": 2, "128": 4}
+_PARTS = frozenset({"U8", "S8", "U16", "S16"})
+
+
+def local_operation(instruction: Instruction, condition: Condition, writes: tuple[int, ...]) -> Operation | None:
+    """Return what a load or a store does whose address is a sum of registers and a number; None for any other instruction.
+
+    A load of a part of a word is none: what it finds is drawn.
+    """
+    base, *modifiers = instruction.opcode.split(".")
+    whole = _PARTS.isdisjoint(modifiers)
+    if base not in {_LOADS, _STORES} or (base == _LOADS and not whole):
+        return None
+    place = instruction.operands[1 if base == _LOADS else 0]
+    if not isinstance(place, Memory) or place.descriptor:
+        return None
+    address = tuple(name for register in place.base if (name := number(register.file, register.index)) is not None)
+    if base == _LOADS:
+        loaded = Local(place.offset, len(address), store=False)
+        return Operation(instruction, key(instruction.opcode), address, writes, condition, time=True, exact=loaded)
+    count = next((words for name, words in _WORDS.items() if name in modifiers), 1)
+    source = instruction.operands[-1]
+    first = number(source.file, source.index) if isinstance(source, Register) else None
+    data = () if first is None else tuple(range(first, first + count))
+    stored = Local(place.offset, len(address), store=True, whole=whole, zeros=0 if data else count)
+    return Operation(instruction, key(instruction.opcode), (*address, *data), (), condition, exact=stored)
