@@ -22,7 +22,9 @@ from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
+from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import Place
@@ -36,8 +38,10 @@ _LONGER = 1.1
 """A block that executes so many times the instructions of others takes longer."""
 _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
-_EXPECTED = 8
+_ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
+_EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
+"""Those of loops that other threads end: who waits finds at once what it waits for, and nobody comes first."""
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
@@ -87,8 +91,13 @@ class Prepared:
         return estimate(self.kernel, usual(self.kernel.cfg.function.arch, self.tables, figures), self.gpu, self.grid, policy=policy)
 
 
-def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> Prepared | tuple[Gap, ...]:
-    """Return what the estimate of a result needs, or why there is none; `recorded` as in `estimated`."""
+def prepared(
+    result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, expected: frozenset[int] = frozenset()
+) -> Prepared | tuple[Gap, ...]:
+    """Return what the estimate of a result needs, or why there is none; `recorded` as in `estimated`.
+
+    `expected` are the heads of loops (addresses) of which a bound is an expectation.
+    """
     settings, cfg = result.settings, result.cfg
     gpu, blocks, known = settings.gpu, settings.launch.blocks, result.residency
     occupancy = known.occupancy if known is not None else None
@@ -109,7 +118,8 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     sampled = Source.SAMPLED if settings.launch.contents is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
     block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, _assumed(result, source, seen), block)
+    assumed = _assumed(result, source, seen, expected)
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -119,24 +129,34 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
     warp a scheduler takes.
     """
-    expected = _with_expected_loops(result)
-    made = prepared(expected, recorded)
+    iterations = _expected_iterations(result)
+    made = prepared(_with_iterations(result, iterations) if iterations else result, recorded, frozenset(iterations))
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
     known = made.estimate(policy=policy)
-    if expected is not result:
-        loops = ", ".join(f"0x{address:04x}" for address in sorted({gap.address for gap in result.bounds.gaps}))
-        text = f"no bound is known of the loops at {loops}: {_EXPECTED} back edges per entry are expected where runs do not count them"
-        known = replace(known, assumptions=(*known.assumptions, text))
-    return EstimateResult(result, known, prepared=made)
+    texts = tuple(
+        f"no bound is known of the loop at 0x{address:04x}: {count} back edges per entry are expected where runs do not count them"
+        for address, count in iterations.items()
+    )
+    return EstimateResult(result, replace(known, assumptions=(*known.assumptions, *texts)), prepared=made)
 
 
-def _with_expected_loops(result: AnalysisResult) -> AnalysisResult:
-    """The analysis for an estimate: where nothing but bounds of loops is missing, with an expectation in their place."""
-    gaps = {gap.code for gap in result.wcet.gaps}
-    if gaps != {UNBOUNDED} or not result.settings.solve:
-        return result
-    return analyze(result.function, replace(result.settings, loop_bound=_EXPECTED), result.file)
+def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
+    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing, too."""
+    if {gap.code for gap in result.wcet.gaps} != {UNBOUNDED} or not result.settings.solve:
+        return _NOTHING
+    heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
+    endings = dict(zip(heads, result.bounds.endings, strict=True))
+    return {gap.address: _EXPECTED.get(endings.get(gap.address), _ITERATIONS) for gap in result.bounds.gaps}
+
+
+def _with_iterations(result: AnalysisResult, iterations: Mapping[int, int]) -> AnalysisResult:
+    """The analysis for an estimate, with expectations in the place of bounds."""
+    name, facts = result.function.name, result.settings.facts or FlowFacts("")
+    bounds = replace(result.bounds.facts, bounds=(*result.bounds.facts.bounds, *iterations.items()))
+    others = tuple(each for each in facts.functions if each[0] != name)
+    settings = replace(result.settings, facts=replace(facts, functions=(*others, (name, bounds))))
+    return analyze(result.function, settings, result.file)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Policy.OLDEST) -> tuple[EstimateResult | None, ...]:
@@ -201,13 +221,13 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return block_barriers(result.cfg, result.isa.facts).gaps
 
 
-def _assumed(result: AnalysisResult, source: Source, seen: Observed | None) -> frozenset[int]:
+def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: frozenset[int]) -> frozenset[int]:
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
     if source is Source.RECORDED:
         return frozenset()
     if source is not Source.WORST and seen is not None:
-        expected = (loop for loop, origin in zip(result.cfg.loops, result.bounds.origins, strict=True) if origin is Origin.DEFAULT)
-        return seen.counted.assumed.union(*(loop.nodes for loop in expected))
+        loops = (loop for loop in result.cfg.loops if result.cfg.nodes[loop.head].start in expected)
+        return seen.counted.assumed.union(*(loop.nodes for loop in loops))
     after = Counter(edge.src for edge in result.cfg.edges)
     return frozenset(range(len(result.cfg.nodes))) if max(after.values(), default=0) > 1 else frozenset()
 

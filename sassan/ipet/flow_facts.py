@@ -15,7 +15,7 @@ from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.facts.describe import assumptions
 from sassan.ipet.facts.model import NO_FACTS, FlowFacts, FunctionFacts, Line
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
-from sassan.ipet.loop_bounds import Inferred, Refutation
+from sassan.ipet.loop_bounds import Ending, Inferred, Refutation
 from sassan.ir import Function
 from sassan.warpcfg.externals import NEVER_RETURN
 from sassan.warpcfg.graph import External, WarpCfg
@@ -54,6 +54,8 @@ class LoopBounds:
     """The cost of each call of an external function with a fact, by its address; None where it is never made."""
     facts: FunctionFacts = NO_FACTS
     """What is known of the function beside the bounds of its loops; every name in them is in the graph."""
+    endings: tuple[Ending | None, ...] = ()
+    """What ends each loop without a bound, None where that is not known."""
 
 
 def check_functions(facts: FlowFacts, functions: Iterable[Function], *, changed: bool = False) -> None:
@@ -97,6 +99,7 @@ def bounds_of(
     advice = {result.head: result.advice for result in inferred if result.bound is None and result.advice}
     stated = dict(facts.external) if facts is not None else {}
     costs = dict.fromkeys(NEVER_RETURN) | stated
+    endings = {result.head: result.ended.ending for result in inferred if result.ended is not None}
     refuted = {result.head: result.refutation for result in inferred if result.refutation is not None}
     gaps = () if default is not None else tuple(_gap(header, advice.get(header, ""), refuted.get(header)) for header in without)
     gaps += tuple(_external_gap(external) for external in cfg.externals if external.name not in costs)
@@ -120,6 +123,7 @@ def bounds_of(
         tuple(by_loop[index].reason if index in by_loop else "" for index in range(len(headers))),
         tuple((external.address, costs[external.name]) for external in cfg.externals if external.name in costs),
         of_function,
+        tuple(endings.get(header) for header in headers),
     )
 
 

@@ -1,7 +1,8 @@
 """Loop bounds from the code itself, for a launch (docs/concepts/time.md, "Loop bounds")."""
 
+from sassan.ipet.loop_bounds.endings import Ending
 from sassan.ipet.loop_bounds.infer import Inference, Inferred, Refutation, infer, inference
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.ipet.loop_bounds.whole_run import whole_run
 
-__all__ = ["Inference", "Inferred", "Refutation", "check_bounds", "infer", "inference", "whole_run"]
+__all__ = ["Ending", "Inference", "Inferred", "Refutation", "check_bounds", "infer", "inference", "whole_run"]
