@@ -42,7 +42,11 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
 def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     archs = (left.function.arch, right.function.arch) if left.function.arch != right.function.arch else ("left", "right")
     columns = (
-        *(column for arch in archs for column in table.of_fields(ComparedBranchFields, (), heads={"branch": arch, "text": ""}).columns),
+        *(
+            column
+            for arch in archs
+            for column in table.of_fields(ComparedBranchFields, (), heads={"left": arch, "instruction": ""}).columns
+        ),
         Column("verdict"),
     )
     sides = [(pair.left.address, pair.left, pair.right, _verdict(pair)) for pair in comparison.pairs]
@@ -86,8 +90,8 @@ _of_branch, _of_pair, _of, _of_side = Declare[Branch](), Declare[Pair](), Declar
 class ComparedBranchFields(Record[Branch]):
     """A conditional branch or exit, all call contexts together."""
 
-    address = _of_branch(ADDRESS, "of the instruction", head="branch")
-    text = _of_branch(STRING, "of the instruction", head="text", widest=_LONGEST)
+    address = _of_branch(ADDRESS, "of the instruction", head="left")
+    text = _of_branch(STRING, "of the instruction", head="instruction", widest=_LONGEST)
     divergent = _of_branch(FLAG, "whether it may split the warp", head="diverges", shown=lambda branch: "yes" if branch.divergent else "no")
     reconverges = _of_branch(
         nullable(ADDRESS),
