@@ -29,7 +29,10 @@ from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import Place
 from sassan.products import Product
-from sassan.timing.rates import Tables, code_of, not_machine_code
+from sassan.timing.control import Control
+from sassan.timing.cycles import Cycles
+from sassan.timing.rates import NO_LATENCY, Tables, code_of, not_machine_code
+from sassan.timing.table import Table
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -42,6 +45,9 @@ _ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
 _EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
 """Those of loops that other threads end: who waits finds at once what it waits for, and nobody comes first."""
+_LATENCIES = {"fence": 600, "sleep": 1000}
+"""Cycles that are expected of latencies that no table has: nobody measured them; a fence waits for what L2 has not answered."""
+_LATENCY = 300
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
@@ -129,33 +135,57 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
     warp a scheduler takes.
     """
-    iterations = _expected_iterations(result)
-    made = prepared(_with_iterations(result, iterations) if iterations else result, recorded, frozenset(iterations))
+    iterations, latencies = _expected_iterations(result), _expected_latencies(result)
+    expected = _with_expectations(result, iterations, latencies) if iterations or latencies else result
+    made = prepared(expected, recorded, frozenset(iterations))
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
     known = made.estimate(policy=policy)
     texts = tuple(
         f"no bound is known of the loop at 0x{address:04x}: {count} back edges per entry are expected where runs do not count them"
         for address, count in iterations.items()
+    ) + tuple(
+        f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N" for name, cycles in latencies.items()
     )
     return EstimateResult(result, replace(known, assumptions=(*known.assumptions, *texts)), prepared=made)
 
 
+def _only_expected(result: AnalysisResult) -> bool:
+    """Say whether nothing is missing but what has an expectation: bounds of loops, and latencies."""
+    gaps = {gap.code for gap in result.wcet.gaps}
+    return bool(gaps) and gaps <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
+
+
 def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
-    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing, too."""
-    if {gap.code for gap in result.wcet.gaps} != {UNBOUNDED} or not result.settings.solve:
+    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
+    if not _only_expected(result):
         return _NOTHING
     heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
     endings = dict(zip(heads, result.bounds.endings, strict=True))
-    return {gap.address: _EXPECTED.get(endings.get(gap.address), _ITERATIONS) for gap in result.bounds.gaps}
+    return {gap.address: _EXPECTED.get(endings.get(gap.address), _ITERATIONS) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
 
 
-def _with_iterations(result: AnalysisResult, iterations: Mapping[int, int]) -> AnalysisResult:
-    """The analysis for an estimate, with expectations in the place of bounds."""
-    name, facts = result.function.name, result.settings.facts or FlowFacts("")
+def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
+    """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
+    costs = result.settings.costs
+    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY}
+    if not missing or not _only_expected(result) or not isinstance(costs, Control | Cycles | Table):
+        return {}
+    latencies = costs.tables.rates(result.function.arch).latencies
+    kinds = {kind.name for each in code_of(result.cfg) if each.address in missing and (kind := latencies.of(each.opcode)) is not None}
+    return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
+
+
+def _with_expectations(result: AnalysisResult, iterations: Mapping[int, int], latencies: Mapping[str, int]) -> AnalysisResult:
+    """The analysis for an estimate, with expectations in the place of bounds and latencies."""
+    name, settings = result.function.name, result.settings
+    facts = settings.facts or FlowFacts("")
     bounds = replace(result.bounds.facts, bounds=(*result.bounds.facts.bounds, *iterations.items()))
     others = tuple(each for each in facts.functions if each[0] != name)
-    settings = replace(result.settings, facts=replace(facts, functions=(*others, (name, bounds))))
+    costs = settings.costs
+    if isinstance(costs, Control | Cycles | Table):
+        costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
+    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs)
     return analyze(result.function, settings, result.file)
 
 

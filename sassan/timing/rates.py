@@ -16,6 +16,8 @@ from sassan.warpcfg.graph import WarpCfg
 FETCH = "instructions and constant operands are in their caches (a load of constants may miss); no operand waits for a register bank"
 ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
+NO_LATENCY = "no-latency"
+"""The gap of an instruction whose latency no table has."""
 _BARRIER = "barrier"
 _CLUSTER = "UCGABAR"
 
@@ -88,7 +90,7 @@ class Rates:
         if not self.cycles(instruction.opcode):
             kind = self.kind(instruction.opcode)
             hint = f": --latency {kind.name}=N gives the most cycles that it takes" if kind is not None else ""
-            return Gap(instruction.address, "no-latency", f"the latency of {instruction.opcode} is unknown{hint}")
+            return Gap(instruction.address, NO_LATENCY, f"the latency of {instruction.opcode} is unknown{hint}")
         if not self.interval(instruction.opcode):
             unit = self.unit(instruction.opcode)
             message = f"{instruction.opcode} needs unit '{unit}', which compute capability {self.machine.capability} does not have"
