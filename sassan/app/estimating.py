@@ -44,9 +44,9 @@ _SIDES = 4
 _ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
 _EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
-"""Those of loops that other threads end: who waits finds at once what it waits for, and nobody comes first."""
+"""Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
 _LATENCIES = {"fence": 600, "sleep": 1000}
-"""Cycles that are expected of latencies that no table has: nobody measured them; a fence waits for what L2 has not answered."""
+"""Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
 _LATENCY = 300
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}

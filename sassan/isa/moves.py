@@ -136,6 +136,11 @@ def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move,
     return tuple(_written(computes.of(instruction)))
 
 
+def reads_stack(instruction: Instruction) -> bool:
+    """Say whether an instruction may bring back what was stored in local memory."""
+    return instruction.opcode.partition(".")[0] == "LDL"
+
+
 _LINEAR = frozenset(
     {"add", "subtract", "multiply", "bit", "lane", "special", "constant", "float_halves", "masked", "negation", *ABOUT_OPERANDS}
 )

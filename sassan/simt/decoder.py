@@ -23,10 +23,12 @@ class TableDecoder:
     """The decoder by the opcode tables: `facts` are those of the tables.
 
     `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
+    `stack`: threads find again what they stored in their own memory; else that is drawn as all memory is.
     """
 
     facts: Callable[[Instruction], Facts | None]
     calls: frozenset[int] | None = None
+    stack: bool = False
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does.
@@ -38,7 +40,8 @@ class TableDecoder:
             raise _refused(instruction)
         condition = _condition(instruction, facts)
         if facts.flow in _QUIET:
-            return _operation(instruction, facts, condition)
+            local = local_operation(instruction, condition, _bits(facts.writes)) if self.stack else None
+            return local or _operation(instruction, facts, condition)
         if facts.flow is Flow.PUSH:
             if condition != ALWAYS or facts.target is None:
                 raise _refused(instruction)
@@ -86,9 +89,6 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
 
 def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> Operation | None:
     writes = _bits(facts.writes)
-    local = local_operation(instruction, condition, writes)
-    if local is not None:
-        return local
     if not writes:
         return None
     if facts.computes is NEVER_HOLDS:

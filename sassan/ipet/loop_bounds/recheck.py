@@ -94,7 +94,8 @@ def seen(
     `bounds` are what runs must be able to exceed, per loop. None where the machine has no rule for an instruction of the function.
     """
     try:
-        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
+        decoder = TableDecoder(facts_of, cfg.calls, stack=True)
+        code = control_slice(lower(cfg.function, decoder, [node.start for node in cfg.nodes]))
         place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
         chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]

@@ -18,7 +18,7 @@ from sassan.ipet.loop_bounds.step import Step
 from sassan.ipet.loop_bounds.values import Known, constant
 from sassan.ir import Instruction, Language, Register
 from sassan.isa.facts import Facts
-from sassan.isa.moves import WORD, Add, Frame, Load, Move, Store, moves
+from sassan.isa.moves import WORD, Add, Frame, Load, Move, Store, moves, reads_stack
 from sassan.values.patterns import SAME, Effect
 from sassan.warpcfg.graph import WarpCfg
 
@@ -89,11 +89,9 @@ class _Access(NamedTuple):
 
 def slots_of(cfg: WarpCfg, facts: Mapping[int, Facts], order: Sequence[int], successors: Sequence[Sequence[int]]) -> Slots:
     """Return the words of the stack that are read at known places, and what touches them."""
-    if cfg.function.language is Language.PTX:
-        return Slots()
+    if cfg.function.language is Language.PTX or not any(reads_stack(each) for node in cfg.nodes for each in node.instructions):
+        return NO_SLOTS
     lines = [[(each, facts[each.address], moves(each, facts[each.address].computes)) for each in node.instructions] for node in cfg.nodes]
-    if not any(isinstance(move, Load) for line in lines for _, _, done in line for move in done):
-        return Slots()
     accesses = _accesses(lines, _on_entry(lines, cfg.entry, order, successors))
     read = {word for row in accesses for each in row if isinstance(each.move, Load) for word in _words(each)}
     numbers = {place: FIRST + index for index, place in enumerate(sorted(read))}

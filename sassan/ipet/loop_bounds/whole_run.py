@@ -76,7 +76,7 @@ def whole_run(
     if warps * prod(launch.grid) > _WARPS:
         return None
     try:
-        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), [node.start for node in cfg.nodes]))
+        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), [node.start for node in cfg.nodes]))
         code = live_slice(code, {})
         run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 6)
         spots = _spots(launch.grid, warps)
