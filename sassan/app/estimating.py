@@ -1,7 +1,7 @@
 """The estimate of a function for the launch of its result."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
@@ -98,11 +98,11 @@ class Prepared:
 
 
 def prepared(
-    result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, expected: frozenset[int] = frozenset()
+    result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, expected: Mapping[int, int] = _NOTHING
 ) -> Prepared | tuple[Gap, ...]:
     """Return what the estimate of a result needs, or why there is none; `recorded` as in `estimated`.
 
-    `expected` are the heads of loops (addresses) of which a bound is an expectation.
+    `expected` are back edges per entry that are expected of loops, by the address of the head.
     """
     settings, cfg = result.settings, result.cfg
     gpu, blocks, known = settings.gpu, settings.launch.blocks, result.residency
@@ -117,7 +117,8 @@ def prepared(
     longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
     walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
-    seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
+    loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
+    seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
     ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
     if walked is None and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen)):
         return missing
@@ -137,7 +138,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     """
     iterations, latencies = _expected_iterations(result), _expected_latencies(result)
     expected = _with_expectations(result, iterations, latencies) if iterations or latencies else result
-    made = prepared(expected, recorded, frozenset(iterations))
+    made = prepared(expected, recorded, iterations)
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
     known = made.estimate(policy=policy)
@@ -251,7 +252,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return block_barriers(result.cfg, result.isa.facts).gaps
 
 
-def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: frozenset[int]) -> frozenset[int]:
+def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
     if source is Source.RECORDED:
         return frozenset()

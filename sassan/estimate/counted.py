@@ -1,8 +1,9 @@
 """How often warps of a launch visit each node: counted where they were run to their end, and what is assumed of the others."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ _WHOLE = 2
 """Visits of the head of a loop, of which one iteration is over."""
 _ROLE = 0.25
 """The part of its instructions that a warp executes in loops of its own, where it has a role of its own."""
+NOTHING: Mapping[int, int] = MappingProxyType({})
+"""No loop with an expectation."""
 Figures = npt.NDArray[np.float64]
 Role = tuple[int, ...]
 """The loops that some warps of a block run, and others never do."""
@@ -36,9 +39,10 @@ class Counted:
     roles: tuple[Role, ...] = ()
 
 
-def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> Counted:
+def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], expected: Mapping[int, int] = NOTHING) -> Counted:
     """Return how often a warp visits each node. A warp that was cut goes on as on the longest path (`worst`: by edges).
 
+    `expected` are the back edges per entry of loops (by number) which drawn contents of memory say nothing of: no more are counted.
     Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
     """
     short = done & ~watch.leapt
@@ -59,6 +63,9 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> 
                 nodes, loops = completed.guessed(warp)
                 assumed |= nodes
                 cut |= loops
+    entries = watch.entries.astype(np.float64)
+    for loop, iterations in sorted(expected.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
+        _cap(watch.cfg, visits, entries, loop, iterations)
     decided = {node for warp, copy in chosen.pairs for node in np.flatnonzero(watch.visits[:, warp] != watch.visits[:, copy]).tolist()}
     assumed |= decided
     mean = visits[:, stands].sum(axis=1) / max(1, int(stands.sum()))
@@ -71,6 +78,16 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int]) -> 
         frozenset(cut),
         _roles(watch.cfg, visits, blocks, first),
     )
+
+
+def _cap(cfg: WarpCfg, visits: Figures, entries: Figures, loop: int, iterations: int) -> None:
+    """Let warps visit a loop, and all that is inside, no more often than so many back edges per entry say."""
+    nodes = list(cfg.loops[loop].nodes)
+    most = entries[loop] * (iterations + 1)
+    factor = np.minimum(1.0, most / np.maximum(visits[cfg.loops[loop].head], 1.0))
+    visits[nodes] *= factor
+    inside = [index for index, other in enumerate(cfg.loops) if index != loop and set(other.nodes) < set(nodes)]
+    entries[inside] *= factor
 
 
 def trips(cfg: WarpCfg, worst: Sequence[int]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from math import prod
 from sassan.errors import SassanError
 from sassan.estimate.accesses.footprint import footprint, parts
 from sassan.estimate.accesses.touched import Touched, touched
-from sassan.estimate.counted import Counted, counted, trips
+from sassan.estimate.counted import NOTHING, Counted, counted, trips
 from sassan.estimate.needed import numbers_needed
 from sassan.estimate.warps import run, sample
 from sassan.estimate.watch import Key
@@ -31,10 +31,17 @@ class Observed:
     parts: float = 0.0
 
 
-def observed(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, worst: Sequence[int], kept: float
+def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launch: Launch,
+    worst: Sequence[int],
+    kept: float,
+    expected: Mapping[int, int] = NOTHING,
 ) -> Observed | None:
     """Return what warps of a launch do; `worst`: how often the longest path takes each edge; `kept`: sectors of a warp that L1 keeps.
+
+    `expected` is that of `counted`.
 
     None where a number among the arguments is not known that decides a branch or an address, or the machine has no rule for an instruction.
     """
@@ -49,4 +56,4 @@ def observed(
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
-    return Observed(counted(watch, done, chosen, worst), touches, bytes_of_all, parts(watch, chosen, drawn))
+    return Observed(counted(watch, done, chosen, worst, expected), touches, bytes_of_all, parts(watch, chosen, drawn))
