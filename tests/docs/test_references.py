@@ -63,7 +63,7 @@ def test_every_paper_that_is_cited_stands_in_the_bibliography():
 
 def test_a_proof_has_the_number_that_is_cited():
     numbers = {page.name: found.group(1) for page in (DOCS / "proofs").glob("*.md") if (found := re.match(r"# Proof (\d+):", page.read_text("utf-8")))}
-    assert sorted(numbers.values()) == [str(number + 1) for number in range(len(numbers))]
+    assert sorted(map(int, numbers.values())) == [number + 1 for number in range(len(numbers))]
     cited = [found for page in markdown() for found in re.findall(r"\[Proof (\d+)\]\([^)]*?([\w-]+\.md)", page.read_text("utf-8"))]
     assert len(cited) > 5
     assert [one for one in cited if numbers.get(one[1]) != one[0]] == []

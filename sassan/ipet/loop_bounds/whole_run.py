@@ -1,7 +1,8 @@
 """Loop bounds of a launch by running all of its warps: where indices, parameters and known contents of memory decide iterations.
 
 The part of the program that decides where control goes is run for every thread of the grid on the concrete SIMT machine, which follows
-which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen.
+which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen
+(docs/proofs/runs-of-a-launch.md).
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
