@@ -127,7 +127,7 @@ class Certainty:
             # Which lanes execute it says what all of them get.
             whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
-                whole &= ~(at.executing & self._absent(rows)).any(axis=1)
+                whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
         touched = np.ones_like(executing) if operation.broadcast else executing | (at.executing & ~guard)
         for register in operation.writes:
@@ -150,7 +150,9 @@ class Certainty:
         word = (known & how.whole).astype(np.uint32)
         for place in range(len(inputs) - how.base + how.zeros):
             self._local.store(rows, executing, address + np.uint32(4 * place), word)
-        self._lost[rows] |= (at.executing & ~(sure & self._certain_base(operation, how, rows))).any(axis=1)
+        # A part of a word changes one that is found at another address.
+        sure = sure & self._certain_base(operation, how, rows) & how.whole
+        self._lost[rows] |= (at.executing & ~sure).any(axis=1)
         return known
 
     def _certain_base(self, operation: Operation, how: Local, rows: Rows) -> Truth:
@@ -247,6 +249,16 @@ class Certainty:
     def _loop_of(self, branch: int) -> frozenset[int]:
         detour = self._detour_of(branch)
         return detour.loop if detour is not None else frozenset()
+
+
+def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> Truth:
+    """Return in which warps all executing lanes read the same: which of them comes first then decides nothing (G)."""
+    out = np.ones(len(executing), np.bool_)
+    first = executing.argmax(axis=1)
+    for register, words in zip((*operation.gathered, *operation.reads), inputs, strict=True):
+        if register not in ONE_COPY:
+            out &= ((words == words[np.arange(len(words)), first][:, None]) | ~executing).all(axis=1)
+    return out
 
 
 def _escapes(code: Code) -> bool:

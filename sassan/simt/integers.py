@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sassan.ir import Constant
 from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work
@@ -24,6 +25,11 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
+
+
+def _reads_drawn_constant(operation: Operation) -> bool:
+    """Say whether an operation reads a bank of constants that no launch gives: their words are drawn, once for each."""
+    return any(isinstance(operand, Constant) and operand.bank != 0 for operand in operation.instruction.operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,8 @@ class Integers:
         """Return what `outputs` does, and in which lanes nothing of it was drawn."""
         known, where = self._loaded(operation, inputs, at) or (self.computed(operation, inputs, at), True)
         if np.all(where) and known.keys() >= set(operation.writes):
-            return tuple(known[register].astype(np.uint32) for register in operation.writes), where
+            sure = False if _reads_drawn_constant(operation) else where
+            return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         words: list[Words] = []
         for place, register in enumerate(operation.writes):

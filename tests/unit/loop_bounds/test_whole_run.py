@@ -94,6 +94,20 @@ def test_a_spilled_word_comes_back():
     assert edges(f"{other}{loop('R6')}EXIT") is None
 
 
+def test_a_part_of_a_word_that_is_stored_makes_local_memory_unknown():
+    start = "MOV R1, c[0x0][0x28]\nMOV R6, 0x7\nSTL [R1+0x10], R6\nMOV R7, 0xff"
+    assert edges(f"{start}\nSTL.U8 [R1+0x11], R7\nLDL R6, [R1+0x10]{loop('R6')}EXIT") is None
+
+
+def test_constants_that_no_launch_gives_decide_nothing():
+    assert edges(f"MOV R6, c[0x3][0x10]\nLOP3.LUT R6, R6, 0x7, RZ, 0xc0, !PT{loop('R6')}EXIT") is None
+
+
+def test_one_copy_for_the_warp_is_certain_where_what_it_is_computed_of_is():
+    assert edges(f"S2UR UR4, SR_CTAID.X\nUIADD3 UR4, UR4, 0x3, URZ{loop('UR4')}EXIT") == (3,)
+    assert edges(f"S2R R6, SR_TID.X\nR2UR UR4, R6{loop('UR4')}EXIT") is None
+
+
 DATA = f"{LOAD}LDG.E R7, [R2.64]\nISETP.NE.AND P1, PT, R7, RZ, PT\n"
 
 
