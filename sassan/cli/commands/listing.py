@@ -95,7 +95,9 @@ def listing(
         if json:
             document.show([fields.document(ListingFields, ListedFunction(*each)) for each in listings], inputs.refused)
         elif csv:
-            sheet.of_parts(HeadFields, InstructionFields, ((each, each.shown.rows) for each in (ListedFunction(*one) for one in listings)))
+            sheet.of_parts(
+                HeadFields, InstructionFields, ((each, each.shown.rows) for each in (ListedFunction(*listed) for listed in listings))
+            )
         else:
             for selected, settings, shown in listings:
                 _text(selected, settings.launch, shown.rows, sources, agreement=agreement, live=live)

@@ -136,8 +136,8 @@ def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
         and (places.factor, places.range.constant) == (-1, _LAST_PLACE)
         and not is_signed
     ):
-        one = ranges.shift_right(step.range(a), step.range(places), is_signed=False)
-        return Value(Symbol(one, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+        power = ranges.shift_right(step.range(a), step.range(places), is_signed=False)
+        return Value(Symbol(power, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
     count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
     if count is not None and count <= _LAST_PLACE and quotient is not None and (a.factor, a.range.constant) == (1, 0) and not is_signed:

@@ -55,15 +55,15 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     line = [writer for node in nodes for writer in flows.writers[node]]
     deciding = [writer for writer in line if writer.written & part.behind.get(writer.instruction.address, 0)]
     draws = _first(line, _ATOMICS)
-    for ending, found in (
+    for ending, instruction in (
         (Ending.SWAP, next((each.instruction for each in deciding if _base(each) in _ATOMICS and "CAS" in _modifiers(each)), None)),
         (Ending.PHASE, _first(deciding, frozenset({"SYNCS"}))),
         (Ending.VOTE, _first(deciding, _VOTES)),
         (Ending.DRAW, _first(deciding, _ATOMICS)),
         (Ending.DRAW, draws if _first(deciding, frozenset({"LDS"})) is not None else None),
     ):
-        if found is not None:
-            return _of(ending, found)
+        if instruction is not None:
+            return _of(ending, instruction)
     # A limit that is read again in each iteration is no wait.
     counts = part.before[flows.cfg.loops[loop].head] & reduce(or_, (writer.written for writer in line), 0)
     loads = [(each, _behind(flows, nodes, each)) for each in deciding if _base(each) in _LOADS]
@@ -77,8 +77,8 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     return None
 
 
-def _of(ending: Ending, found: Instruction) -> Ended:
-    return Ended(ending, found.opcode.partition(".")[0], found.address)
+def _of(ending: Ending, instruction: Instruction) -> Ended:
+    return Ended(ending, instruction.opcode.partition(".")[0], instruction.address)
 
 
 def _base(writer: Writer) -> str:

@@ -232,8 +232,8 @@ class _Search:
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
     def _over_ones(self, head: int, start: State, firsts: Sequence[State], back: Sequence[State]) -> LoopBound | None:
-        found = ones_bound(head, start, firsts, back)
-        return None if found is None else replace(found[1], reason=f"{self.name(found[0])} {found[1].reason}")
+        counted = ones_bound(head, start, firsts, back)
+        return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg

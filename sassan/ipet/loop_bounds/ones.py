@@ -68,7 +68,7 @@ def _has_more(state: State, symbol: Symbol) -> bool:
     """Say whether a path has found that a word is not its highest one alone."""
     pairs = [(atom.left, atom.right) for atom in state.atoms if atom.relation == NOT_EQUAL]
     plain = [(a.symbol, b.symbol) for a, b in pairs if (a.factor, a.range.constant, b.factor, b.range.constant) == (1, 0, 1, 0)]
-    return any(whole is symbol and one is not None and one.one_of is symbol for a, b in plain for whole, one in ((a, b), (b, a)))
+    return any(whole is symbol and bit is not None and bit.one_of is symbol for a, b in plain for whole, bit in ((a, b), (b, a)))
 
 
 def _ones(state: State, value: Value) -> int:

@@ -138,6 +138,7 @@ OWN_FILES = {
     "sassan.executor.dask": "of this package",
     "sassan.frontend.cubin.extract": "in a private folder",
     "sassan.frontend.grammar": "of this package",
+    "sassan.launches.data": "an entry of an archive that is in memory",
     "sassan.record.devices": "of this package",
     "sassan.record.images": "in a private folder",
     "sassan.record.library": "of this package",
