@@ -13,7 +13,7 @@ from sassan.ir import Function, Language
 from sassan.isa.languages import isa_of
 from sassan.launches import Launches, ProgramLaunch
 from sassan.launches.memory import DeviceMemory, Range
-from sassan.machine.launch import Launch
+from sassan.machine.launch import Launch, Shape
 from sassan.machine.parameters import places
 
 _STORES = frozenset(("STG", "ST", "RED", "REDG", "UREDGR", "ATOM", "ATOMG"))
@@ -31,7 +31,7 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
     if not recording.data:
         return recording
     memory = DeviceMemory(recording.data)
-    stores: dict[int, frozenset[int] | None] = {}
+    stores: dict[tuple[int, Shape], frozenset[int] | None] = {}
     met: dict[int, set[str]] = {}
     rows: list[ProgramLaunch] = []
     for launch in recording.launches:
@@ -41,9 +41,10 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
         if isinstance(place, Gap):
             ranges = None
         else:
-            if place not in stores:
-                stores[place] = stored_through(functions[place][1], launch)
-            ranges = _ranges(functions[place][1], launch, stores[place])
+            key = place, launch.block
+            if key not in stores:
+                stores[key] = stored_through(functions[place][1], launch.block)
+            ranges = _ranges(functions[place][1], launch, stores[key])
         contents = memory.contents(ranges) if ranges is not None else None
         if contents is not None and not isinstance(place, Gap):
             known = met.setdefault(place, set())
@@ -58,11 +59,14 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
     return replace(recording, launches=tuple(rows))
 
 
-def stored_through(function: Function, launch: ProgramLaunch) -> frozenset[int] | None:
-    """Return the pointers through which a kernel may store, by their place in constant bank 0; None where that is unknown."""
+def stored_through(function: Function, block: Shape) -> frozenset[int] | None:
+    """Return the pointers through which a kernel may store, by their place in constant bank 0; None where that is unknown.
+
+    It holds for every grid of such blocks, whatever the arguments are.
+    """
     if function.language is Language.PTX:
         return None
-    settings = Settings(launch=Launch(launch.block, launch.grid))
+    settings = Settings(launch=Launch(block))
     try:
         cfg, isa = explored(function, isa_of(function, settings.letters), settings)
         values = launched(cfg, isa, settings)
@@ -92,8 +96,8 @@ def _ranges(function: Function, launch: ProgramLaunch, stores: frozenset[int] | 
     out: list[Range] = []
     for place in stores:
         argument = by_place.get(place)
-        if argument is None:
-            return None
+        if argument is None or (argument.value and argument.buffer is None):
+            return None  # memory that the recording does not know: just behind a buffer, or of another allocator
         if argument.buffer is not None:
             first = argument.value - argument.buffer.offset
             out.append((first, first + argument.buffer.size))
