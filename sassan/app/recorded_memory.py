@@ -32,31 +32,36 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
         return recording
     memory = DeviceMemory(recording.data)
     stores: dict[tuple[int, Shape], frozenset[int] | None] = {}
-    met: dict[int, set[str]] = {}
+    met: dict[str, set[str]] = {}
     rows: list[ProgramLaunch] = []
     for launch in recording.launches:
         for write in launch.writes:
             memory.write(write)
         place = kernel_of(functions, launch)
-        if isinstance(place, Gap):
-            ranges = None
-        else:
-            key = place, launch.block
-            if key not in stores:
-                stores[key] = stored_through(functions[place][1], launch.block)
-            ranges = _ranges(functions[place][1], launch, stores[key])
+        ranges = None if isinstance(place, Gap) else _stored(functions, place, launch, stores)
         contents = memory.contents(ranges) if ranges is not None else None
-        if contents is not None and not isinstance(place, Gap):
-            known = met.setdefault(place, set())
-            if len(known) < _MOST_CONTENTS or contents.digest in known:
-                known.add(contents.digest)
-                launch = replace(launch, contents=contents)  # noqa: PLW2901 - the same launch
+        known = met.setdefault(launch.kernel, set())
+        if contents is not None and (len(known) < _MOST_CONTENTS or contents.digest in known):
+            known.add(contents.digest)
+            launch = replace(launch, contents=contents)  # noqa: PLW2901 - the same launch
         rows.append(launch)
         if ranges is None:
             memory.clear()
         for first, end in ranges or ():
             memory.forget(first, end)
     return replace(recording, launches=tuple(rows))
+
+
+def _stored(
+    functions: Sequence[tuple[str, Function]], place: int, launch: ProgramLaunch, stores: dict[tuple[int, Shape], frozenset[int] | None]
+) -> list[Range] | None:
+    """Return the buffers to which a launch may store, None where that is unknown; `stores` keeps what kernels store through."""
+    if launch.count > 1 and any(write.source is not None for write in launch.writes):
+        return None  # from the second launch on, the copies move what the one before has stored
+    key = place, launch.block
+    if key not in stores:
+        stores[key] = stored_through(functions[place][1], launch.block)
+    return _ranges(functions[place][1], launch, stores[key])
 
 
 def stored_through(function: Function, block: Shape) -> frozenset[int] | None:
@@ -96,9 +101,8 @@ def _ranges(function: Function, launch: ProgramLaunch, stores: frozenset[int] | 
     out: list[Range] = []
     for place in stores:
         argument = by_place.get(place)
-        if argument is None or (argument.value and argument.buffer is None):
-            return None  # memory that the recording does not know: just behind a buffer, or of another allocator
-        if argument.buffer is not None:
-            first = argument.value - argument.buffer.offset
-            out.append((first, first + argument.buffer.size))
+        if argument is None or argument.buffer is None:
+            return None  # no pointer, or memory that the recording does not know: just behind a buffer, or of another allocator
+        first = argument.value - argument.buffer.offset
+        out.append((first, first + argument.buffer.size))
     return out

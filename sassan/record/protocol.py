@@ -16,7 +16,8 @@ _OCCUPANCY_QUERY = struct.Struct("=QII")
 _LAUNCH = struct.Struct("=Q16I")
 _PARAMETER = struct.Struct("=II")
 _NAME = 64
-HOST = (1, 2)
+MANAGED = 1
+HOST = (MANAGED, 2)
 """Kinds of memory that the host holds or that moves between host and GPU: MANAGED_MEMORY and HOST_MEMORY of core.h."""
 
 

@@ -137,7 +137,7 @@ class Recorder:
                 case "A":
                     address, size, kind_of = protocol.block(payload)
                     process.memory.add(address, size, host=kind_of in protocol.HOST)
-                    process.transfers.allocated(address, size)
+                    process.transfers.allocated(address, size, managed=kind_of == protocol.MANAGED)
                 case "F":
                     process.memory.remove(protocol.block(payload)[0])
                 case "I":
@@ -215,7 +215,7 @@ class Recorder:
         if len(self._launching) == _SEVERAL:
             self._note("several processes launched kernels: what they wrote into memory is not kept")
         writes = process.transfers.taken()
-        if process.last == (payload, len(self._rows) - 1) and writes in {(), self._rows[-1].writes}:
+        if process.last == (payload, len(self._rows) - 1) and _repeats(writes, self._rows[-1]):
             self._counts[-1] += 1
             return
         if len(self._rows) == self._most:
@@ -223,8 +223,9 @@ class Recorder:
             return
         raw = protocol.launch(payload)
         row = self._row(process, raw, writes)
+        process.transfers.launched(host=_reaches_host(process.memory, raw))
         self._size += _ROW + _ARGUMENT * (len(row.arguments or ()) + len(writes)) + 2 * len(payload)
-        if self._rows and self._rows[-1] in {row, replace(row, writes=self._rows[-1].writes) if not writes else row}:
+        if self._rows and replace(row, writes=self._rows[-1].writes) == self._rows[-1] and _repeats(writes, self._rows[-1]):
             self._counts[-1] += 1
         elif self._size > LIMIT:
             self._end_early(f"the file would be larger than {LIMIT // 1024 // 1024} MiB")
@@ -259,6 +260,19 @@ class Recorder:
     def _note(self, text: str) -> None:
         if len(self._notes) < _MOST_NOTES:
             self._notes[text] = None
+
+
+def _repeats(writes: tuple[MemoryWrite, ...], launch: ProgramLaunch) -> bool:
+    """Say whether a launch after these writes finds what the one before found: nothing was written, or the same bytes once more."""
+    copies = any(write.source is not None for write in (*writes, *launch.writes))
+    return not writes or (writes == launch.writes and not copies)
+
+
+def _reaches_host(memory: Memory, raw: RawLaunch) -> bool:
+    """Say whether an argument, or a part of one, points to memory of the host."""
+    pieces = (data[at : at + _POINTER] for _, data in raw.arguments or () for at in range(0, len(data) - _POINTER + 1, _POINTER))
+    buffers = (memory.buffer(int.from_bytes(piece, "little")) for piece in pieces)
+    return any(buffer is not None and buffer.host for buffer in buffers)
 
 
 def _argument(memory: Memory, offset: int, data: bytes) -> Argument:

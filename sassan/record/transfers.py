@@ -15,14 +15,19 @@ _MOST_RANGES = 2_000
 
 @dataclass(slots=True)
 class Transfers:
-    """The writes of a process since its last launch, where memory was written before, and where results were read back to."""
+    """The writes of a process since its last launch, and where memory was written before."""
 
     writes: list[MemoryWrite] = field(default_factory=list[MemoryWrite])
+    derived: bool = False
+    """Whether the program may have seen what kernels wrote: zeros here, and on a GPU something else, and so all that it computes since."""
+    _launched: bool = False
+    _managed: bool = False
     _written: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
-    _read: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
-    def allocated(self, address: int, size: int) -> None:
+    def allocated(self, address: int, size: int, *, managed: bool) -> None:
         """Note an allocation: memory that was written before, and freed, holds nothing that is known."""
+        self._managed |= managed
+        self.derived |= managed and self._launched
         if len(self._written) == _MOST_RANGES or _meets(self._written, address, size):
             self.writes.append(MemoryWrite(address, size))
 
@@ -32,14 +37,14 @@ class Transfers:
         if len(self._written) < _MOST_RANGES:
             self._written.add((write.address, write.address + write.size))
 
-    def read_back(self, host: int, size: int) -> None:
-        """Note that device memory was copied to host memory."""
-        if len(self._read) < _MOST_RANGES:
-            self._read.add((host, host + size))
+    def launched(self, *, host: bool) -> None:
+        """Note a launch; `host`: it may store to memory that the host reads without a copy."""
+        self._launched = True
+        self.derived |= host or self._managed
 
-    def is_result(self, host: int, size: int) -> bool:
-        """Say whether host memory may hold what kernels wrote, which no kernel did here."""
-        return len(self._read) == _MOST_RANGES or _meets(self._read, host, size)
+    def read_back(self) -> None:
+        """Note that device memory was copied to host memory."""
+        self.derived |= self._launched
 
     def taken(self) -> tuple[MemoryWrite, ...]:
         """Return the writes so far, and forget them."""
@@ -59,7 +64,7 @@ class KeptData:
     def transfer(self, to: Transfers, kind: str, raw: RawTransfer) -> None:
         """Note a message of the stand-in library: written (D), copied (M), filled (S) or read back (B)."""
         if kind == "B":
-            to.read_back(raw.source, raw.size)
+            to.read_back()
         elif kind == "M":
             to.add(MemoryWrite(raw.target, raw.size, source=raw.source if raw.known else None))
         elif kind == "S":
@@ -68,7 +73,7 @@ class KeptData:
             data = value.to_bytes(4, "little")[:element] * (raw.size // element) if known else b""
             to.add(MemoryWrite(raw.target, raw.size, self._name(data)))
         else:
-            known = len(raw.data) == raw.size and not to.is_result(raw.source, raw.size)
+            known = len(raw.data) == raw.size and not to.derived
             to.add(MemoryWrite(raw.target, raw.size, self._name(raw.data) if known else ""))
 
     def _name(self, data: bytes) -> str:

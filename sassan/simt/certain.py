@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.analysis.graph import immediate_dominators
+from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
-from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity, number
+from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.memory import LocalMemory
 from sassan.simt.values import LANES, ONE_COPY, Moment, Rows, Truth, Words
 
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
-_STACK = number("R", 1)
 _GENERIC = frozenset({"ST", "ATOM"})
 """Stores that may change local memory and are no plain store of it."""
 _FREE, _NEVER = -1, -2
@@ -43,6 +43,7 @@ class Sides:
     blocks: frozenset[int]
     registers: frozenset[int]
     stores: bool
+    branches: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,11 @@ class Certainty:
     loops: Sequence[frozenset[int]]
     heads: Sequence[int]
     results: Callable[[Operation, tuple[Words, ...], Moment], tuple[tuple[Words, ...], Truth | bool]]
-    words: Truth = field(init=False)
     open: set[int] = field(default_factory=set[int])
+    torn: set[int] = field(default_factory=set[int])
+    """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
+    another one has to be repeated with it."""
+    words: Truth = field(init=False)
     _until: npt.NDArray[np.int32] = field(init=False)
     _left: dict[int, Truth] = field(default_factory=dict[int, Truth])
     """Lanes that may have left a loop by a branch, whose other side is long, and are still inside."""
@@ -83,6 +87,7 @@ class Certainty:
     """Branches that were taken, or not, by words that are not certain."""
     _sides: dict[frozenset[int], Sides] = field(default_factory=dict[frozenset[int], Sides])
     _detours: dict[int, Detour | None] = field(default_factory=dict[int, Detour | None])
+    _alive: Truth = field(init=False)
     _local: LocalMemory = field(init=False)
     _lost: Truth = field(init=False)
     _where: Mapping[int, int] = field(init=False)
@@ -92,13 +97,18 @@ class Certainty:
         """Start with nothing certain."""
         self.words = np.zeros((len(self.code.registers), self.runs, LANES), np.bool_)
         self._until = np.full((self.runs, LANES), _FREE, np.int32)
+        self._alive = np.zeros((self.runs, LANES), np.bool_)
         self._local = LocalMemory(self.runs)
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
 
-    def entered(self, block: int, rows: Rows, active: Truth) -> None:
-        """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again."""
+    def entered(self, block: int, rows: Rows, active: Truth, alive: Truth) -> None:
+        """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again.
+
+        `alive` are the lanes that have not exited.
+        """
+        self._alive[rows] = alive
         outside = {branch: active & lanes[rows] for branch, lanes in self._left.items() if block not in self._loop_of(branch)}
         self._apart(rows, outside)
         for branch, lanes in self._short.items():
@@ -119,8 +129,6 @@ class Certainty:
         for register in (*operation.gathered, *operation.reads):
             words = self.words[self._where[register], rows]
             known = known & (~(executing & ~words).any(axis=1, keepdims=True) if register in gathered else words)
-        if operation.writes == (_STACK,) and not operation.reads:
-            known = path & guard  # where the stack begins: no more than a name
         if isinstance(operation.exact, Local):
             known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
         if operation.broadcast or gathered:
@@ -129,7 +137,12 @@ class Certainty:
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
                 whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
-        touched = np.ones_like(executing) if operation.broadcast else executing | (at.executing & ~guard)
+        maybe = executing | (at.executing & ~guard)
+        touched = np.broadcast_to(maybe.any(axis=1, keepdims=True), maybe.shape) if operation.broadcast else maybe
+        if operation.broadcast and (maybe.any(axis=1) & (executing != self._alive[rows]).any(axis=1)).any():
+            # Which side of a branch writes last is open, and so is what other lanes read meanwhile.
+            self.torn.update(operation.writes)
+        known = known & (not self.torn.intersection(operation.writes))
         for register in operation.writes:
             place = self._where[register]
             self.words[place, rows] = np.where(touched, known, self.words[place, rows])
@@ -167,12 +180,18 @@ class Certainty:
         if control is None:
             return taken
         rows = at.rows
+        moved = control.moves.register if control.moves is not None else None
+        if moved is not None and moved in self._where:
+            self.words[self._where[moved], rows] = False  # which threads are in a barrier depends on who came first
         sure = self._tested(control.condition, rows)
         for register in control.selector:
             sure &= self.words[self._where[register], rows]
+        if control.flow is Flow.INDIRECT_BRANCH:
+            sure = np.zeros_like(sure)  # its target is drawn
         if control.unity is not Unity.EACH:
+            shared = all(test.register in ONE_COPY for test in control.condition.tests)
             sure = np.broadcast_to(~(at.executing & ~sure).any(axis=1, keepdims=True), sure.shape)
-            sure = sure & (control.unity is not Unity.OPEN) & (self._until[rows] == _FREE).all(axis=1)[:, None]
+            sure = sure & (control.unity is not Unity.OPEN) & shared & (self._until[rows] == _FREE).all(axis=1)[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
             return taken
@@ -217,8 +236,12 @@ class Certainty:
         # A lane that might be elsewhere already, before it leaves a loop that it might have left already, is followed no further.
         astray = bool((lanes & (until != _FREE)).any())
         self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, _NEVER), until)
-        self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks)
+        self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks or self._is_around(sides, index))
         self._spoil(_everything(self.code) if astray else sides, rows, lanes)
+
+    def _is_around(self, sides: Sides, loop: int) -> bool:
+        """Say whether branches inside a loop meet at its head: one of their sides may be a back edge, and the other enter it anew."""
+        return self.heads[loop] == sides.meet and not self.loops[loop].isdisjoint(sides.branches)
 
     def _spoil(self, sides: Sides, rows: Rows, lanes: Truth) -> None:
         """Forget what these lanes may have written on any side of some branches."""
@@ -264,7 +287,19 @@ def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> T
 def _escapes(code: Code) -> bool:
     """Say whether something may change local memory that is no plain store of it."""
     calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
-    return calls or any(instruction.opcode.partition(".")[0] in _GENERIC for instruction in code.function.instructions)
+    return calls or any(
+        instruction.opcode.partition(".")[0] in _GENERIC or _is_unfollowed_store(instruction) for instruction in code.function.instructions
+    )
+
+
+def _is_unfollowed_store(instruction: Instruction) -> bool:
+    """Say whether a store to local memory has an address of a form that is not followed."""
+    if instruction.opcode.partition(".")[0] not in {"STL", "LDL"}:
+        return False
+    places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
+    plain = [place for place in places if not place.descriptor and not place.modifiers and not place.prefix]
+    registers = [register for place in plain for register in place.base]
+    return not plain or any(register.negated or set(register.modifiers) - {"reuse"} for register in registers)
 
 
 def _after(code: Code) -> Sequence[frozenset[int]] | None:
@@ -277,6 +312,17 @@ def _after(code: Code) -> Sequence[frozenset[int]] | None:
             if target >= 0:
                 resumed.setdefault(tag, set()).add(target)
     return [_next(block, block.control, resumed) for block in code.blocks]
+
+
+def with_side_entries(code: Code, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:
+    """Return the numbers of the loops that threads may enter elsewhere than at their heads: which way they come may decide a back edge."""
+    after = _after(code)
+    return {
+        index
+        for index, (loop, head) in enumerate(zip(loops, heads, strict=True))
+        if after is not None
+        and any(each in loop and each != head for block in range(len(after)) if block not in loop for each in after[block])
+    }
 
 
 def _next(block: Block, control: Control | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
@@ -300,7 +346,7 @@ def _sides(code: Code, after: Sequence[frozenset[int]] | None, branches: frozens
     operations = [operation for block in blocks for operation in code.blocks[block].operations]
     registers = frozenset(register for operation in operations for register in operation.writes)
     stores = any(isinstance(operation.exact, Local) and operation.exact.store for operation in operations)
-    return Sides(meet, blocks, registers, stores)
+    return Sides(meet, blocks, registers, stores, branches)
 
 
 def _everything(code: Code) -> Sides:
@@ -353,6 +399,8 @@ def _detour(code: Code, after: Sequence[frozenset[int]], branch: int, meet: int,
     around = [loop for loop in known.loops if branch in loop and (there in loop) != (block.follow in loop)]
     if around:
         loop = max(around, key=len)
+        if meet in loop:
+            return None  # the side that leaves comes back: what follows is not behind the loop
         stays = there in loop
         return Detour(stays, loop, short=not has_loop[not stays])
     again = any(

@@ -69,6 +69,8 @@ def _multiply(work: Work) -> None:
         raise UnknownError
     a, b = work.word(left), work.word(right)
     if modifiers & {"HI", "WIDE"}:
+        if "X" in modifiers:
+            raise UnknownError
         pair = work.word(addend) | work.word(addend, 1) << np.uint64(32)
         whole = (numbers(a, work.signed).view(np.uint64) * numbers(b, work.signed).view(np.uint64)) + pair
         if "WIDE" in modifiers:

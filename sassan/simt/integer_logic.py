@@ -129,6 +129,7 @@ def _all_or_none(truth: Truth) -> Longs:
 def _set_float(work: Work) -> None:
     if "BF" in work.modifiers:
         raise UnknownError
+    work.drawn = True
     draw = stir(stir(work.place.salt[work.rows], np.uint32(work.instruction.address))[:, None], np.arange(LANES, dtype=np.uint32))
     work.put(work.instruction.operands[0], _all_or_none(np.asarray(draw & np.uint32(8) != 0)))
 

@@ -51,6 +51,8 @@ class Work:
     rows: Rows
     inputs: Mapping[int, Words]
     out: dict[int, Longs]
+    drawn: bool = False
+    """Whether a part of what it reads or writes is drawn."""
 
     @property
     def modifiers(self) -> set[str]:
@@ -72,6 +74,7 @@ class Work:
             case Immediate(value=int() as value, modifiers=()):
                 return self.full((value >> 32 * half) & _WORD)
             case Constant(bank=int() as bank, base=(), modifiers=(), absolute=False) if bank:
+                self.drawn = True
                 drawn = stir(self.place.salt[self.rows], np.uint32(key(f"c[{bank}][{operand.offset + 4 * half}]")))
                 return self._sign(self._all(drawn), operand.negated, operand.inverted)
             case Constant(bank=0, modifiers=()) if not operand.absolute:

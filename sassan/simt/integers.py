@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sassan.ir import Constant
 from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work
@@ -25,11 +24,6 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
-
-
-def _reads_drawn_constant(operation: Operation) -> bool:
-    """Say whether an operation reads a bank of constants that no launch gives: their words are drawn, once for each."""
-    return any(isinstance(operand, Constant) and operand.bank != 0 for operand in operation.instruction.operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +76,11 @@ class Integers:
 
     def results(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[tuple[Words, ...], Truth | bool]:
         """Return what `outputs` does, and in which lanes nothing of it was drawn."""
-        known, where = self._loaded(operation, inputs, at) or (self.computed(operation, inputs, at), True)
+        work = self._computed(operation, inputs, at)
+        known, where = self._loaded(operation, inputs, at) or (work.out, True)
         if np.all(where) and known.keys() >= set(operation.writes):
-            sure = False if _reads_drawn_constant(operation) else where
+            # Rules of floating point leave roundings and what is no number open.
+            sure = where if not work.drawn and operation.instruction.opcode.partition(".")[0] not in floats.OPERATIONS else False
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         words: list[Words] = []
@@ -109,6 +105,9 @@ class Integers:
 
     def computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Mapping[int, Longs]:
         """Return what the rules compute of the inputs, by register; nothing where no rule covers the form."""
+        return self._computed(operation, inputs, at).out
+
+    def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Work:
         work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:
@@ -116,7 +115,7 @@ class Integers:
                 compute(work)
             except (UnknownError, ValueError, KeyError):
                 work.out.clear()
-        return work.out
+        return work
 
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
         """Return words for an execution: one per address where it loads, as the graph assumes."""

@@ -11,8 +11,8 @@ from sassan.simt.values import Truth
 LOADS = frozenset({"LDG", "LD"})
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
 _WORDS = {"64": 2, "128": 4}
-_CACHED = frozenset(("E", "SYS", "CONSTANT", "CI", "CG", "CV", "CS", "EF", "EL", "LU", "NA", "STRONG", "WEAK", "SM", "GPU", "CTA", "reuse"))
-_CACHED_TOO = frozenset(("LTC64B", "LTC128B", "LTC256B", "ZD", "MMIO"))
+_CACHED = frozenset(("E", "SYS", "CONSTANT", "CI", "CG", "CV", "CS", "EF", "EL", "LU", "NA", "WEAK", "SM", "GPU", "CTA", "reuse"))
+_CACHED_TOO = frozenset(("LTC64B", "LTC128B", "LTC256B", "ZD"))
 
 
 def load(work: Work, contents: Contents) -> Truth:
@@ -23,6 +23,8 @@ def load(work: Work, contents: Contents) -> Truth:
     to, *rest = work.instruction.operands
     if len(rest) != 1 or not isinstance(rest[0], Memory) or not isinstance(to, Register):
         raise UnknownError
+    if work.modifiers & {"STRONG", "MMIO"}:
+        raise UnknownError  # what others may write meanwhile
     widths = work.modifiers - _CACHED - _CACHED_TOO
     if len(widths) > 1 or "E" not in work.modifiers:
         raise UnknownError

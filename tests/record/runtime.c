@@ -64,13 +64,14 @@ static int transfers(void) {
   cudaMemset(y, 5, 4000);
   cudaMemcpy((char *)y + 1000, x, 400, 3);
   launch(2, 32, 1, NULL);
-  cudaMemcpy(back, y, 4000, 2); /* what a kernel may have computed */
-  cudaMemcpy(x, back, 400, 1);
-  launch(3, 32, 1, NULL);
-  for (int i = 0; i < 3; i++) cudaMemcpy(x, others, 400, 1), launch(4, 32, 1, NULL);
+  for (int i = 0; i < 3; i++) cudaMemcpy(x, others, 400, 1), launch(3, 32, 1, NULL);
+  for (int i = 0; i < 2; i++) cudaMemcpy(y, x, 400, 3), launch(4, 32, 1, NULL); /* from the second time on, what a kernel may have stored */
   cudaFree(x);
   cudaMalloc(&x, 4000); /* the same memory, and it holds nothing that is known */
   launch(5, 32, 1, NULL);
+  cudaMemcpy(back, y, 4000, 2); /* what a kernel may have computed, and all that follows from it */
+  cudaMemcpy(x, words, 400, 1);
+  launch(6, 32, 1, NULL);
   return 0;
 }
 

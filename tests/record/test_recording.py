@@ -50,7 +50,7 @@ def test_a_launch_has_its_kernel_its_code_and_every_argument(tmp_path: Path, pro
         (0, 4, 1000),
         (4, 4, 0x40000000),
         (8, 8, FIRST),
-        (16, 8, FIRST + 4096),
+        (16, 8, FIRST + 4608),
     ]
 
 
@@ -179,21 +179,23 @@ def test_what_the_host_writes_stands_with_the_next_launch_and_its_bytes_beside_t
     ]
     assert said == [
         [(0, 4000, None, WORDS)],
-        [(4096, 4000, None, FIVES), (5096, 400, FIRST, None)],
-        [(0, 400, None, None)],  # read back before: zeros here, and what a kernel computes on a GPU
+        [(4608, 4000, None, FIVES), (5608, 400, FIRST, None)],
         [(0, 400, None, THREES)],
+        [(4608, 400, FIRST, None)],
+        [(4608, 400, FIRST, None)],
         [(0, 4000, None, None)],
+        [(0, 400, None, None)],  # read back before: zeros here, and what a kernel computes on a GPU
     ]
-    assert shapes(recording) == [(1, 32, 1), (2, 32, 1), (3, 32, 1), (4, 32, 3), (5, 32, 1)]
+    assert shapes(recording) == [(1, 32, 1), (2, 32, 1), (3, 32, 3), (4, 32, 1), (4, 32, 1), (5, 32, 1), (6, 32, 1)]
 
 
 def test_data_are_kept_up_to_a_limit_and_not_at_all_if_nobody_wants_them(tmp_path: Path, program: Path):
     few = recorded(tmp_path, program, "transfers", "--data", "1000")
     assert {len(data) for data in few.data.values()} == {400}
-    assert [len(launch.writes) for launch in few.launches] == [1, 2, 1, 1, 1]
+    assert [len(launch.writes) for launch in few.launches] == [1, 2, 1, 1, 1, 1, 1]
     (tmp_path / "launches.data").unlink()
     none = recorded(tmp_path, program, "transfers", "--data", "none")
-    assert (none.data, [launch.writes for launch in none.launches]) == ({}, [()] * 5)
+    assert (none.data, [launch.writes for launch in none.launches]) == ({}, [()] * 6)
     assert not (tmp_path / "launches.data").exists()
 
 

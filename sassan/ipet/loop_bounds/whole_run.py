@@ -16,12 +16,13 @@ import numpy as np
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
-from sassan.ir import Instruction, Language
+from sassan.ir import Constant, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
-from sassan.simt.certain import Certainty
-from sassan.simt.code import Code, lower
+from sassan.simt.certain import Certainty, with_side_entries
+from sassan.simt.code import Code, Local, Operation, lower
+from sassan.simt.code import number as register_number
 from sassan.simt.constant_bank import ConstantBank, constant_bank
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import UnknownError
@@ -44,6 +45,11 @@ _WORK = 16_000_000
 _START = 400
 """Warps whose operations take as long as to start one."""
 _SEED = 2027
+_STACK_PLACES = frozenset((0x20, 0x28, 0x37C))
+"""Where the word of the stack stands in constant bank 0: until Pascal, until Hopper, since Blackwell."""
+_STACK_WORD = 0x00FFFC00
+"""Any multiple of 16: threads find what they stored by its distance."""
+_R1 = register_number("R", 1)
 _DRAWN = frozenset({"SR_CGACTAID"})
 """Special registers that the launch does not say."""
 
@@ -109,9 +115,10 @@ class _Run:
 
     def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], most: int) -> None:
         self.most = [0] * len(cfg.loops)
-        self.open: set[int] = set()
+        self._torn: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
+        self._stack = _stack_place(code)
         self._wanted = wanted
         self._work, self._most_work = 0, most
         numbers: dict[int, set[int]] = {}
@@ -124,17 +131,21 @@ class _Run:
         self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
         by_address = {block.address: number for number, block in enumerate(code.blocks)}
         self._heads = [by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
+        self.open = with_side_entries(code, self._loops, self._heads)
 
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
         special = {name: words for name, words in place.special.items() if name not in _DRAWN}
-        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots)).word))
+        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
-        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results)
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn)
+        before = len(self._torn)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
-        self.open |= certainty.open
+        if len(self._torn) > before:
+            self.batch(spots)  # what was read before a register was found to be torn was not certain, either
+            return
         if not (outcome.status == RunStatus.ENDED).all():
             raise _LongError
         for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
@@ -145,6 +156,37 @@ class _Run:
         self._work += (operations + 2) * (warps + _START)
         if self._work > self._most_work or self._wanted.issubset(is_open):
             raise _LongError
+
+
+def _stack_place(code: Code) -> int | None:
+    """Return where the code reads the word of its stack; None where it does not, or where a condition may depend on that word."""
+    operations = [operation for block in code.blocks for operation in block.operations]
+    reading = [(operation, offset) for operation in operations if (offset := _read_place(operation)) is not None]
+    places = {offset for _, offset in reading}
+    if len(places) != 1 or any(operation.writes != (_R1,) for operation, _ in reading):
+        return None
+    derived, changed = {_R1}, True
+    while changed:
+        changed = False
+        for operation in operations:
+            local = operation.exact if isinstance(operation.exact, Local) else None
+            read = operation.reads[local.base :] if local is not None else (*operation.reads, *operation.gathered)
+            if local is not None and local.store and derived.intersection(read):
+                return None
+            if local is None and derived.intersection(read) and not derived.issuperset(operation.writes):
+                derived.update(operation.writes)
+                changed = True
+    tested = {test.register for operation in operations for test in operation.condition.tests}
+    for block in code.blocks:
+        if block.control is not None:
+            tested |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
+    return None if derived & tested else places.pop()
+
+
+def _read_place(operation: Operation) -> int | None:
+    """Return which place of a stack word an operation reads."""
+    constants = (operand for operand in operation.instruction.operands if isinstance(operand, Constant) and operand.bank == 0)
+    return next((operand.offset for operand in constants if operand.offset in _STACK_PLACES), None)
 
 
 class _Counter(NamedTuple):
@@ -163,10 +205,12 @@ class _Given:
 
     bank: ConstantBank
     count: int
+    stack: int | None
+    """Where the word of the stack stands, None where it is not used."""
 
     def word(self, offset: int) -> Words:
         """Return a word; raises UnknownError where it is not given."""
-        known = self.bank.word(offset)
+        known = _STACK_WORD if offset == self.stack else self.bank.word(offset)
         if known is None:
             raise UnknownError
         return np.full(self.count, known, np.uint32)

@@ -9,7 +9,7 @@
 #define PART 4 /* of what may still be sent, one write gets at most this part */
 
 static size_t limit; /* bytes that may still be sent */
-static int asked;
+static int asked, stopped;
 
 static int wanted(void) {
   if (!asked) {
@@ -43,13 +43,18 @@ static void copied(const void *target, const void *source, size_t size, int know
     say('B', source, size, target, 0); /* read back */
   } else if (from_device) {
     say('M', target, size, source, (uint64_t)known);
-  } else if (known && is_host(source) && size <= limit / PART) {
+  } else if (known && !stopped && is_host(source) && size <= limit / PART) {
     uint64_t words[4] = {(uint64_t)(uintptr_t)target, size, (uint64_t)(uintptr_t)source, 1};
     limit -= size;
     send_message('D', words, sizeof words, source, size);
   } else {
     say('D', target, size, source, 0);
   }
+}
+
+void stop_reporting(void) {
+  /* Kernels may write registered memory of the host: what is copied from the host is unknown from now on. */
+  stopped = 1;
 }
 
 void report_copy(const struct copy *copy) {

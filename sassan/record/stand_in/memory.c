@@ -67,7 +67,7 @@ void *allocate(size_t size, enum memory_kind kind) {
   if (capacity == 0) capacity = UNIT;
   struct block *block = reusable(capacity);
   if (block == NULL) {
-    if (capacity > (size_t)(end - next)) return NULL;
+    if (capacity + UNIT > (size_t)(end - next)) return NULL;
     if (count == table_size) {
       table_size = table_size ? 2 * table_size : 256;
       blocks = checked_allocation(realloc(blocks, table_size * sizeof *blocks));
@@ -75,7 +75,7 @@ void *allocate(size_t size, enum memory_kind kind) {
     block = &blocks[count++];
     block->start = next;
     block->capacity = capacity;
-    next += capacity;
+    next += capacity + UNIT; /* a pointer just behind a block points into none */
   }
   block->size = size;
   block->kind = kind;

@@ -149,6 +149,117 @@ def test_a_larger_grid_is_not_run():
     assert edges(f"MOV R6, 0x3{loop('R6')}EXIT", grid=1 << 20) is None
 
 
+HALF = "S2R R4, SR_TID.X\nLOP3.LUT R4, R4, 0x1f, RZ, 0xc0, !PT\nISETP.GE.AND P2, PT, R4, 0x10, PT\n"
+NARROW = "LDG.E R6, [R2.64]\nLOP3.LUT R6, R6, 0x3f, RZ, 0xc0, !PT"
+OPEN = {
+    "a target that is drawn": f"""S2R R8, SR_TID.X
+        MOV R4, 0x0
+        MOV R5, RZ
+        BRX R4 -0x20 -> one, two
+    one:
+        MOV R6, 0x3
+        BRA join
+    two:
+        MOV R6, 0x14
+        BRA join
+    join:
+        {loop("R6")}EXIT""",
+    "one copy that no lane writes": f"""S2UR UR4, SR_CLOCKLO
+        ULOP3.LUT UR4, UR4, 0x1f, URZ, 0xc0, !UPT
+        UMOV UR5, 0x3
+        UISETP.EQ.AND UP0, UPT, UR5, 0x4, UPT
+        @UP0 UMOV UR4, 0x2{loop("UR4")}EXIT""",
+    "one copy that both sides write": f"""{HALF}BSSY B0, join
+        @P2 BRA other
+        UMOV UR4, 0x3
+        BRA last
+    other:
+        UMOV UR4, 0x9
+    last:
+        BSYNC B0
+    join:
+        {loop("UR4")}EXIT""",
+    "a parameter in the register of the stack": f"MOV R1, c[0x0][0x168]{loop('R1')}EXIT",
+    "a clock in the register of the stack": f"S2R R1, SR_CLOCKLO\nLOP3.LUT R6, R1, 0x1f, RZ, 0xc0, !PT{loop('R6')}EXIT",
+    "the stack as a number": f"MOV R1, c[0x0][0x28]\nLOP3.LUT R6, R1, 0x3f, RZ, 0xc0, !PT{loop('R6')}EXIT",
+    "a reciprocal": f"MOV R4, 0x42280000\nMUFU.RCP R5, R4\nLOP3.LUT R6, R5, 0x3f, RZ, 0xc0, !PT{loop('R6')}EXIT",
+    "a comparison of floating point": f"""MOV R4, 0x40800000
+        FSET.GT.AND R6, R4, RZ, PT
+        LOP3.LUT R6, R6, 0x9, RZ, 0xc0, !PT{loop("R6")}EXIT""",
+    "a carry into a wide product": f"""MOV R8, 0x2
+        MOV R9, RZ
+        MOV R10, 0xffffffff
+        IADD3 R11, P1, R10, R8, RZ
+        IMAD.WIDE.U32.X R6, R8, R8, R8, P1{loop("R6")}EXIT""",
+    "threads in a barrier register": f"""MOV R6, 0x3
+        {DATA}@P1 EXIT
+        BSSY B0, join
+        BMOV.32 R6, B0
+        LOP3.LUT R6, R6, 0x3f, RZ, 0xc0, !PT
+        BSYNC B0
+    join:
+        {loop("R6")}EXIT""",
+    "a branch that the first lane decides": f"""{HALF}{DATA}@P1 EXIT
+        MOV R6, 0x3
+        @P2 BRA.U other
+        MOV R6, 0x9
+    other:
+        {loop("R6")}EXIT""",
+    "two entries of a loop": f"""{DATA}MOV R0, RZ
+        @!P1 BRA in
+        BRA between
+    between:
+        IADD3 R0, R0, 0x1, RZ
+        ISETP.LT.AND P0, PT, R0, 0x8, PT
+        @!P0 EXIT
+    in:
+        MOV R9, R0
+        BRA between""",
+    "a volatile word": f"{LOAD}LDG.E.STRONG.SYS R6, [R2.64]{loop('R6')}EXIT",
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_other_executions_may_do_otherwise_decides_nothing(name: str):
+    found = edges(OPEN[name], contents=words(*[3] * 64) if "volatile" in name else None)
+    assert found is None or None in found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"""{LOAD}MOV R10, RZ
+    outer:
+        IADD3 R5, R5, 0x1, RZ
+    head:
+        LDG.E R7, [R2.64]
+        ISETP.NE.AND P1, PT, R7, RZ, PT
+        @P1 BRA outer
+        IADD3 R10, R10, 0x1, RZ
+        ISETP.LT.AND P2, PT, R10, 0x5, PT
+        @P2 BRA head
+        {NARROW}{loop("R6", name="again")}EXIT""",
+        f"""{LOAD}MOV R10, RZ
+    outer:
+        IADD3 R5, R5, 0x1, RZ
+    head:
+        IADD3 R10, R10, 0x1, RZ
+        ISETP.GE.AND P2, PT, R10, 0x5, PT
+        @P2 BRA end
+        LDG.E R7, [R2.64]
+        ISETP.NE.AND P1, PT, R7, RZ, PT
+        @P1 BRA outer
+        BRA head
+    end:
+        {NARROW}{loop("R6", name="again")}EXIT""",
+    ],
+    ids=["retry", "meeting at the head"],
+)
+def test_a_way_out_that_comes_back_is_no_way_out(body: str):
+    found = edges(body)
+    assert found is None or found[-1] is None
+
+
 MISTAKES: Mapping[str, tuple[str, str]] = {
     "what either side writes": (
         "_spoil",
