@@ -108,8 +108,12 @@ def ranking(candidates: Candidates, rows: tuple[Ranked, ...]) -> Ranking:
     return Ranking(candidates, tuple(sorted(rows, key=lambda row: inf if row.us is None else row.us)))
 
 
+def _tenths(us: float | None) -> str:
+    return NONE if us is None else f"{us:.1f}"
+
+
 _of_choice, _of = Declare[Ranked](), Declare[Ranking]()
-_TENTHS: Kind[float | None] = replace(FIGURE, shown=lambda us: NONE if us is None else f"{us:.1f}")
+_TENTHS: Kind[float | None] = replace(FIGURE, shown=_tenths)
 _PARAMETERS: Kind[Mapping[str, Any]] = Kind({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, dict)
 
 
