@@ -41,10 +41,10 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
         ranges = None if isinstance(place, Gap) else _stored(functions, place, launch, stores)
         contents = memory.contents(ranges) if ranges is not None else None
         known = met.setdefault(launch.kernel, set())
-        if contents is not None and (len(known) < _MOST_CONTENTS or contents.digest in known):
-            known.add(contents.digest)
-            launch = replace(launch, contents=contents)  # noqa: PLW2901 - the same launch
-        rows.append(launch)
+        if contents is not None and len(known | {contents.digest}) > _MOST_CONTENTS:
+            contents = None
+        known.update(() if contents is None else (contents.digest,))
+        rows.append(replace(launch, contents=contents))
         if ranges is None:
             memory.clear()
         for first, end in ranges or ():

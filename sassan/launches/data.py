@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sassan.errors import InputError
 from sassan.system.reading import read
 
 LIMIT = 1 << 30
-"""The largest file, and the most bytes of one entry."""
+"""The largest file, and the most bytes of all its entries that are read."""
 _PREFIX = "sha256:"
 _NAME = re.compile("[0-9a-f]{64}", re.ASCII)
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -27,29 +28,29 @@ def archive(data: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
+_DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)
+"""What reading an archive raises that is damaged, encrypted, or packed by another method."""
+
+
 class DataFile(Mapping[str, bytes]):
-    """The bytes in a file by their name; each entry is read when it is asked for, and held to its name."""
+    """The bytes in a file by their name; each entry is read once, when it is asked for, and held to its name."""
 
     def __init__(self, path: Path) -> None:
         """Open nothing yet."""
         self._path = path
         self._archive: zipfile.ZipFile | None = None
+        self._read: dict[str, bytes] = {}
+        self._size = 0
 
     def __getitem__(self, name: str) -> bytes:
         """Return the bytes of a name; raises KeyError where the file has no such entry, InputError where it cannot be used."""
-        file = self._opened()
-        entry = name.removeprefix(_PREFIX)
-        size = file.getinfo(entry).file_size
-        if size > LIMIT:
-            raise self._fail(f"has an entry of {size} bytes")
-        try:
-            with file.open(entry) as stream:
-                data = stream.read(size + 1)
-        except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-            raise self._fail(f"is damaged: {error}") from None
-        if hashlib.sha256(data).hexdigest() != entry:
-            raise self._fail(f"is damaged: entry {entry[:16]}… holds other bytes")
-        return data
+        if name not in self._read:
+            self._read[name] = self._entry(name.removeprefix(_PREFIX))
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether the file has an entry of a name; raises InputError where it cannot be used."""
+        return isinstance(name, str) and name.removeprefix(_PREFIX) in self._opened().NameToInfo
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names."""
@@ -59,16 +60,32 @@ class DataFile(Mapping[str, bytes]):
         """Return how many there are."""
         return sum(1 for _ in self)
 
+    def _entry(self, entry: str) -> bytes:
+        file = self._opened()
+        size = file.getinfo(entry).file_size
+        self._size += size
+        if self._size > LIMIT:
+            raise self._fail(f"has more than {LIMIT} bytes")
+        try:
+            with file.open(entry) as stream:
+                data = stream.read(size + 1)
+        except _DAMAGES as error:
+            raise self._fail(f"is damaged: {error}") from None
+        if hashlib.sha256(data).hexdigest() != entry:
+            raise self._fail(f"is damaged: entry {entry[:16]}… holds other bytes")
+        return data
+
     def _opened(self) -> zipfile.ZipFile:
         if self._archive is None:
             try:
                 data = read(self._path, LIMIT)
-                if len(data) > LIMIT:
-                    raise self._fail("is too large")
-                self._archive = zipfile.ZipFile(io.BytesIO(data))
             except (OSError, ValueError) as error:
                 raise self._fail(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-            except zipfile.BadZipFile as error:
+            if len(data) > LIMIT:
+                raise self._fail("is too large")
+            try:
+                self._archive = zipfile.ZipFile(io.BytesIO(data))
+            except _DAMAGES as error:
                 raise self._fail(f"is damaged: {error}") from None
         return self._archive
 

@@ -79,7 +79,7 @@ class Integers:
         work = self._computed(operation, inputs, at)
         known, where = self._loaded(operation, inputs, at) or (work.out, True)
         if np.all(where) and known.keys() >= set(operation.writes):
-            # Rules of floating point leave roundings and what is no number open.
+            # The rules of floating point settle neither roundings nor NaN.
             sure = where if not work.drawn and operation.instruction.opcode.partition(".")[0] not in floats.OPERATIONS else False
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)

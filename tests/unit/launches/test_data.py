@@ -47,6 +47,7 @@ def test_a_file_elsewhere_is_refused(tmp_path: Path, name: str):
         ("missing", "cannot be read"),
         ("cut", "is damaged"),
         ("garbage", "is damaged"),
+        ("bits", "is damaged"),
         ("folder", "cannot be read"),
         ("other", "holds other bytes"),
     ],
@@ -55,6 +56,12 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str, why
     path, whole = tmp_path / "x.data", archive(DATA)
     if kind == "cut":
         path.write_bytes(whole[: len(whole) // 2])
+    elif kind == "bits":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(named(b"words" * 500).removeprefix("sha256:"), b"words" * 500)
+        packed = bytearray(path.read_bytes())
+        packed[94 + 4 : 94 + 12] = b"\xff" * 8  # behind the head of the entry, and its name of 64 bytes
+        path.write_bytes(packed)
     elif kind == "garbage":
         path.write_bytes(bytes(range(256)) * 20)
     elif kind == "folder":
