@@ -30,6 +30,8 @@ _FREE, _NEVER = -1, -2
 """A lane whose path is certain, and one of which it never will be again."""
 _BOTH = 2
 _END = -1
+_TOGETHER = 62
+"""So many branches by which a lane may have left loops are distinguished, as bits of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,9 @@ class Certainty:
         for branch, where in some.items():
             if branch in self._left:
                 self._left[branch][rows] &= ~where
+        if len(some) > _TOGETHER:
+            self._open(_everything(self.code), rows, np.logical_or.reduce(list(some.values())))
+            return
         patterns = np.zeros((len(rows), LANES), np.int64)
         for place, where in enumerate(some.values()):
             patterns |= where.astype(np.int64) << place

@@ -260,6 +260,15 @@ def test_a_way_out_that_comes_back_is_no_way_out(body: str):
     assert found is None or found[-1] is None
 
 
+def test_more_ways_out_than_bits_of_a_word_are_still_followed():
+    exits = "\n".join(f"LDG.E R7, [R2.64+{4 * number:#x}]\nISETP.NE.AND P1, PT, R7, RZ, PT\n@P1 BRA out" for number in range(70))
+    ways = (
+        f"{LOAD}{loop('0x3', exits)}\nMOV R6, 0x3\nBRA last\nout:\nMOV R6, 0x5{loop('R6', name='other')}last:{loop('R6', name='again')}EXIT"
+    )
+    found = edges(ways)
+    assert found is None or found[-1] is None
+
+
 MISTAKES: Mapping[str, tuple[str, str]] = {
     "what either side writes": (
         "_spoil",
