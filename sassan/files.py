@@ -4,8 +4,10 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from sassan.system.leftovers import MACHINE, hold, machine, sweep
 
@@ -15,7 +17,11 @@ _HELD = os.name != "nt"
 """Whether a file can be replaced by one that is open, and so is held."""
 
 
-def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = False) -> None:
+Content = bytes | Callable[[BinaryIO], None]
+"""What a file holds: bytes, or, for what is too large for memory, a function that writes them into an open file."""
+
+
+def write(path: Path, data: Content, *, private: bool = False, lasting: bool = False) -> None:
     """Write a file atomically: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
     What processes that were killed amid it have left in the folder is removed.
@@ -28,7 +34,10 @@ def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = Fal
     handle, scratch = _made(path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            if callable(data):
+                data(file)
+            else:
+                file.write(data)
             file.flush()
             if lasting:
                 os.fsync(handle)

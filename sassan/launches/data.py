@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from sassan.errors import InputError
 from sassan.system.reading import read
@@ -15,17 +16,29 @@ LIMIT = 1 << 30
 """The largest file, and the most bytes of all its entries that are read."""
 _PREFIX = "sha256:"
 _NAME = re.compile("[0-9a-f]{64}", re.ASCII)
+_TRIED, _WORTH = 1 << 16, 0.8
+"""Bytes at the start that are compressed to see what it brings; they must shrink to such a part."""
+_PART = 1 << 20
 _DATE = (1980, 1, 1, 0, 0, 0)
 _HINT = "record the program again, or pass --data assume-none"
 
 
-def archive(data: Mapping[str, bytes]) -> bytes:
-    """Return bytes by their name as a file: the same for the same bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+def archive(data: Mapping[str, bytes], to: BinaryIO) -> None:
+    """Write bytes by their name into a file: the same for the same bytes."""
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
         for name in sorted(data):
-            file.writestr(zipfile.ZipInfo(name.removeprefix(_PREFIX), _DATE), data[name], zipfile.ZIP_DEFLATED)
-    return out.getvalue()
+            entry = zipfile.ZipInfo(name.removeprefix(_PREFIX), _DATE)
+            entry.compress_type, entry.file_size = _method(data[name]), len(data[name])
+            with file.open(entry, "w") as stream, memoryview(data[name]) as view:
+                for at in range(0, len(view), _PART):  # what is compressed is never whole in memory
+                    stream.write(view[at : at + _PART])
+
+
+def _method(data: bytes) -> int:
+    """Return how to store bytes: random floats take long to compress, and hardly become smaller."""
+    start = data[:_TRIED]
+    shrinks = len(zlib.compress(start, 1)) < _WORTH * len(start)
+    return zipfile.ZIP_DEFLATED if shrinks else zipfile.ZIP_STORED
 
 
 _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)

@@ -38,7 +38,11 @@ class RawLaunch:
 
 @dataclass(frozen=True, slots=True)
 class RawTransfer:
-    """`size` bytes from `source` to `target`; `known`: what they are is, and of a fill, size and value of its element."""
+    """`size` bytes from `source` to `target`.
+
+    `known` of a copy: 1 if the bytes are those at `source`. Of a fill: size and value of its element. Of a write: 0 for unknown bytes, 1 if
+    they follow as `data`, and 1 + N for those of the N-th message that had bytes.
+    """
 
     target: int
     size: int
@@ -50,6 +54,16 @@ class RawTransfer:
     def fill(self) -> tuple[int, int]:
         """The size of the element of a fill in bytes, 0 where unknown, and its value."""
         return self.known >> 32, self.known & 0xFFFFFFFF
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether the bytes of a write follow."""
+        return self.known == 1
+
+    @property
+    def sent(self) -> int | None:
+        """The index of the message that had the bytes of a write, -1 for this one; None for unknown bytes."""
+        return None if self.known == 0 else -1 if self.has_bytes else self.known - 2
 
 
 class ProtocolError(Exception):

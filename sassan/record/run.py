@@ -23,8 +23,6 @@ _DRIVER_VERSION = 13000
 _STEP = 0.02
 _GRACE_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
-_SENT = 8
-"""So many times the bytes that are kept are sent at most: equal ones are kept once."""
 _ZEROS = "no kernel ran: memory written by kernels is zero, and control flow that depends on it may differ on a GPU"
 
 
@@ -60,7 +58,7 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits
     with scratch() as place:
         folder = library(place / "library")
         path = place / "socket"
-        variables = _environment(dict(os.environ), folder, path) | {"SASSAN_RECORD_DATA": str(_SENT * limits.data)}
+        variables = _environment(dict(os.environ), folder, path) | {"SASSAN_RECORD_DATA": str(limits.data)}
         with Server(path, recorder) as server:
             process = _start([command[0], *command[1:]], file.path, variables)
             status, interrupted = _wait(process, recorder, limits.seconds, server)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sassan.launches import MemoryWrite
-from sassan.record.protocol import RawTransfer
+from sassan.record.protocol import ProtocolError, RawTransfer
 
 _MOST_FILLED = 1 << 24
 """Bytes of a fill that are kept as data at most; the largest is unknown memory."""
@@ -23,6 +23,8 @@ class Transfers:
     _launched: bool = False
     _managed: bool = False
     _written: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    sent: list[str] = field(default_factory=list[str])
+    """The names of the bytes that the process sent, in order; empty for those that were not kept."""
 
     def allocated(self, address: int, size: int, *, managed: bool) -> None:
         """Note an allocation: memory that was written before, and freed, holds nothing that is known."""
@@ -73,8 +75,19 @@ class KeptData:
             data = value.to_bytes(4, "little")[:element] * (raw.size // element) if known else b""
             to.add(MemoryWrite(raw.target, raw.size, self._name(data)))
         else:
-            known = len(raw.data) == raw.size and not to.derived
-            to.add(MemoryWrite(raw.target, raw.size, self._name(raw.data) if known else ""))
+            if raw.has_bytes:
+                if len(raw.data) != raw.size:
+                    raise ProtocolError
+                to.sent.append("" if to.derived else self._name(raw.data))
+            to.add(MemoryWrite(raw.target, raw.size, "" if to.derived else self._sent(to, raw)))
+
+    def _sent(self, to: Transfers, raw: RawTransfer) -> str:
+        """Return the name of the bytes of a write, empty where they are unknown."""
+        if raw.sent is None:
+            return ""
+        if raw.sent >= len(to.sent):
+            raise ProtocolError
+        return to.sent[raw.sent]
 
     def _name(self, data: bytes) -> str:
         if not data:

@@ -1,17 +1,18 @@
 """Writing output files."""
 
+import io
 import stat
 from pathlib import Path
 
 from sassan.errors import UsageError, is_full, no_space
-from sassan.files import write
+from sassan.files import Content, write
 from sassan.system.reading import described, write_stream
 
 _STREAMS = (stat.S_IFIFO, stat.S_IFCHR)
 _HINT = "choose a file in an existing folder with write permission"
 
 
-def write_atomically(path: Path, data: bytes) -> int:
+def write_atomically(path: Path, data: Content) -> int:
     """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
     A link is followed and kept; a pipe or a character device (`/dev/stdout`) is written to directly. Return how many other names the
@@ -20,7 +21,7 @@ def write_atomically(path: Path, data: bytes) -> int:
     try:
         others = _others(path)
         if others is None:
-            write_stream(path, data)
+            write_stream(path, _whole(data))
             return 0
         write(path.resolve(), data)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
@@ -29,6 +30,14 @@ def write_atomically(path: Path, data: bytes) -> int:
         reason = (getattr(error, "strerror", None) or str(error)).partition(" from ")[0]
         raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT) from error
     return others
+
+
+def _whole(data: Content) -> bytes:
+    if not callable(data):
+        return data
+    out = io.BytesIO()
+    data(out)
+    return out.getvalue()
 
 
 def _others(path: Path) -> int | None:

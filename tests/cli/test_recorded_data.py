@@ -37,7 +37,8 @@ def asked(sassan: Sassan, tmp_path: Path):
     """Return the launches of a recording, analyzed."""
 
     def call(*launches: str, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-        (tmp_path / "x.data").write_bytes(archive({NAME: POINTERS}))
+        with (tmp_path / "x.data").open("wb") as file:
+            archive({NAME: POINTERS}, file)
         (tmp_path / "x.toml").write_text('data = "x.data"\n' + "".join(launches))
         rows: list[dict[str, Any]] = sassan("analyze", KERNEL, "--launches", tmp_path / "x.toml", *GPU, *options, "--json").document[
             "launches"

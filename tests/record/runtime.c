@@ -75,6 +75,24 @@ static int transfers(void) {
   return 0;
 }
 
+static int pieces(int forks) {
+  unsigned char words[4000];
+  for (int i = 0; i < 4000; i++) words[i] = (unsigned char)i;
+  for (int i = 0; i < 500; i++) cudaMemcpy((char *)x + 8 * i, words + 8 * i, 8, 1); /* one behind the other */
+  launch(1, 32, 1, NULL);
+  cudaMemcpy(y, words, 4000, 1); /* what was sent already */
+  launch(2, 32, 1, NULL);
+  for (int i = 0; i < 12000; i++) cudaMemcpy((char *)(i < 11000 ? y : x) + i * 16 % 4000, words + i % 4000, 4, 1);
+  cudaMemset(x, 5, 16);
+  launch(3, 32, 1, NULL);
+  cudaMemcpy(x, words, 400, 1);
+  if (forks && fork() == 0) { /* what the parent wrote is not the child's, which has sent nothing */
+    launch(4, 32, 1, NULL);
+    exit(0);
+  }
+  return forks && wait(NULL) < 0;
+}
+
 static int graph(void) {
   void *stream, *captured, *executable, *first, *last;
   float milliseconds;
@@ -106,6 +124,7 @@ int main(int count, char **arguments) {
   cudaMalloc(&y, 4000);
   if (!strcmp(mode, "data")) return data();
   if (!strcmp(mode, "transfers")) return transfers();
+  if (!strncmp(mode, "pieces", 6)) return pieces(mode[6] != 0);
   if (!strcmp(mode, "graph")) return graph();
   if (!strcmp(mode, "properties")) {
     char properties[1008];

@@ -14,7 +14,7 @@ from cli.shell import SAMPLES
 from record.programs import build, needs_compiler
 from sassan import launches
 from sassan.cli import main
-from sassan.launches import Buffer, Launches
+from sassan.launches import Buffer, Launches, MemoryWrite
 
 CUBIN = SAMPLES / "sm_61" / "saxpy.cubin"
 CODE = f"sha256:{hashlib.sha256(CUBIN.read_bytes()).hexdigest()}"
@@ -197,6 +197,19 @@ def test_data_are_kept_up_to_a_limit_and_not_at_all_if_nobody_wants_them(tmp_pat
     none = recorded(tmp_path, program, "transfers", "--data", "none")
     assert (none.data, [launch.writes for launch in none.launches]) == ({}, [()] * 6)
     assert not (tmp_path / "launches.data").exists()
+
+
+def test_small_writes_are_joined_equal_bytes_are_sent_once_and_of_too_many_writes_the_memory_is_unknown(tmp_path: Path, program: Path):
+    first, second, third = recorded(tmp_path, program, "pieces", "--data", "8100").launches[:3]
+    (whole,) = first.writes
+    assert (whole.address - FIRST, whole.size) == (0, 4000)
+    assert second.writes == (MemoryWrite(FIRST + 4608, 4000, whole.data),)
+    assert len(third.writes) == 10_001
+    assert third.writes[-1] == MemoryWrite(FIRST, 4608 + 4000 - 12)  # both buffers, up to the last byte written
+
+
+def test_a_forked_process_reports_no_write_of_its_parent(tmp_path: Path, program: Path):
+    assert (4, 32, 1) in shapes(recorded(tmp_path, program, "pieces and a fork"))
 
 
 @pytest.mark.parametrize("size", ["", "64T", "-1", "2G", "0x10"])

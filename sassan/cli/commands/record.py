@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +86,7 @@ def record(
     done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit, _bytes(data)))
     beside = path.with_suffix(".data")
     if done.launches.data:
-        save(beside, archive(done.launches.data), quiet=True)
+        save(beside, partial(archive, done.launches.data), quiet=True)
     save(path, text(done.launches, beside.name if done.launches.data else "").encode(), quiet=True)
     if images is not None:
         _write_images(done.images, Path(images))

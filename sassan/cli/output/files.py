@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
+from sassan.files import Content
 from sassan.render.files import write_atomically
 
 _LONGEST = 80
@@ -66,7 +67,7 @@ def outputs(pattern: str, names: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def save(path: Path | str, data: bytes, *, quiet: bool, remark: str = "") -> None:
+def save(path: Path | str, data: Content, *, quiet: bool, remark: str = "") -> None:
     """Write an output file whole and say so, with the `remark`, unless `quiet`; hard links that are cut are always named.
 
     Raises UsageError `unwritable-output`.

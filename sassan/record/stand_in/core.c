@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ static void in_child(void) {
   if (connection >= 0) close(connection);
   connection = -1;
   make_lock(); /* the previous lock belongs to a thread of the parent */
+  forget_reports();
 }
 
 static void prepare(void) {
@@ -72,14 +74,21 @@ void *checked_allocation(void *memory) {
   return memory;
 }
 
-static void send_bytes(const void *data, size_t size) {
-  const char *at = data;
-  while (size) {
-    ssize_t sent = send(connection, at, size, MSG_NOSIGNAL);
+static void send_parts(struct iovec *parts, size_t count) {
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+  while (message.msg_iovlen) {
+    ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) connection_lost();
-    at += sent;
-    size -= (size_t)sent;
+    if (sent < 0) connection_lost();
+    while (message.msg_iovlen && (size_t)sent >= message.msg_iov->iov_len) {
+      sent -= (ssize_t)message.msg_iov->iov_len;
+      message.msg_iov++;
+      message.msg_iovlen--;
+    }
+    if (message.msg_iovlen) {
+      message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + sent;
+      message.msg_iov->iov_len -= (size_t)sent;
+    }
   }
 }
 
@@ -95,13 +104,13 @@ static void receive_bytes(void *data, size_t size) {
 }
 
 static void message(char kind, const void *head, size_t head_size, const void *body, size_t body_size) {
+  before_message(kind);
   char start[5];
   uint32_t size = (uint32_t)(head_size + body_size);
   memcpy(start, &size, 4);
   start[4] = kind;
-  send_bytes(start, 5);
-  send_bytes(head, head_size);
-  send_bytes(body, body_size);
+  struct iovec parts[] = {{start, sizeof start}, {(void *)head, head_size}, {(void *)body, body_size}};
+  send_parts(parts, sizeof parts / sizeof *parts);
 }
 
 static void *answer(size_t *size) {

@@ -178,6 +178,8 @@ struct graph {
   uint64_t id;
 };
 /* data.c */
+HIDDEN void before_message(char kind);
+HIDDEN void forget_reports(void);
 HIDDEN void stop_reporting(void);
 HIDDEN void report_copy(const struct copy *copy);
 HIDDEN void report_fill(const struct fill *fill);

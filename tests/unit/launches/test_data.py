@@ -1,7 +1,10 @@
 """The file with recorded bytes: the same for the same bytes, and refused where it was changed."""
 
 import hashlib
+import io
+import random
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,22 +19,34 @@ def named(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
+def archived(data: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    archive(data, out)
+    return out.getvalue()
+
+
 DATA = {named(data): data for data in (b"", b"row pointers" * 100, bytes(5000))}
 WRITES = (MemoryWrite(0x200000000000, 1200, named(b"row pointers" * 100)), MemoryWrite(0x200000001000, 8, source=0x200000000000))
 RECORDING = Launches((ProgramLaunch("k", (1, 1, 1), (32, 1, 1), writes=WRITES),), data=DATA)
 
 
 def test_bytes_come_back_by_their_name(tmp_path: Path):
-    (tmp_path / "x.data").write_bytes(archive(DATA))
+    (tmp_path / "x.data").write_bytes(archived(DATA))
     assert dict(DataFile(tmp_path / "x.data")) == DATA
-    assert archive(dict(reversed(DATA.items()))) == archive(DATA)
+    assert archived(dict(reversed(DATA.items()))) == archived(DATA)
 
 
 def test_a_recording_names_the_file_beside_it(tmp_path: Path):
-    (tmp_path / "x.data").write_bytes(archive(DATA))
+    (tmp_path / "x.data").write_bytes(archived(DATA))
     (tmp_path / "x.toml").write_text(launches.text(RECORDING, "x.data"))
     read = launches.read(str(tmp_path / "x.toml"))
     assert (read, dict(read.data)) == (RECORDING, DATA)
+
+
+def test_bytes_that_do_not_shrink_are_stored_as_they_are():
+    noise, text = random.Random(1).randbytes(100_000), b"row pointers" * 10_000
+    entries = zipfile.ZipFile(io.BytesIO(archived({named(data): data for data in (noise, text)}))).infolist()
+    assert {entry.file_size: entry.compress_type for entry in entries} == {100_000: zipfile.ZIP_STORED, 120_000: zipfile.ZIP_DEFLATED}
 
 
 @pytest.mark.parametrize("name", ["../x.data", "/x.data", "a/b", ".."])
@@ -53,7 +68,7 @@ def test_a_file_elsewhere_is_refused(tmp_path: Path, name: str):
     ],
 )
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str, why: str):
-    path, whole = tmp_path / "x.data", archive(DATA)
+    path, whole = tmp_path / "x.data", archived(DATA)
     if kind == "cut":
         path.write_bytes(whole[: len(whole) // 2])
     elif kind == "bits":
