@@ -15,6 +15,7 @@ from sassan.system.reading import read
 _LARGEST = 1024 * 1024 * 1024
 _FATBINS = (".nv_fatbin", "__nv_relfatbin")
 _REGISTERS = b"__cudaRegisterFatBinary"
+_LOADER = ".interp"
 _NEEDED = 1
 _FATBIN_MAGIC = 0xBA55ED50
 _PTX, _CUBIN = 1, 2
@@ -40,7 +41,7 @@ class Executable:
 def executable(command: str) -> Executable:
     """Return the executable of a command, located on PATH like in a shell.
 
-    Raises InputError `missing-program`, `static-runtime` if it is linked with the static CUDA runtime, `unknown-runtime`.
+    Raises InputError `missing-program`, `static-runtime` for a static CUDA runtime in a stripped or fully static program, `unknown-runtime`.
     """
     path = shutil.which(command)
     if path is None:
@@ -72,18 +73,32 @@ def _read(path: str, image: Image) -> Executable:
         if runtime_name not in RUNTIMES:
             hint = f"link it with one of {', '.join(RUNTIMES)}"
             raise InputError("unknown-runtime", f"'{path}' needs {runtime_name}, which sassan does not replace", hint=hint)
-    if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
-        hint = "relink with: nvcc --cudart shared (first option of sassan-nvcc: --sassan-record)"
-        raise InputError(
-            "static-runtime", f"'{path}' is statically linked with the CUDA runtime, so its launches cannot be recorded", hint=hint
-        )
+    functions = _functions(elf, named)
+    if fatbins and not runtimes and _REGISTERS not in _names(elf, named) and (_REGISTERS not in functions or _LOADER not in named):
+        hint = "link it without -s and -static, and do not strip it, or relink with: nvcc --cudart shared (sassan-nvcc: --sassan-record)"
+        raise InputError("static-runtime", f"'{path}' holds a static CUDA runtime without names, so its launches cannot be recorded", hint=hint)
     capability = max((capability for part in fatbins for capability in _capabilities(elf.bytes_of(part))), default=None)
-    runtime = max((_VERSIONS[name] for name in runtimes), default=_DEFAULT_VERSION)
+    runtime = max((_VERSIONS[name] for name in runtimes), default=_static_version(functions))
     return Executable(path, capability[1] if capability is not None else None, runtime)
 
 
 def _names(elf: Elf, named: dict[str, ElfSection]) -> bytes:
     return elf.bytes_of(named[".dynstr"]) if ".dynstr" in named else b""
+
+
+def _functions(elf: Elf, named: dict[str, ElfSection]) -> frozenset[bytes]:
+    """Return the names of symbols in a program that was not stripped."""
+    return frozenset(elf.bytes_of(named[".strtab"]).split(b"\0")) if ".strtab" in named else frozenset()
+
+
+def _static_version(functions: frozenset[bytes]) -> int:
+    """Return the version of a static runtime, as `static_runtime.c` does."""
+    if b"cudaGetDeviceProperties_v2" in functions:  # only CUDA 12 has it
+        return _VERSIONS["libcudart.so.12"]
+    if _REGISTERS not in functions:
+        return _DEFAULT_VERSION
+    later = b"cudaLibraryLoadData" in functions  # since CUDA 12.8
+    return _VERSIONS["libcudart.so.13" if later else "libcudart.so.11.0"]
 
 
 def _needed(elf: Elf, named: dict[str, ElfSection]) -> Iterator[str]:

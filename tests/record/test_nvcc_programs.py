@@ -42,12 +42,12 @@ int main() {
 """
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["shared", "static"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("nvcc")
     (folder / "k.cu").write_text(SOURCE)
     assert NVCC is not None
-    command = [NVCC, "--cudart", "shared", "-arch=sm_86", "-o", str(folder / "k"), str(folder / "k.cu")]
+    command = [NVCC, "--cudart", request.param, "-arch=sm_86", "-o", str(folder / "k"), str(folder / "k.cu")]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("this nvcc makes no program for sm_86")
     return folder / "k"
@@ -65,6 +65,14 @@ def test_templates_structures_constants_and_occupancy_are_recorded_and_analyzed(
     assert first.arguments[2].value & 0xFFFFFFFF == 3
     rows = sassan("analyze", program, "--launches", output, "--json").document["launches"]
     assert [row["gaps"] for row in rows] == [[], []]
+
+
+def test_a_stripped_program_with_a_static_runtime_is_refused(sassan: Sassan, program: Path, tmp_path: Path):
+    shutil.copy(program, tmp_path / "k")
+    subprocess.run(["strip", str(tmp_path / "k")], check=True)
+    is_shared = b"libcudart.so" in program.read_bytes()
+    result = sassan("record", "-q", "-o", tmp_path / "launches.toml", "--", tmp_path / "k")
+    assert (result.status, result.codes) == ((0, []) if is_shared else (3, ["static-runtime"]))
 
 
 def test_another_build_is_not_the_code_that_was_launched(sassan: Sassan, program: Path, tmp_path: Path):

@@ -168,6 +168,16 @@ def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_li
     assert launches.read(str(output)).status == 0
 
 
+@pytest.mark.parametrize(
+    ("defines", "version", "place"), [((), 11080, 388), (("-DTWELVE", "-DNEWEST"), 12090, 388), (("-DNEWEST",), 13000, 384)]
+)
+def test_the_functions_of_a_static_runtime_are_redirected(tmp_path: Path, defines: tuple[str, ...], version: int, place: int):
+    made = build(tmp_path, "static", "libcudart.so.13", "-Wl,--as-needed", f"-DVERSION={version}", f"-DPLACE={place}", *defines)
+    output = tmp_path / "launches.toml"
+    assert main.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)]) == 3  # it launches nothing
+    assert launches.read(str(output)).status == 0
+
+
 WORDS, FIVES, THREES = bytes(number % 256 for number in range(4000)), b"\5" * 4000, b"\3" * 400
 
 

@@ -22,7 +22,7 @@ def compiled(folder: Path, text: str, *options: str) -> Path:
 
 
 @needs_compiler
-def test_a_statically_linked_program_gets_a_hint_how_to_link(sassan: Sassan, tmp_path: Path):
+def test_a_static_runtime_without_names_gets_a_hint_how_to_link(sassan: Sassan, tmp_path: Path):
     result = sassan("record", "-o", tmp_path / "x.toml", "--", compiled(tmp_path, STATIC))
     assert_refused(result, 3)
     assert result.codes == ["static-runtime"]

@@ -69,7 +69,7 @@ def record(
 
     Of each launch: grid, block, shared memory, arguments. The program runs with a stand-in for the CUDA runtime and driver:
     memory is memory of the host, copies are copies, and a launch is written down and not run, so what kernels would write stays zero.
-    A program must be linked with the shared runtime (nvcc --cudart shared). Its output is its own; notes go to standard error.
+    A program with the static runtime, nvcc's default, must not be stripped; libraries need the shared one (nvcc --cudart shared). Its output is its own; notes go to standard error.
 
     \b
     Examples:
@@ -154,4 +154,4 @@ def _count(number: int, singular: str, plural: str = "") -> str:
 def _no_launches_hint(done: Launches) -> str:
     if done.status:
         return f"it exited with status {done.status}: pass the arguments and files that it needs"
-    return "a program with a static CUDA runtime cannot be recorded: link it with nvcc --cudart shared"
+    return "libraries of a program that hold a static CUDA runtime cannot be recorded: link them with nvcc --cudart shared"

@@ -231,12 +231,12 @@ API int cuGetErrorName(int status, const char **text) {
   return *text == NULL ? INVALID_VALUE : OK;
 }
 
-/* Unnamed function tables: only a statically linked runtime requests them, and its launches cannot be recorded. */
+/* Unnamed function tables: only a static runtime requests them that static_runtime.c did not redirect, and its launches cannot be recorded. */
 API int cuGetExportTable(const void **table, const void *id) {
   (void)id;
   *table = NULL;
   enter();
-  note("a part of the program is statically linked with the CUDA runtime: its launches are missing; link it with nvcc --cudart shared");
+  note("a library of the program holds a static CUDA runtime: its launches are missing; link it with nvcc --cudart shared");
   return ended(NOT_FOUND);
 }
 
