@@ -76,7 +76,9 @@ def _read(path: str, image: Image) -> Executable:
     functions = _functions(elf, named)
     if fatbins and not runtimes and _REGISTERS not in _names(elf, named) and (_REGISTERS not in functions or _LOADER not in named):
         hint = "link it without -s and -static, and do not strip it, or relink with: nvcc --cudart shared (sassan-nvcc: --sassan-record)"
-        raise InputError("static-runtime", f"'{path}' holds a static CUDA runtime without names, so its launches cannot be recorded", hint=hint)
+        raise InputError(
+            "static-runtime", f"'{path}' holds a static CUDA runtime without names, so its launches cannot be recorded", hint=hint
+        )
     capability = max((capability for part in fatbins for capability in _capabilities(elf.bytes_of(part))), default=None)
     runtime = max((_VERSIONS[name] for name in runtimes), default=_static_version(functions))
     return Executable(path, capability[1] if capability is not None else None, runtime)
