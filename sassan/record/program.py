@@ -41,7 +41,7 @@ class Executable:
 def executable(command: str) -> Executable:
     """Return the executable of a command, located on PATH like in a shell.
 
-    Raises InputError `missing-program`, `static-runtime` for a static CUDA runtime in a stripped or fully static program, `unknown-runtime`.
+    Raises InputError `missing-program`, `static-runtime` for a static CUDA runtime in a stripped or static program, `unknown-runtime`.
     """
     path = shutil.which(command)
     if path is None:

@@ -69,7 +69,7 @@ def test_templates_structures_constants_and_occupancy_are_recorded_and_analyzed(
 
 def test_a_stripped_program_with_a_static_runtime_is_refused(sassan: Sassan, program: Path, tmp_path: Path):
     shutil.copy(program, tmp_path / "k")
-    subprocess.run(["strip", str(tmp_path / "k")], check=True)
+    subprocess.run([shutil.which("strip") or "", str(tmp_path / "k")], check=True)
     is_shared = b"libcudart.so" in program.read_bytes()
     result = sassan("record", "-q", "-o", tmp_path / "launches.toml", "--", tmp_path / "k")
     assert (result.status, result.codes) == ((0, []) if is_shared else (3, ["static-runtime"]))

@@ -69,7 +69,8 @@ def record(
 
     Of each launch: grid, block, shared memory, arguments. The program runs with a stand-in for the CUDA runtime and driver:
     memory is memory of the host, copies are copies, and a launch is written down and not run, so what kernels would write stays zero.
-    A program with the static runtime, nvcc's default, must not be stripped; libraries need the shared one (nvcc --cudart shared). Its output is its own; notes go to standard error.
+    A program with the static runtime, nvcc's default, must not be stripped;
+    libraries need the shared one (nvcc --cudart shared). Its output is its own; notes go to standard error.
 
     \b
     Examples:
