@@ -1,0 +1,42 @@
+"""Shares of public code: which launches belong to which files, and what rows say together."""
+
+from pathlib import Path
+
+import pytest
+
+from scripted import scripted
+
+public = scripted("public_experiment")
+
+
+def row(launch: str, estimate: float | None, bound: float | None, gaps: str = "", graph: int = 1):
+    return public.Row("kernel", launch, 100, graph, estimate, bound, gaps, "", 1.0)
+
+
+ROWS = [row("8x1x1 of 64x1x1", 5.0, 10.0), row("9x1x1 of 64x1x1", 5.0, None, "unbounded-loop"), row("", None, None, "too-large", graph=0)]
+
+
+def test_kernels_without_a_launch_count_in_the_share_of_graphs_alone():
+    assert public.share("source", ROWS)[1:] == (3, 2, 2, 2, 1, "too-large:1 unbounded-loop:1")
+
+
+@pytest.mark.parametrize(
+    ("names", "inputs"),
+    [
+        (("a.cubin", "b.cubin"), [(("a.cubin",), None), (("b.cubin",), None)]),
+        (("a.cubin", "a.toml", "b.cubin"), [(("a.cubin",), "a.toml"), (("b.cubin",), None)]),
+        (("a.cubin", "b.cubin", "program.toml"), [(("a.cubin", "b.cubin"), "program.toml")]),
+    ],
+)
+def test_launches_are_those_of_the_file_of_their_name_else_of_all(tmp_path: Path, names: tuple[str, ...], inputs: object):
+    for name in names:
+        (tmp_path / name).touch()
+    found = [
+        (tuple(Path(file).name for file in files), recording and Path(recording).name) for files, recording in public._inputs(tmp_path)
+    ]
+    assert found == inputs
+
+
+def test_times_are_written_with_four_digits(tmp_path: Path):
+    public.write(ROWS, tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text().splitlines()[1] == "kernel,8x1x1 of 64x1x1,100,1,5,10,,,1"
