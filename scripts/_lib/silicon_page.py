@@ -6,6 +6,8 @@ import csv
 import tomllib
 from pathlib import Path
 
+import public_page
+
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "samples" / "experiments"
 BOUNDS = EXPERIMENTS / "silicon.csv"
 PREDICTIONS = EXPERIMENTS / "silicon_predictions.csv"
@@ -45,7 +47,7 @@ def page(head: str) -> str:
     lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
     if PREDICTIONS.exists():
         lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *public_page.section()]) + "\n"
 
 
 def _made_with() -> str:

@@ -37,6 +37,7 @@ FUNCTIONS: Mapping[str, Callable[..., Held]] = {
     "lop3": bitwise.lop3,
     "equal": conditions.equal,
     "compare": conditions.compare,
+    "extended": conditions.extended,
     "conjunction": conditions.conjunction,
     "disjunction": conditions.disjunction,
     "difference": conditions.difference,

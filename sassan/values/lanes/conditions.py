@@ -69,6 +69,17 @@ def equal(a: Held, b: Held) -> Held:
     return compare("EQ", a, b, signed=False)
 
 
+def extended(relation: str, a: Held, b: Held, low: Held, signed: bool) -> Held:
+    """Return how two pairs of words compare, by their high words and the comparison of the low ones."""
+    same = equal(a, b)
+    if relation == "NE":
+        return disjunction(negation(same), low)
+    if relation == "EQ":
+        return conjunction(same, low)
+    strict = compare("LT" if relation in {"LT", "LE"} else "GT", a, b, signed)
+    return disjunction(strict, conjunction(same, low))
+
+
 def _by_bounds(relation: str, x: LaneWord, y: LaneWord, signed: bool) -> Held | None:
     if signed and (x.high >= SIGN or y.high >= SIGN):
         return None

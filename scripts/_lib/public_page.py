@@ -1,0 +1,33 @@
+"""The part of the reference that shows `samples/experiments/public/*.csv`: which part of public code has a graph, an estimate, a bound."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+ROWS = Path(__file__).resolve().parents[2] / "samples" / "experiments" / "public"
+_ABOUT = """\
+Kernels that people use, from public repositories, compiled elsewhere; a row is a source. `n` counts kernels, each with up to four of its
+recorded launches. Of all, the share with a graph without gaps; of those that are launched, the shares with an estimate and with a bound.
+`scripts/experiments public DIR -o samples/experiments/public` makes the figures from a folder per source of cubins and launches."""
+_HEAD = "| source | n | graph | launched | estimate | bound |\n| --- | --- | --- | --- | --- | --- |"
+_MISSING = "What the others need, with the number of rows:"
+
+
+def section(folder: Path = ROWS) -> list[str]:
+    """The lines of the part, none where no source was measured."""
+    sources = {path.stem: list(csv.DictReader(path.read_text("utf-8").splitlines())) for path in sorted(folder.glob("*.csv"))}
+    if not sources:
+        return []
+    needs = Counter((name, need) for name, rows in sources.items() for row in rows for need in row["needs"].split("; ") if need)
+    lines = ["", "## Public code", "", _ABOUT, "", _HEAD, *(_line(name, rows) for name, rows in sources.items())]
+    lines += ["", _MISSING, "", *(f"* {name}: {need} ({count})" for (name, need), count in sorted(needs.items()))] if needs else []
+    return lines
+
+
+def _line(name: str, rows: list[dict[str, str]]) -> str:
+    launched = [row for row in rows if row["launch"]]
+    shares = [f"{sum(bool(row[key]) for row in launched) / len(launched):.0%}" if launched else "-" for key in ("estimate_us", "bound_us")]
+    graphs = f"{sum(row['graph'] == '1' for row in rows) / len(rows):.0%}"
+    return f"| {' | '.join((name, str(len(rows)), graphs, str(len(launched)), *shares))} |"
