@@ -79,7 +79,11 @@ class Certainty:
     torn: set[int] = field(default_factory=set[int])
     """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
     another one has to be repeated with it."""
+    parted: set[int] = field(default_factory=set[int])
+    """Blocks that other executions may enter with other lanes: those on the sides of a branch on uncertain words."""
     words: Truth = field(init=False)
+    _apart_since: Truth = field(init=False)
+    """Warps that took such a branch, and of which not all lanes have been at one place since."""
     _until: npt.NDArray[np.int32] = field(init=False)
     _left: dict[int, Truth] = field(default_factory=dict[int, Truth])
     """Lanes that may have left a loop by a branch, whose other side is long, and are still inside."""
@@ -100,6 +104,7 @@ class Certainty:
         self.words = np.zeros((len(self.code.registers), self.runs, LANES), np.bool_)
         self._until = np.full((self.runs, LANES), _FREE, np.int32)
         self._alive = np.zeros((self.runs, LANES), np.bool_)
+        self._apart_since = np.zeros(self.runs, np.bool_)
         self._local = LocalMemory(self.runs)
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
@@ -120,6 +125,10 @@ class Certainty:
                 self._spoil(sides, rows, here)
         until = self._until[rows]
         self._until[rows] = np.where(active & (until == block), _FREE, until)
+        whole = ((active == alive) & (self._until[rows] == _FREE) & ~self._absent(rows)) | ~alive
+        self._apart_since[rows] &= ~whole.all(axis=1)
+        if self._apart_since[rows].any():
+            self.parted.add(block)
 
     def operated(self, operation: Operation, inputs: tuple[Words, ...], at: Moment, executing: Truth, computed: Truth | bool) -> None:
         """Note what an operation wrote, of which `computed` says where a rule said it; `at` says who might have executed it."""
@@ -198,6 +207,8 @@ class Certainty:
         if not unsure.any():
             return taken
         self._unsure.add(number)
+        self.parted |= self._sides_of(frozenset({number})).blocks
+        self._apart_since[rows] |= unsure.any(axis=1)
         detour = self._detour_of(number)
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
@@ -240,6 +251,7 @@ class Certainty:
         until = self._until[rows]
         # A lane that might be elsewhere already, before it leaves a loop that it might have left already, is followed no further.
         astray = bool((lanes & (until != _FREE)).any())
+        self.parted.update(range(len(self.code.blocks)) if astray else sides.blocks)
         self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, _NEVER), until)
         self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks or self._is_around(sides, index))
         self._spoil(_everything(self.code) if astray else sides, rows, lanes)
@@ -255,6 +267,13 @@ class Certainty:
             self.words[self._where[register], rows] &= ~(whole if register in ONE_COPY else lanes)
         if sides.stores:
             self._lost[rows] |= whole[:, 0]
+
+    def certain_in(self, registers: Iterable[int], rows: Rows) -> Truth:
+        """Return in which lanes all of some registers are certain."""
+        out = np.asarray(self._until[rows] == _FREE)
+        for register in registers:
+            out &= self.words[self._where[register], rows]
+        return out
 
     def _tested(self, condition: Condition, rows: Rows) -> Truth:
         """Return in which lanes it is certain whether a condition holds."""

@@ -1,11 +1,12 @@
-"""Loop bounds of a launch by running all of its warps: where indices, parameters and known contents of memory decide iterations.
+"""Loop bounds and accesses of a launch by running all of its warps: where indices, parameters and known contents of memory decide them.
 
-The part of the program that decides where control goes is run for every thread of the grid on the concrete SIMT machine, which follows
+The part of the program that decides where control goes, and which addresses are wanted, is run for every thread of the grid on the concrete SIMT machine, which follows
 which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen
 (docs/proofs/runs-of-a-launch.md).
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
@@ -13,9 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sassan.access.limits import AccessName, Transactions
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
+from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
 from sassan.ir import Constant, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch, Shape
@@ -33,6 +36,7 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus, Session
 from sassan.simt.values import Rows, Words
+from sassan.timing.rates import code_of
 from sassan.warpcfg.graph import WarpCfg
 
 _WARPS = 1 << 18
@@ -57,35 +61,53 @@ _DRAWN = frozenset({"SR_CGACTAID"})
 class Seen(NamedTuple):
     """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
 
-    `warps` ran; `recorded`: what they did depends on contents of memory that are known.
+    `accesses`: how often all warps together execute an access with so many transactions, or fewer; those of which that is not known are
+    missing. `warps` ran; `recorded`: what they did depends on contents of memory that are known.
     """
 
     back_edges: tuple[int | None, ...]
+    accesses: Mapping[AccessName, Counter[Transactions]]
     warps: int
     recorded: bool
+
+    @property
+    def why(self) -> str:
+        """Where it comes from, in words."""
+        return f"seen in a run of all {self.warps} warps of the launch{' with recorded contents of memory' if self.recorded else ''}"
 
 
 class _LongError(Exception):
     """The run takes longer than is worth it, or says nothing of what is wanted."""
 
 
-def whole_run(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, wanted: Collection[int], *, is_long: bool = True
+def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launch: Launch,
+    wanted: Collection[int] = (),
+    accesses: Collection[AccessName] = (),
+    *,
+    is_long: bool = True,
 ) -> Seen | None:
-    """Return what all warps of a launch do in loops, of which some (their numbers) are `wanted`; None where that says nothing of these.
+    """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
     long: more than some seconds, or a part of one unless `is_long`.
     """
-    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not wanted:
+    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses):
         return None
     warps = -(-prod(launch.block) // WARP_SIZE)
     if warps * prod(launch.grid) > _WARPS:
         return None
     try:
-        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), [node.start for node in cfg.nodes]))
-        code = live_slice(code, {})
-        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 6)
+        watch = watched(code_of(cfg), accesses)
+        if not (watch or wanted):
+            return None
+        looked_at = read(watch)
+        leaders = [*(node.start for node in cfg.nodes), *looked_at]
+        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), leaders)
+        code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
+        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 6)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
@@ -93,6 +115,7 @@ def whole_run(
         return None
     return Seen(
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
+        dict(run.accesses.result(run.parted)),
         warps * prod(launch.grid),
         _reads_memory(code, launch),
     )
@@ -113,8 +136,12 @@ def _spots(grid: Shape, warps: int) -> Iterator[Spot]:
 class _Run:
     """The warps of a launch that have been run: `most` back edges per loop, and the loops that are `open`."""
 
-    def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], most: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a run is of
+        self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], accesses: AccessCounter, most: int
+    ) -> None:
         self.most = [0] * len(cfg.loops)
+        self.accesses = accesses
+        self.parted: set[int] = set()
         self._torn: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
@@ -139,11 +166,13 @@ class _Run:
         special = {name: words for name, words in place.special.items() if name not in _DRAWN}
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
-        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn)
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted)
         before = len(self._torn)
+        counted = {name: Counter(kinds) for name, kinds in self.accesses.executions.items()}
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
         if len(self._torn) > before:
+            self.accesses.executions = counted
             self.batch(spots)  # what was read before a register was found to be torn was not certain, either
             return
         if not (outcome.status == RunStatus.ENDED).all():
@@ -151,10 +180,10 @@ class _Run:
         for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
             self.most[index] = max(self.most[index], int(most))
 
-    def spend(self, operations: int, warps: int, is_open: Collection[int]) -> None:
+    def spend(self, operations: int, warps: int) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
         self._work += (operations + 2) * (warps + _START)
-        if self._work > self._most_work or self._wanted.issubset(is_open):
+        if self._work > self._most_work or (self._wanted.issubset(self.open) and self.accesses.blocks.issubset(self.parted)):
             raise _LongError
 
 
@@ -194,9 +223,9 @@ class _Counter(NamedTuple):
     run: _Run
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
-        assert session.certainty is not None
-        self.run.spend(len(session.code.blocks[block].operations), len(rows), session.certainty.open)
+        self.run.spend(len(session.code.blocks[block].operations), len(rows))
         self.counted.enter(session, block, rows)
+        self.run.accesses.enter(session, block, rows)
 
 
 @dataclass(frozen=True, slots=True)
