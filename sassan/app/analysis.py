@@ -205,6 +205,9 @@ def _bounds(
     inferred = _by_run(inferred, run)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
+    if run is not None and run.executions is not None:
+        most = {address: executions.most for address, executions in run.executions.items()}
+        bounds = flow_facts.with_executions(bounds, most, run.why, recorded=run.recorded)
     if Origin.INFERRED not in bounds.origins:
         return bounds, run
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()

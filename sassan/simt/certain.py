@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.analysis.graph import immediate_dominators
-from sassan.ir import Instruction, Memory
+from sassan.ir import Instruction, Memory, Register
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.memory import LocalMemory
@@ -98,6 +98,8 @@ class Certainty:
     _lost: Truth = field(init=False)
     _where: Mapping[int, int] = field(init=False)
     _after: Sequence[frozenset[int]] | None = field(init=False)
+    _divided: frozenset[int] = field(init=False)
+    """Blocks that end with a branch that is taken where not all threads of the warp are there."""
 
     def __post_init__(self) -> None:
         """Start with nothing certain."""
@@ -109,6 +111,12 @@ class Certainty:
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
+        self._divided = _ending_with(self.code, _is_divided)
+
+    @property
+    def settled(self) -> bool:
+        """Say whether no branch depended on words that are not certain: every execution takes the paths of the run."""
+        return not self._unsure
 
     def entered(self, block: int, rows: Rows, active: Truth, alive: Truth) -> None:
         """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again.
@@ -203,6 +211,10 @@ class Certainty:
             shared = all(test.register in ONE_COPY for test in control.condition.tests)
             sure = np.broadcast_to(~(at.executing & ~sure).any(axis=1, keepdims=True), sure.shape)
             sure = sure & (control.unity is not Unity.OPEN) & shared & (self._until[rows] == _FREE).all(axis=1)[:, None]
+        if number in self._divided:
+            # All threads of the warp are here, and in every execution.
+            whole = at.executing.all(axis=1) & ~self._apart_since[rows]
+            sure, taken = sure | whole[:, None], taken & ~whole[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
             return taken
@@ -306,6 +318,19 @@ def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> T
         if register not in ONE_COPY:
             out &= ((words == words[np.arange(len(words)), first][:, None]) | ~executing).all(axis=1)
     return out
+
+
+def _ending_with(code: Code, kind: Callable[[Instruction], bool]) -> frozenset[int]:
+    """Return the blocks whose last instruction is of a kind."""
+    addresses = {instruction.address for instruction in code.function.instructions if kind(instruction)}
+    return frozenset(number for number, block in enumerate(code.blocks) if block.last in addresses)
+
+
+def _is_divided(instruction: Instruction) -> bool:
+    """Say whether an instruction is `BRA.DIV ~URZ, …`."""
+    first = instruction.operands[0] if instruction.operands else None
+    every = isinstance(first, Register) and first.file == "UR" and first.index is None and first.inverted
+    return instruction.opcode == "BRA.DIV" and instruction.guard is None and every
 
 
 def _escapes(code: Code) -> bool:

@@ -13,6 +13,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sassan.access.limits import AccessName, Transactions
 from sassan.arch import described
@@ -58,15 +59,24 @@ _DRAWN = frozenset({"SR_CGACTAID"})
 """Special registers that the launch does not say."""
 
 
+class Executions(NamedTuple):
+    """Of a block by the warps of a launch: `most` by one warp, `total` by all."""
+
+    most: int
+    total: int
+
+
 class Seen(NamedTuple):
     """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
 
     `accesses`: how often all warps together execute an access with so many transactions, or fewer; those of which that is not known are
-    missing. `warps` ran; `recorded`: what they did depends on contents of memory that are known.
+    missing. `executions`: how often a warp executes each block of the graph, by its address, the most and in all; None where other
+    executions of the launch may take other paths. `warps` ran; `recorded`: what they did depends on contents of memory that are known.
     """
 
     back_edges: tuple[int | None, ...]
     accesses: Mapping[AccessName, Counter[Transactions]]
+    executions: Mapping[int, Executions] | None
     warps: int
     recorded: bool
 
@@ -116,6 +126,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     return Seen(
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
         dict(run.accesses.result(run.parted)),
+        {node.start: run.executions(node.start) for node in cfg.nodes} if run.settled else None,
         warps * prod(launch.grid),
         _reads_memory(code, launch),
     )
@@ -142,6 +153,8 @@ class _Run:
         self.most = [0] * len(cfg.loops)
         self.accesses = accesses
         self.parted: set[int] = set()
+        self.settled = True
+        self._executed: list[Executions] = [Executions(0, 0)] * len(code.blocks)
         self._torn: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
@@ -156,8 +169,8 @@ class _Run:
                 node += 1
             numbers.setdefault(starts[node], set()).add(number)
         self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
-        by_address = {block.address: number for number, block in enumerate(code.blocks)}
-        self._heads = [by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
+        self._by_address = {block.address: number for number, block in enumerate(code.blocks)}
+        self._heads = [self._by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
         self.open = with_side_entries(code, self._loops, self._heads)
 
     def batch(self, spots: Sequence[Spot]) -> None:
@@ -169,7 +182,8 @@ class _Run:
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted)
         before = len(self._torn)
         counted = {name: Counter(kinds) for name, kinds in self.accesses.executions.items()}
-        counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)
+        executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
+        counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
         if len(self._torn) > before:
             self.accesses.executions = counted
@@ -177,8 +191,16 @@ class _Run:
             return
         if not (outcome.status == RunStatus.ENDED).all():
             raise _LongError
+        self.settled &= certainty.settled
+        for number, times in enumerate(executed):
+            before_it = self._executed[number]
+            self._executed[number] = Executions(max(before_it.most, int(times.max())), before_it.total + int(times.sum()))
         for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
             self.most[index] = max(self.most[index], int(most))
+
+    def executions(self, address: int) -> Executions:
+        """Return how often warps executed the block at an address."""
+        return self._executed[self._by_address[address]]
 
     def spend(self, operations: int, warps: int) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
@@ -220,11 +242,14 @@ def _read_place(operation: Operation) -> int | None:
 
 class _Counter(NamedTuple):
     counted: BackEdgeCounter
+    executed: npt.NDArray[np.int64]
+    """How often each warp executed each block."""
     run: _Run
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         self.run.spend(len(session.code.blocks[block].operations), len(rows))
         self.counted.enter(session, block, rows)
+        self.executed[block, rows] += 1
         self.run.accesses.enter(session, block, rows)
 
 
