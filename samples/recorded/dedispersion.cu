@@ -1,5 +1,4 @@
 // Why: a sum along channels, each moved by its own delay: addresses of a table.
-// Archs: 80 90
 #include "device.h"
 
 extern "C" __global__ void dedisperse(const unsigned char *in, const int *delays, float *out, int channels, int length, int samples) {

@@ -1,5 +1,4 @@
 // Why: pointers that data hold: levels of a search, lists, a tree.
-// Archs: 80 90
 #include "device.h"
 
 extern "C" __global__ void level(int nodes, const int *edge, const int *to, const int *frontier, int size, int *distance, int depth) {

@@ -1,5 +1,4 @@
 // Why: one access each at an address that data name: rows of a table, bins, slots of a hash table, places found by bisection.
-// Archs: 80 90
 #include "device.h"
 
 extern "C" __global__ void gather(const float *table, const int *token, float *out, int width) {

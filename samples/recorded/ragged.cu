@@ -1,5 +1,4 @@
 // Why: work of lengths that the host has chosen: sequences with pages of keys, products of a table of pointers.
-// Archs: 80 90
 #include "device.h"
 
 extern "C" __global__ void scores(const float *query, const float *pool, const int *page, const int *begin, const int *length, float *out) {

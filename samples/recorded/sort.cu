@@ -1,5 +1,4 @@
 // Why: sorts, by recursion and by digits, and a scan that looks back at what blocks before it have stored.
-// Archs: 80 90
 #include "device.h"
 
 __device__ __noinline__ void quick(int *data, int low, int high) {

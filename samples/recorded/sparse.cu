@@ -1,5 +1,4 @@
 // Why: sparse products, whose loops read where rows begin, and whose addresses are columns.
-// Archs: 80 90
 #include "device.h"
 
 extern "C" __global__ void csr_scalar(int rows, const int *row, const int *col, const float *value, const float *x, float *y) {

@@ -4,7 +4,7 @@ A user knows it, or a run of the launch with the data has shown it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -74,14 +74,8 @@ def limited(accesses: Sequence[Access], limits: Mapping[int, Limit]) -> tuple[Ac
     return tuple(_limited(access, limits[access.address]) if access.address in limits else access for access in accesses)
 
 
-def limited_to(access: Access, seen: Iterable[Transactions]) -> Access:
-    """Return an access of which each execution takes no more than one of these does."""
-    every = [*seen]
-    most = Transactions(*(max(numbers, default=0) for numbers in zip(*every, strict=True))) if every else Transactions()
-    return _limited_to(access, most)
-
-
-def _limited_to(access: Access, most: Transactions) -> Access:
+def limited_to(access: Access, most: Transactions) -> Access:
+    """Return an access of which no execution takes more than this."""
     access = replace(
         access,
         sectors=_at_most(access.sectors, most.sectors),
@@ -93,7 +87,7 @@ def _limited_to(access: Access, most: Transactions) -> Access:
         passes=_at_most(access.passes, most.passes),
         collisions=_no_more(access.collisions, most.collisions),
         lanes=min(access.lanes, most.lanes),
-        warps=tuple(_limited_to(warp, most) for warp in access.warps),
+        warps=tuple(limited_to(warp, most) for warp in access.warps),
     )
     taken = access.transactions
     return access if taken is None else replace(access, ideal=_no_more(access.ideal, taken.most))

@@ -176,14 +176,12 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
 def _as_seen(followed: Iterable[Access], run: Seen) -> tuple[Access, ...]:
     """The accesses, of which none takes more than in a run of all warps that says what any may take."""
     return tuple(
-        limited_to(access, kinds) if (kinds := run.accesses.get((access.address, access.space))) is not None else access
+        limited_to(access, most) if (most := run.accesses.get((access.address, access.space))) is not None else access
         for access in followed
     )
 
 
-def _bounds(
-    cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = ""
-) -> tuple[LoopBounds, Seen | None]:
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = "") -> tuple[LoopBounds, Seen | None]:
     """The bounds of the loops, and a run of all warps of the launch, where there was one.
 
     They are flow facts, then what the code itself says for the launch, then the default.
@@ -206,8 +204,7 @@ def _bounds(
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if run is not None and run.executions is not None:
-        most = {address: executions.most for address, executions in run.executions.items()}
-        bounds = flow_facts.with_executions(bounds, most, run.why, recorded=run.recorded)
+        bounds = flow_facts.with_executions(bounds, run.executions, run.why, recorded=run.recorded)
     if Origin.INFERRED not in bounds.origins:
         return bounds, run
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()

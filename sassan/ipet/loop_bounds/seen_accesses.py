@@ -1,14 +1,13 @@
 """What the accesses of a kernel take in a run of all warps: an observer of blocks that begin with an access each."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from sassan.access.counts import Transactions, transactions
-from sassan.access.limits import AccessName
+from sassan.access.counts import Counts, transactions
+from sassan.access.limits import AccessName, Transactions
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import LANES, WORD
 from sassan.ir import Constant, Instruction, Memory
@@ -20,8 +19,6 @@ from sassan.simt.values import Rows
 
 _WIDE = frozenset({Space.GLOBAL, Space.GENERIC})
 _COUNTED = _WIDE | {Space.SHARED, Space.CONSTANT}
-_BITS = 9
-"""Bits of a number of transactions, so that all of an execution are one word."""
 
 
 class _Watched(NamedTuple):
@@ -81,14 +78,14 @@ def read(accesses: Iterable[_Watched]) -> Mapping[int, frozenset[int]]:
 
 @dataclass(slots=True)
 class AccessCounter:
-    """Counts the transactions of accesses: `executions` of each access by what one takes, over all warps that run.
+    """Counts the transactions of accesses: `most` that one execution takes, over all warps that run, in the order of `Transactions`.
 
-    An access whose block is not entered has none. `lost` are those of which some execution was not counted.
+    `lost` are accesses of which some execution was not counted.
     """
 
     code: Code
     accesses: tuple[_Watched, ...]
-    executions: dict[AccessName, Counter[int]] = field(default_factory=dict[AccessName, Counter[int]])
+    most: dict[AccessName, Counts] = field(default_factory=dict[AccessName, Counts])
     lost: set[AccessName] = field(default_factory=set[AccessName])
     _at: dict[int, list[_Watched]] = field(init=False)
 
@@ -119,32 +116,32 @@ class AccessCounter:
             guard = each.instruction.guard
             assert guard is not None
             executing = executing & ((held != guard.negated) | ~certainty.certain_in((each.guard,), rows))
-        if each.reference.space is Space.SHARED and each.reference.bytes > WORD and not (executing.all(axis=1) | ~executing.any(axis=1)).all():
+        if (
+            each.reference.space is Space.SHARED
+            and each.reference.bytes > WORD
+            and not (executing.all(axis=1) | ~executing.any(axis=1)).all()
+        ):
             self.lost.add(each.name)
             return
         where = address(each.place, lambda name: _held(session, name, rows), wide=each.wide)
-        counts = transactions(each.reference, np.broadcast_to(where, executing.shape), executing, certainty.certain_in(each.registers, rows))
-        packed = (counts << np.arange(0, _BITS * counts.shape[1], _BITS)).sum(axis=1)
-        kinds, times = np.unique(packed, return_counts=True)
-        seen = self.executions.setdefault(each.name, Counter())
-        for kind, number_of_times in zip(kinds.tolist(), times.tolist(), strict=True):
-            seen[kind] += number_of_times
+        counts = transactions(
+            each.reference, np.broadcast_to(where, executing.shape), executing, certainty.certain_in(each.registers, rows)
+        )
+        if len(counts):
+            most = counts.max(axis=0)
+            self.most[each.name] = np.maximum(self.most.get(each.name, most), most)
 
-    def result(self, parted: Iterable[int]) -> Iterator[tuple[AccessName, Counter[Transactions]]]:
-        """Yield the executions of each access of which all were counted; `parted` are blocks that others may enter with other lanes."""
+    def result(self, parted: Iterable[int]) -> Iterator[tuple[AccessName, Transactions]]:
+        """Yield what an execution of an access takes at most, of accesses of which all were counted: 0 where there is none.
+
+        `parted` are blocks that other executions of the launch may enter with other lanes.
+        """
         unknown = set(parted)
         for block, accesses in self._at.items():
             for each in accesses:
                 if block not in unknown and each.name not in self.lost:
-                    packed = self.executions.get(each.name, Counter[int]())
-                    yield each.name, Counter({_unpacked(kind): times for kind, times in packed.items()})
+                    yield each.name, Transactions(*self.most[each.name].tolist()) if each.name in self.most else Transactions()
 
 
 def _held(session: Session, register: int, rows: Rows) -> Longs:
     return session.warps.registers[session.slots[register], rows].astype(np.uint64)
-
-
-def _unpacked(kind: int) -> Transactions:
-    return Transactions(*(kind >> _BITS * place & (1 << _BITS) - 1 for place in range(len(Transactions._fields))))
-
-

@@ -1,11 +1,10 @@
 """Loop bounds and accesses of a launch by running all of its warps: where indices, parameters and known contents of memory decide them.
 
-The part of the program that decides where control goes, and which addresses are wanted, is run for every thread of the grid on the concrete SIMT machine, which follows
-which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen
-(docs/proofs/runs-of-a-launch.md).
+The part of the program that decides where control goes, and which addresses are wanted, is run for every thread of the grid on the concrete
+SIMT machine, which follows which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than
+what was seen (docs/proofs/runs-of-a-launch.md).
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -59,24 +58,17 @@ _DRAWN = frozenset({"SR_CGACTAID"})
 """Special registers that the launch does not say."""
 
 
-class Executions(NamedTuple):
-    """Of a block by the warps of a launch: `most` by one warp, `total` by all."""
-
-    most: int
-    total: int
-
-
 class Seen(NamedTuple):
     """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
 
-    `accesses`: how often all warps together execute an access with so many transactions, or fewer; those of which that is not known are
-    missing. `executions`: how often a warp executes each block of the graph, by its address, the most and in all; None where other
-    executions of the launch may take other paths. `warps` ran; `recorded`: what they did depends on contents of memory that are known.
+    `accesses`: what one execution of an access takes at most; those of which that is not known are missing. `executions`: how often a
+    warp executes each block of the graph at most, by its address; None where other executions of the launch may take other paths.
+    `warps` ran; `recorded`: what they did depends on contents of memory that are known.
     """
 
     back_edges: tuple[int | None, ...]
-    accesses: Mapping[AccessName, Counter[Transactions]]
-    executions: Mapping[int, Executions] | None
+    accesses: Mapping[AccessName, Transactions]
+    executions: Mapping[int, int] | None
     warps: int
     recorded: bool
 
@@ -126,7 +118,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     return Seen(
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
         dict(run.accesses.result(run.parted)),
-        {node.start: run.executions(node.start) for node in cfg.nodes} if run.settled else None,
+        {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled else None,
         warps * prod(launch.grid),
         _reads_memory(code, launch),
     )
@@ -154,7 +146,7 @@ class _Run:
         self.accesses = accesses
         self.parted: set[int] = set()
         self.settled = True
-        self._executed: list[Executions] = [Executions(0, 0)] * len(code.blocks)
+        self._executed = np.zeros(len(code.blocks), np.int64)
         self._torn: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
@@ -181,26 +173,22 @@ class _Run:
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted)
         before = len(self._torn)
-        counted = {name: Counter(kinds) for name, kinds in self.accesses.executions.items()}
         executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
         if len(self._torn) > before:
-            self.accesses.executions = counted
             self.batch(spots)  # what was read before a register was found to be torn was not certain, either
             return
         if not (outcome.status == RunStatus.ENDED).all():
             raise _LongError
         self.settled &= certainty.settled
-        for number, times in enumerate(executed):
-            before_it = self._executed[number]
-            self._executed[number] = Executions(max(before_it.most, int(times.max())), before_it.total + int(times.sum()))
+        self._executed = np.maximum(self._executed, executed.max(axis=1))
         for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
             self.most[index] = max(self.most[index], int(most))
 
-    def executions(self, address: int) -> Executions:
-        """Return how often warps executed the block at an address."""
-        return self._executed[self._by_address[address]]
+    def executed(self, address: int) -> int:
+        """Return how often a warp executed the block at an address, at most."""
+        return int(self._executed[self._by_address[address]])
 
     def spend(self, operations: int, warps: int) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
