@@ -13,7 +13,6 @@ from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import Count
 from sassan.errors import UsageError
 
-
 AccessName = tuple[int, Space]
 """The address of an instruction, and the memory of one of its accesses."""
 
