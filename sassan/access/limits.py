@@ -1,13 +1,31 @@
-"""What a user knows of accesses whose addresses come from data: fewer transactions than there may be, atomic operations that spread."""
+"""What is known of accesses whose addresses come from data: fewer transactions than there may be, atomic operations that spread.
+
+A user knows it, or a run of the launch with the data has shown it.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sassan.access.accesses import Access
-from sassan.access.opcodes import L2_ATOMICS
+from sassan.access.opcodes import L2_ATOMICS, Space
 from sassan.access.transactions import Count
 from sassan.errors import UsageError
+
+AccessName = tuple[int, Space]
+"""The address of an instruction, and the memory of one of its accesses."""
+
+
+class Transactions(NamedTuple):
+    """What one execution of an access takes at most: as the fields of `Access`, 0 where one does not apply."""
+
+    lanes: int = 0
+    sectors: int = 0
+    lines: int = 0
+    halves: int = 0
+    passes: int = 0
+    collisions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,25 @@ def spread(text: str, option: str) -> tuple[int, int]:
 def limited(accesses: Sequence[Access], limits: Mapping[int, Limit]) -> tuple[Access, ...]:
     """Return accesses with what is known of those at some addresses, as far as it can be said of each."""
     return tuple(_limited(access, limits[access.address]) if access.address in limits else access for access in accesses)
+
+
+def limited_to(access: Access, most: Transactions) -> Access:
+    """Return an access of which no execution takes more than this."""
+    access = replace(
+        access,
+        sectors=_at_most(access.sectors, most.sectors),
+        lines=_at_most(access.lines, most.lines),
+        halves=_at_most(access.halves, most.halves),
+        fresh=_no_more(access.fresh, most.halves),
+        partial=_no_more(access.partial, most.halves),
+        filled=_no_more(access.filled, most.halves),
+        passes=_at_most(access.passes, most.passes),
+        collisions=_no_more(access.collisions, most.collisions),
+        lanes=min(access.lanes, most.lanes),
+        warps=tuple(limited_to(warp, most) for warp in access.warps),
+    )
+    taken = access.transactions
+    return access if taken is None else replace(access, ideal=_no_more(access.ideal, taken.most))
 
 
 def _limited(access: Access, limit: Limit) -> Access:

@@ -2,24 +2,25 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sassan import __version__
-from sassan.access import assumptions
+from sassan.access import accesses, assumptions
 from sassan.access.accesses import Access
+from sassan.access.limits import limited_to
 from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.app.touched import touched
-from sassan.assumptions import published
+from sassan.assumptions import Assumption, Kind, published
 from sassan.errors import DefectWarning, Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Inference, Inferred, check_bounds, inference, whole_run
+from sassan.ipet.loop_bounds import Inference, Inferred, Seen, check_bounds, inference, whole_run
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
@@ -121,7 +122,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
     values = launched(plain, isa, settings)
     cfg = _possible(values.cfg if values is not None else plain, settings)
-    bounds = _bounds(cfg, isa, settings, values, file)
+    bounds, run = _bounds(cfg, isa, settings, values, file)
     while unmade := _unmade(cfg, bounds):
         # Nothing is lost behind a call that is never made.
         isa = ending(isa, unmade)
@@ -129,10 +130,11 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
         plain = _explore(plain.function, isa.facts, settings, last)
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
-        bounds = _bounds(cfg, isa, settings, values, file)
-    moves = settings.contention and settings.costs.quantity is Quantity.CYCLES
-    followed = touched(values, settings) if values is not None and moves else None
-    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
+        bounds, run = _bounds(cfg, isa, settings, values, file)
+    followed = touched(values, settings) if values is not None and _moves(settings) else None
+    if followed is not None and run is not None:
+        followed = _as_seen(followed, run)
+    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings, run)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
@@ -154,20 +156,35 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
     return replace(system, assumptions=(*system.assumptions, published(f"{gpu.name} ({gpu.architecture}) runs code of {arch}")))
 
 
-def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings) -> Traffic | None:
+def _moves(settings: Settings) -> bool:
+    """Say whether it matters what accesses move."""
+    return settings.contention and settings.costs.quantity is Quantity.CYCLES
+
+
+def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings, run: Seen | None) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
-    if settings.costs.quantity is not Quantity.CYCLES or not settings.contention:
+    if not _moves(settings):
         return None
     if followed is None:
         why = "what the accesses of the grid move is unknown: registers are not followed here"
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
-    return traffic(
-        followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
+    pipeline = memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch)
+    limited = (Assumption(f"transactions of accesses: {run.why}", Kind.RECORDED),) if run is not None and run.accesses else ()
+    return traffic(followed, pipeline, (*assumptions(followed), *limited))
+
+
+def _as_seen(followed: Iterable[Access], run: Seen) -> tuple[Access, ...]:
+    """The accesses, of which none takes more than in a run of all warps that says what any may take."""
+    return tuple(
+        limited_to(access, most) if (most := run.accesses.get((access.address, access.space))) is not None else access
+        for access in followed
     )
 
 
-def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = "") -> LoopBounds:
-    """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default.
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = "") -> tuple[LoopBounds, Seen | None]:
+    """The bounds of the loops, and a run of all warps of the launch, where there was one.
+
+    They are flow facts, then what the code itself says for the launch, then the default.
 
     An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
     """
@@ -182,33 +199,45 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
         if wrong := excluded & held.blocks:
             _warn_of_blocks(wrong, cfg.function, settings.launch, file)
             excluded = set()
-    inferred = _by_whole_run(cfg, isa, settings, inferred)
+    run = _run(cfg, isa, settings, inferred, values)
+    inferred = _by_run(inferred, run)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
+    if run is not None and run.executions is not None:
+        bounds = flow_facts.with_executions(bounds, run.executions, run.why, recorded=run.recorded)
     if Origin.INFERRED not in bounds.origins:
-        return bounds
+        return bounds, run
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
     unrun = "PTX is not run" if cfg.function.language is Language.PTX else "the SIMT machine has no rule for some instruction"
     why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
-    return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
+    return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked)), run
 
 
-def _by_whole_run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: tuple[Inferred, ...]) -> tuple[Inferred, ...]:
-    """The inferred bounds, with those that a run of all warps of the launch says where a loop has none, or a loose one."""
+def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> Seen | None:
+    """A run of all warps of the launch, where it may say more of loops without a bound, or with a loose one, or of addresses from data."""
     wanted = [loop.loop for loop in inferred if loop.bound is None and loop.refutation is None]
     loose = [] if wanted else [loop.loop for loop in inferred if (loop.bound or 0) >= _LOOSE and cfg.loops[loop.loop].parent is not None]
-    if settings.experiment or not (wanted or loose):
+    if settings.experiment:
+        return None
+    facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
+    known = values is not None and launch.contents is not None and _moves(settings)
+    if known and (spread := [(each.address, each.space) for each in accesses(values) if each.waste]):
+        run = whole_run(cfg, facts_of, launch, loops, spread)
+        if run is not None:
+            return run
+    return whole_run(cfg, facts_of, launch, loops, is_long=bool(wanted)) if loops else None
+
+
+def _by_run(inferred: tuple[Inferred, ...], run: Seen | None) -> tuple[Inferred, ...]:
+    """The inferred bounds, with those that a run of all warps of the launch says where a loop has none, or a loose one."""
+    if run is None:
         return inferred
-    seen = whole_run(cfg, clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose, is_long=bool(wanted))
-    if seen is None:
-        return inferred
-    why = f"seen in a run of all {seen.warps} warps of the launch{' with recorded contents of memory' if seen.recorded else ''}"
     return tuple(
-        replace(loop, bound=edges, reason=why, missing=frozenset(), recorded=seen.recorded)
+        replace(loop, bound=edges, reason=run.why, missing=frozenset(), recorded=run.recorded)
         if edges is not None and loop.refutation is None and (loop.bound is None or edges < loop.bound)
         else loop
-        for loop, edges in zip(inferred, seen.back_edges, strict=True)
+        for loop, edges in zip(inferred, run.back_edges, strict=True)
     )
 
 
@@ -263,4 +292,4 @@ def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> s
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(warp_graph(function, settings) for function in functions)
-    return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)
+    return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)[0]) for cfg in graphs)

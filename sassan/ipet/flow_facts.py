@@ -5,7 +5,7 @@ thread takes per entry into the loop.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from sassan.assumptions import Assumption, Kind
 from sassan.checked import quoted
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.facts.describe import assumptions
-from sassan.ipet.facts.model import NO_FACTS, FlowFacts, FunctionFacts, Line
+from sassan.ipet.facts.model import NO_FACTS, Constraint, FlowFacts, FunctionFacts, Line
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
 from sassan.ipet.loop_bounds import Ending, Inferred, Refutation
 from sassan.ir import Function
@@ -143,6 +143,14 @@ def without_blocks(cfg: WarpCfg, bounds: LoopBounds, blocks: Sequence[int]) -> L
         ),
         facts=replace(bounds.facts, never=(*bounds.facts.never, *blocks)),
     )
+
+
+def with_executions(bounds: LoopBounds, most: Mapping[int, int], why: str, *, recorded: bool) -> LoopBounds:
+    """The bounds where a warp executes the block at each address at most so many times."""
+    text = Assumption(f"how often a warp executes each block: {why}", Kind.RECORDED if recorded else Kind.CHECKED)
+    known = tuple(Constraint(((address, 1),), "<=", times) for address, times in sorted(most.items()))
+    facts = replace(bounds.facts, constraints=(*bounds.facts.constraints, *known))
+    return replace(bounds, assumptions=(*bounds.assumptions, text), facts=facts)
 
 
 def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> FunctionFacts:

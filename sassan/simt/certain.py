@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.analysis.graph import immediate_dominators
-from sassan.ir import Instruction, Memory
+from sassan.ir import Instruction, Memory, Register
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.memory import LocalMemory
@@ -79,7 +79,11 @@ class Certainty:
     torn: set[int] = field(default_factory=set[int])
     """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
     another one has to be repeated with it."""
+    parted: set[int] = field(default_factory=set[int])
+    """Blocks that other executions may enter with other lanes: those on the sides of a branch on uncertain words."""
     words: Truth = field(init=False)
+    _apart_since: Truth = field(init=False)
+    """Warps that took such a branch, and of which not all lanes have been at one place since."""
     _until: npt.NDArray[np.int32] = field(init=False)
     _left: dict[int, Truth] = field(default_factory=dict[int, Truth])
     """Lanes that may have left a loop by a branch, whose other side is long, and are still inside."""
@@ -94,16 +98,25 @@ class Certainty:
     _lost: Truth = field(init=False)
     _where: Mapping[int, int] = field(init=False)
     _after: Sequence[frozenset[int]] | None = field(init=False)
+    _divided: frozenset[int] = field(init=False)
+    """Blocks that end with a branch that is taken where not all threads of the warp are there."""
 
     def __post_init__(self) -> None:
         """Start with nothing certain."""
         self.words = np.zeros((len(self.code.registers), self.runs, LANES), np.bool_)
         self._until = np.full((self.runs, LANES), _FREE, np.int32)
         self._alive = np.zeros((self.runs, LANES), np.bool_)
+        self._apart_since = np.zeros(self.runs, np.bool_)
         self._local = LocalMemory(self.runs)
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
+        self._divided = _ending_with(self.code, _is_divided)
+
+    @property
+    def settled(self) -> bool:
+        """Say whether no branch depended on words that are not certain: every execution takes the paths of the run."""
+        return not self._unsure
 
     def entered(self, block: int, rows: Rows, active: Truth, alive: Truth) -> None:
         """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again.
@@ -120,6 +133,10 @@ class Certainty:
                 self._spoil(sides, rows, here)
         until = self._until[rows]
         self._until[rows] = np.where(active & (until == block), _FREE, until)
+        whole = ((active == alive) & (self._until[rows] == _FREE) & ~self._absent(rows)) | ~alive
+        self._apart_since[rows] &= ~whole.all(axis=1)
+        if self._apart_since[rows].any():
+            self.parted.add(block)
 
     def operated(self, operation: Operation, inputs: tuple[Words, ...], at: Moment, executing: Truth, computed: Truth | bool) -> None:
         """Note what an operation wrote, of which `computed` says where a rule said it; `at` says who might have executed it."""
@@ -194,10 +211,16 @@ class Certainty:
             shared = all(test.register in ONE_COPY for test in control.condition.tests)
             sure = np.broadcast_to(~(at.executing & ~sure).any(axis=1, keepdims=True), sure.shape)
             sure = sure & (control.unity is not Unity.OPEN) & shared & (self._until[rows] == _FREE).all(axis=1)[:, None]
+        if number in self._divided:
+            # All threads of the warp are here, and in every execution.
+            whole = at.executing.all(axis=1) & ~self._apart_since[rows]
+            sure, taken = sure | whole[:, None], taken & ~whole[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
             return taken
         self._unsure.add(number)
+        self.parted |= self._sides_of(frozenset({number})).blocks
+        self._apart_since[rows] |= unsure.any(axis=1)
         detour = self._detour_of(number)
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
@@ -240,6 +263,7 @@ class Certainty:
         until = self._until[rows]
         # A lane that might be elsewhere already, before it leaves a loop that it might have left already, is followed no further.
         astray = bool((lanes & (until != _FREE)).any())
+        self.parted.update(range(len(self.code.blocks)) if astray else sides.blocks)
         self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, _NEVER), until)
         self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks or self._is_around(sides, index))
         self._spoil(_everything(self.code) if astray else sides, rows, lanes)
@@ -255,6 +279,13 @@ class Certainty:
             self.words[self._where[register], rows] &= ~(whole if register in ONE_COPY else lanes)
         if sides.stores:
             self._lost[rows] |= whole[:, 0]
+
+    def certain_in(self, registers: Iterable[int], rows: Rows) -> Truth:
+        """Return in which lanes all of some registers are certain."""
+        out = np.asarray(self._until[rows] == _FREE)
+        for register in registers:
+            out &= self.words[self._where[register], rows]
+        return out
 
     def _tested(self, condition: Condition, rows: Rows) -> Truth:
         """Return in which lanes it is certain whether a condition holds."""
@@ -287,6 +318,19 @@ def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> T
         if register not in ONE_COPY:
             out &= ((words == words[np.arange(len(words)), first][:, None]) | ~executing).all(axis=1)
     return out
+
+
+def _ending_with(code: Code, kind: Callable[[Instruction], bool]) -> frozenset[int]:
+    """Return the blocks whose last instruction is of a kind."""
+    addresses = {instruction.address for instruction in code.function.instructions if kind(instruction)}
+    return frozenset(number for number, block in enumerate(code.blocks) if block.last in addresses)
+
+
+def _is_divided(instruction: Instruction) -> bool:
+    """Say whether an instruction is `BRA.DIV ~URZ, …`."""
+    first = instruction.operands[0] if instruction.operands else None
+    every = isinstance(first, Register) and first.file == "UR" and first.index is None and first.inverted
+    return instruction.opcode == "BRA.DIV" and instruction.guard is None and every
 
 
 def _escapes(code: Code) -> bool:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sassan.ir import Immediate, Operand
 from sassan.simt.integer_work import Longs, UnknownError, Work, back, numbers
-from sassan.simt.values import LANES, stir
+from sassan.simt.values import LANES, Truth, stir
 
 _TYPES = frozenset({"F32", "U32", "S32"})
 _TINY = np.float32(2.0**-126)
@@ -87,6 +87,31 @@ def _function(work: Work) -> None:
     work.put(to, back(_words(nearest).astype(np.int64) + beside * (draw & np.uint32(2) != 0)))
 
 
+_ORDERED: Mapping[str, Callable[[npt.NDArray[np.float32], npt.NDArray[np.float32]], Truth]] = {
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+    "EQ": np.equal,
+}
+_COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
+
+
+@np.errstate(all="ignore")
+def _compare(work: Work) -> None:
+    """Compare numbers, without roundings: `FSETP.GT.AND P0, PT, R2, R3, PT`; where one is no number, no ordered test holds."""
+    to, other, left, right, third = work.instruction.operands
+    test, how, *rest = work.instruction.opcode.split(".")[1:]
+    if test not in _ORDERED or how not in _COMBINE or set(rest) - {"FTZ"}:
+        raise UnknownError
+    truth = _ORDERED[test](_flushed(work, _single(work, left)), _flushed(work, _single(work, right)))
+    also = work.truth(third)
+    work.put(to, _COMBINE[how](truth, also))
+    work.put(other, _COMBINE[how](~truth, also))
+
+
+EXACT: Mapping[str, Callable[[Work], None]] = {"FSETP": _compare}
+"""Operations whose results IEEE 754 settles."""
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("I2F", "I2FP", "UI2FP"), _to_single),
     **dict.fromkeys(("F2I", "UF2I"), _to_integer),

@@ -166,7 +166,7 @@ def _funnel(work: Work) -> None:
 def _scaled_add(work: Work) -> None:
     first, second, *rest = work.instruction.operands
     # Until Pascal the carry out stands before the destination; what it says is drawn.
-    to, _, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
+    to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended = "X" in work.modifiers
     signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
     if extended != bool(ins) or (extended and any(signs)):
@@ -182,6 +182,8 @@ def _scaled_add(work: Work) -> None:
         case _:
             raise UnknownError
     work.put(to, sum(map(work.truth, ins), shifted + work.word(words[1])))
+    if not work.modifiers and outs and not any(signs) and not is_truth(first):
+        work.put(outs[0], ((shifted & MASK) + work.word(words[1])) >> np.uint64(32))
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {

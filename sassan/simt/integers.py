@@ -20,6 +20,7 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **integer_arithmetic.OPERATIONS,
     **integer_logic.OPERATIONS,
     **floats.OPERATIONS,
+    **floats.EXACT,
 }
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}

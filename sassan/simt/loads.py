@@ -4,9 +4,9 @@ import numpy as np
 
 from sassan.ir import Memory, Register
 from sassan.machine.contents import Contents
-from sassan.simt.code import number
-from sassan.simt.integer_work import Longs, UnknownError, Work
-from sassan.simt.values import Truth
+from sassan.simt.addresses import address
+from sassan.simt.integer_work import UnknownError, Work
+from sassan.simt.values import LANES, Truth
 
 LOADS = frozenset({"LDG", "LD"})
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
@@ -29,38 +29,18 @@ def load(work: Work, contents: Contents) -> Truth:
     if len(widths) > 1 or "E" not in work.modifiers:
         raise UnknownError
     width = next(iter(widths), "32")
-    address = _address(work, rest[0])
+    where = np.broadcast_to(address(rest[0], lambda name: work.inputs[name].astype(np.uint64), wide=True), (len(work.rows), LANES))
     if width in _NARROW:
         size, signed = _NARROW[width]
-        words, known = contents.load(address, size)
+        words, known = contents.load(where, size)
         sign = np.uint32(1 << 8 * size - 1)
         work.put(to, ((words ^ sign) - sign if signed else words).astype(np.uint64))
         return known
     if width not in _WORDS and width != "32":
         raise UnknownError
-    whole = np.ones(address.shape, np.bool_)
+    whole = np.ones(where.shape, np.bool_)
     for place in range(_WORDS.get(width, 1)):
-        words, known = contents.load(address + np.uint64(4 * place), 4)
+        words, known = contents.load(where + np.uint64(4 * place), 4)
         work.put(to, words.astype(np.uint64), place)
         whole &= known
     return whole
-
-
-def _address(work: Work, place: Memory) -> Longs:
-    """Return the address of each lane, 64 bits."""
-    if place.prefix or set(place.modifiers):
-        raise UnknownError
-    total = work.full(0) + np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
-    for register in place.base:
-        name = number(register.file, register.index)
-        if register.negated or register.absolute or set(register.modifiers) - {"64", "U32", "reuse"}:
-            raise UnknownError
-        if name is None:
-            continue
-        alone = len([each for each in place.base if each.index is not None]) == 1
-        wide = "64" in register.modifiers or ("U32" not in register.modifiers and (alone or register.file == "UR"))
-        low = work.inputs[name].astype(np.uint64)
-        if not wide and "U32" not in register.modifiers:
-            raise UnknownError
-        total = total + low + (work.inputs[name + 1].astype(np.uint64) << np.uint64(32) if wide else np.uint64(0))
-    return total

@@ -60,7 +60,7 @@ class Machine:
         `called` starts them inside a call from nowhere: the return of the function ends the warp. `certainty`, of these runs and this
         code, says afterwards what does not depend on drawn words.
         """
-        session = replace(new_session(self._code, self._values, active, self._order, called=called), certainty=certainty, started=active)
+        session = replace(new_session(self._code, self._values, active, self._order, called=called), certainty=certainty)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
@@ -69,6 +69,8 @@ class Machine:
         while population.any():
             number = int(population.argmax())
             rows = np.flatnonzero(warps.block == number)
+            if certainty is not None:
+                certainty.entered(number, rows, lanes(warps.active[rows]), lanes(active[rows] & ~warps.gone[rows]))
             if observer is not None:
                 observer.enter(session, number, rows)
             self._cut(session, rows)
@@ -84,8 +86,6 @@ class Machine:
         warps, block = session.warps, self._code.blocks[number]
         active, before = warps.active[rows], warps.context[rows]
         at = Moment(rows, warps.time[rows], lanes(active))
-        if session.certainty is not None:
-            session.certainty.entered(number, rows, at.executing, lanes(session.started[rows] & ~warps.gone[rows]))
         taken = compute(session, block, at)
         if session.certainty is not None:
             taken = session.certainty.left(number, block, at, taken)

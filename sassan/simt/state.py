@@ -78,8 +78,6 @@ class Session:
     sites: dict[int, tuple[int, ...]]
     called: bool = False
     certainty: Certainty | None = None
-    started: Words = field(default_factory=lambda: np.zeros(0, np.uint32))
-    """The threads that each warp began with."""
 
 
 @dataclass(slots=True)

@@ -1,21 +1,24 @@
-"""Loop bounds of a launch by running all of its warps: where indices, parameters and known contents of memory decide iterations.
+"""Loop bounds and accesses of a launch by running all of its warps: where indices, parameters and known contents of memory decide them.
 
-The part of the program that decides where control goes is run for every thread of the grid on the concrete SIMT machine, which follows
-which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than what was seen
-(docs/proofs/runs-of-a-launch.md).
+The part of the program that decides where control goes, and which addresses are wanted, is run for every thread of the grid on the concrete
+SIMT machine, which follows which words are certain (`simt/certain.py`). Of a loop that is not open, no execution goes round more often than
+what was seen (docs/proofs/runs-of-a-launch.md).
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from sassan.access.limits import AccessName, Transactions
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
+from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
 from sassan.ir import Constant, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch, Shape
@@ -33,6 +36,7 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus, Session
 from sassan.simt.values import Rows, Words
+from sassan.timing.rates import code_of
 from sassan.warpcfg.graph import WarpCfg
 
 _WARPS = 1 << 18
@@ -57,35 +61,55 @@ _DRAWN = frozenset({"SR_CGACTAID"})
 class Seen(NamedTuple):
     """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
 
+    `accesses`: what one execution of an access takes at most; those of which that is not known are missing. `executions`: how often a
+    warp executes each block of the graph at most, by its address; None where other executions of the launch may take other paths.
     `warps` ran; `recorded`: what they did depends on contents of memory that are known.
     """
 
     back_edges: tuple[int | None, ...]
+    accesses: Mapping[AccessName, Transactions]
+    executions: Mapping[int, int] | None
     warps: int
     recorded: bool
+
+    @property
+    def why(self) -> str:
+        """Where it comes from, in words."""
+        return f"seen in a run of all {self.warps} warps of the launch{' with recorded contents of memory' if self.recorded else ''}"
 
 
 class _LongError(Exception):
     """The run takes longer than is worth it, or says nothing of what is wanted."""
 
 
-def whole_run(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, wanted: Collection[int], *, is_long: bool = True
+def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launch: Launch,
+    wanted: Collection[int] = (),
+    accesses: Collection[AccessName] = (),
+    *,
+    is_long: bool = True,
 ) -> Seen | None:
-    """Return what all warps of a launch do in loops, of which some (their numbers) are `wanted`; None where that says nothing of these.
+    """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
     long: more than some seconds, or a part of one unless `is_long`.
     """
-    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not wanted:
+    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses):
         return None
     warps = -(-prod(launch.block) // WARP_SIZE)
     if warps * prod(launch.grid) > _WARPS:
         return None
     try:
-        code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), [node.start for node in cfg.nodes]))
-        code = live_slice(code, {})
-        run = _Run(cfg, code, launch, frozenset(wanted), _WORK if is_long else _WORK // 6)
+        watch = watched(code_of(cfg), accesses)
+        if not (watch or wanted):
+            return None
+        looked_at = read(watch)
+        leaders = [*(node.start for node in cfg.nodes), *looked_at]
+        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), leaders)
+        code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
+        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 6)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, _BATCH)):
             run.batch(some)
@@ -93,6 +117,8 @@ def whole_run(
         return None
     return Seen(
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
+        dict(run.accesses.result(run.parted)),
+        {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled else None,
         warps * prod(launch.grid),
         _reads_memory(code, launch),
     )
@@ -113,8 +139,14 @@ def _spots(grid: Shape, warps: int) -> Iterator[Spot]:
 class _Run:
     """The warps of a launch that have been run: `most` back edges per loop, and the loops that are `open`."""
 
-    def __init__(self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], most: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a run is of
+        self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], accesses: AccessCounter, most: int
+    ) -> None:
         self.most = [0] * len(cfg.loops)
+        self.accesses = accesses
+        self.parted: set[int] = set()
+        self.settled = True
+        self._executed = np.zeros(len(code.blocks), np.int64)
         self._torn: set[int] = set()
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
@@ -129,8 +161,8 @@ class _Run:
                 node += 1
             numbers.setdefault(starts[node], set()).add(number)
         self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
-        by_address = {block.address: number for number, block in enumerate(code.blocks)}
-        self._heads = [by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
+        self._by_address = {block.address: number for number, block in enumerate(code.blocks)}
+        self._heads = [self._by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
         self.open = with_side_entries(code, self._loops, self._heads)
 
     def batch(self, spots: Sequence[Spot]) -> None:
@@ -139,22 +171,29 @@ class _Run:
         special = {name: words for name, words in place.special.items() if name not in _DRAWN}
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
-        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn)
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted)
         before = len(self._torn)
-        counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), self)
+        executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
+        counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
         if len(self._torn) > before:
             self.batch(spots)  # what was read before a register was found to be torn was not certain, either
             return
         if not (outcome.status == RunStatus.ENDED).all():
             raise _LongError
+        self.settled &= certainty.settled
+        self._executed = np.maximum(self._executed, executed.max(axis=1))
         for index, most in enumerate(counter.counted.most.max(axis=1).tolist()):
             self.most[index] = max(self.most[index], int(most))
 
-    def spend(self, operations: int, warps: int, is_open: Collection[int]) -> None:
+    def executed(self, address: int) -> int:
+        """Return how often a warp executed the block at an address, at most."""
+        return int(self._executed[self._by_address[address]])
+
+    def spend(self, operations: int, warps: int) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
         self._work += (operations + 2) * (warps + _START)
-        if self._work > self._most_work or self._wanted.issubset(is_open):
+        if self._work > self._most_work or (self._wanted.issubset(self.open) and self.accesses.blocks.issubset(self.parted)):
             raise _LongError
 
 
@@ -191,12 +230,15 @@ def _read_place(operation: Operation) -> int | None:
 
 class _Counter(NamedTuple):
     counted: BackEdgeCounter
+    executed: npt.NDArray[np.int64]
+    """How often each warp executed each block."""
     run: _Run
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
-        assert session.certainty is not None
-        self.run.spend(len(session.code.blocks[block].operations), len(rows), session.certainty.open)
+        self.run.spend(len(session.code.blocks[block].operations), len(rows))
         self.counted.enter(session, block, rows)
+        self.executed[block, rows] += 1
+        self.run.accesses.enter(session, block, rows)
 
 
 @dataclass(frozen=True, slots=True)
