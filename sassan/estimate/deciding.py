@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.numbers import Part, drawn_number
+from sassan.estimate.numbers import Place as Word
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
 from sassan.simt.code import Code, Operation, Unity
@@ -57,9 +59,10 @@ class Ahead:
 class Deciding(Integers):
     """`Integers` that note the executions of operations; `drawn` counts choices by drawn words (N)."""
 
-    def __init__(self, place: Place, code: Code) -> None:
-        """Hold the warps; the operations of `code` decide where control goes."""
+    def __init__(self, place: Place, code: Code, numbers: Mapping[Word, Part]) -> None:
+        """Hold the warps; the operations of `code` decide where control goes, and these words are `numbers`."""
         super().__init__(place)
+        self._numbers = numbers
         # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
         self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
         addresses = frozenset(each.instruction.address for block in code.blocks for each in block.operations)
@@ -80,6 +83,10 @@ class Deciding(Integers):
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
         self._drew = True
         return super()._drawn(operation, inputs, at)
+
+    def _one(self, register: int, word: Words, operation: Operation, place: int, at: Moment) -> Words:
+        part = self._numbers.get((operation.instruction.address, register))
+        return super()._one(register, word, operation, place, at) if part is None else drawn_number(word, part)
 
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
         """Return what `Integers` do; no flag is followed."""
