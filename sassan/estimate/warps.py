@@ -14,7 +14,6 @@ from sassan.arch import described
 from sassan.estimate.arguments import POINTER
 from sassan.estimate.deciding import Deciding
 from sassan.estimate.leaps import Leaps
-from sassan.estimate.numbers import numbers
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ir import INTERNAL, Function, Instruction
 from sassan.isa.facts import Facts, Flow
@@ -105,7 +104,7 @@ def run(
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
 
     def watch_of(code: Code) -> tuple[Watch, Deciding]:
-        values = Deciding(place, live_slice(control_slice(code), {}), numbers(code.blocks))
+        values = Deciding(place, live_slice(control_slice(code), {}))
         return Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen))), values
 
     watch, values = watch_of(code)  # which counts the work of the larger slice
