@@ -124,7 +124,7 @@ def prepared(
     ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
     if walked is None and (missing := _undecided(result) or _uncounted(result, seen)):
         return missing
-    sampled = Source.SAMPLED if settings.launch.contents is None else Source.SAMPLED_DATA
+    sampled = Source.SAMPLED if (settings.launch.found or settings.launch.contents) is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
     block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
     assumed = _assumed(result, source, seen, expected)

@@ -58,13 +58,13 @@ class Ahead:
 class Deciding(Integers):
     """`Integers` that note the executions of operations; `drawn` counts choices by drawn words (N)."""
 
-    def __init__(self, place: Place, code: Code) -> None:
-        """Hold the warps; the operations of `code` decide where control goes."""
+    def __init__(self, place: Place, whole: Code, code: Code) -> None:
+        """Hold the warps that run `whole`; the operations of `code`, a part of it, decide where control goes."""
         super().__init__(place)
         # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
         self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
         addresses = frozenset(each.instruction.address for block in code.blocks for each in block.operations)
-        self._follows = any(_name(each) in _OF_NUMBERS for block in code.blocks for each in block.operations)
+        self._follows = any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations)
         self._unknown: dict[int, Truth] = {}
         self.drawn = np.zeros(len(place), np.int64)
         self._warps, self._addresses, self._drew = place, addresses, False

@@ -1,7 +1,7 @@
 """What warps that were run say of a launch: how often a warp visits each node, and what each access touches."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from sassan.errors import SassanError
@@ -53,7 +53,7 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     if launch.block is None or launch.grid is None:
         return None
     missing = numbers_needed(cfg, facts_of, launch)
-    launch = with_numbers(launch, missing)
+    launch = replace(with_numbers(launch, missing), contents=launch.found or launch.contents)
     chosen = sample(launch.block, launch.grid)
     try:
         watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))

@@ -49,6 +49,7 @@ def is_double(work: Work) -> bool:
     return work.instruction.opcode.startswith("D")
 
 
+@np.errstate(all="ignore")
 def number_of(work: Work, operand: Operand, *, double: bool) -> Numbers:
     """Return an operand as numbers of all lanes; raises UnknownError for a form that is no number of 32 or 64 bits."""
     if isinstance(operand, Immediate):
