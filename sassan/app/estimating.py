@@ -118,11 +118,13 @@ def prepared(
         return missing
     longest = _together(result, worst_path(cfg, result.wcet.counts, result.wcet.path))
     walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
+    if walked is None and (missing := _undecided(result)):
+        return missing  # before warps are run
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
     ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
-    if walked is None and (missing := _undecided(result) or _uncounted(result, seen)):
+    if walked is None and (missing := _uncounted(result, seen)):
         return missing
     sampled = Source.SAMPLED if (settings.launch.found or settings.launch.contents) is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST

@@ -45,7 +45,7 @@ def answer(text: str, *given: Setting) -> EstimateResult:
 
 def test_a_loop_that_an_argument_decides_is_expected_to_iterate():
     texts = answer(OF_THE_ARGUMENT).assumptions
-    assert "nothing decides how often the loop at 0x0050 iterates: 8 back edges per entry are expected where runs do not count them" in texts
+    assert any("the loop at 0x0050 iterates: 8 back edges per entry are expected" in text for text in texts)
     assert any("--param n=N" in text for text in texts)
 
 
