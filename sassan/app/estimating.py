@@ -20,7 +20,7 @@ from sassan.estimate.counted import Counted
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
-from sassan.estimate.path import Source, nested, recorded_path, worst_path
+from sassan.estimate.path import Source, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
@@ -48,6 +48,8 @@ _EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Endin
 _LATENCIES = {"fence": 600, "sleep": 1000}
 """Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
 _LATENCY = 300
+_UNDECIDED = frozenset(("unknown-argument", "uncounted"))
+"""Gaps of loops whose iterations a bound does not say: an expectation stands for them."""
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
@@ -114,15 +116,17 @@ def prepared(
     figures = usual(cfg.function.arch, tables)
     if missing := (*_uncoded(result), *figures.rates.gaps(code_of(cfg))):
         return missing
-    longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
+    longest = _together(result, worst_path(cfg, result.wcet.counts, result.wcet.path))
     walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
+    if walked is None and (missing := _undecided(result)):
+        return missing  # before warps are run
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
     ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
-    if walked is None and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen)):
+    if walked is None and (missing := _uncounted(result, seen)):
         return missing
-    sampled = Source.SAMPLED if settings.launch.contents is None else Source.SAMPLED_DATA
+    sampled = Source.SAMPLED if (settings.launch.found or settings.launch.contents) is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
     block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
     assumed = _assumed(result, source, seen, expected)
@@ -137,18 +141,37 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     warp a scheduler takes.
     """
     iterations, latencies = _expected_iterations(result), _expected_latencies(result)
-    expected = _with_expectations(result, iterations, latencies) if iterations or latencies else result
-    made = prepared(expected, recorded, iterations)
-    if not isinstance(made, Prepared):
-        return EstimateResult(result, None, made)
+    while True:
+        expected = _with_expectations(result, iterations, latencies) if iterations or latencies else result
+        made = prepared(expected, recorded, iterations)
+        if isinstance(made, Prepared):
+            break
+        undecided = {gap.address: _expected(result, gap.address) for gap in made if gap.code in _UNDECIDED}
+        if len(undecided) < len(made) or undecided.keys() <= iterations.keys():
+            return EstimateResult(result, None, made)
+        iterations = {**undecided, **iterations}
     known = made.estimate(policy=policy)
-    texts = tuple(
-        f"no bound is known of the loop at 0x{address:04x}: {count} back edges per entry are expected where runs do not count them"
-        for address, count in iterations.items()
-    ) + tuple(
-        f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N" for name, cycles in latencies.items()
+    texts = (
+        tuple(
+            f"nothing decides how often the loop at 0x{address:04x} iterates: {count} back edges per entry are expected where runs do not "
+            "count them"
+            for address, count in iterations.items()
+        )
+        + _of_arguments(made.kernel.observed)
+        + tuple(
+            f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N"
+            for name, cycles in latencies.items()
+        )
     )
     return EstimateResult(result, replace(known, assumptions=(*known.assumptions, *texts)), prepared=made)
+
+
+def _of_arguments(seen: Observed | None) -> tuple[str, ...]:
+    """Return what is taken for granted of arguments."""
+    if seen is None or not seen.assumed:
+        return ()
+    names = ", ".join(f"{place.called}" for place in seen.assumed)
+    return (f"arguments that are not given ({names}) are assumed to be the threads in a row of the grid: pass {_names(seen.assumed)}",)
 
 
 def _only_expected(result: AnalysisResult) -> bool:
@@ -161,9 +184,15 @@ def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
     """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
     if not _only_expected(result):
         return _NOTHING
-    heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
-    endings = dict(zip(heads, result.bounds.endings, strict=True))
-    return {gap.address: _EXPECTED.get(endings.get(gap.address), _ITERATIONS) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    return {gap.address: _expected(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+
+
+def _expected(result: AnalysisResult, head: int) -> int:
+    """The back edges per entry to expect of the loop with this head: by what ends it, and no more than its bound."""
+    starts = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
+    endings, bounds = (dict(zip(starts, each, strict=True)) for each in (result.bounds.endings, result.bounds.of_loop))
+    usual, bound = _EXPECTED.get(endings.get(head), _ITERATIONS), bounds.get(head)
+    return usual if bound is None else min(usual, bound)
 
 
 def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
@@ -256,7 +285,7 @@ def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expe
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
     if source is Source.RECORDED:
         return frozenset()
-    if source is not Source.WORST and seen is not None:
+    if source is not Source.WORST and seen is not None and not seen.assumed:
         loops = (loop for loop in result.cfg.loops if result.cfg.nodes[loop.head].start in expected)
         return seen.counted.assumed.union(*(loop.nodes for loop in loops))
     after = Counter(edge.src for edge in result.cfg.edges)
@@ -284,7 +313,7 @@ def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]
     if seen is not None:
         message = f"warps that were run did not come to the end of this loop{_REMEDY}"
         return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted(seen.counted.cut & bounded))
-    missing = _names(numbers_missing(cfg.function, result.settings.launch))
+    missing = numbers_missing(cfg.function, result.settings.launch)
     executions = [0] * len(cfg.nodes)
     for edge, count in zip(cfg.edges, result.wcet.counts, strict=True):
         executions[edge.src] += count
@@ -292,11 +321,19 @@ def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]
     if loops:
         message = f"the SIMT machine has no rule for this kernel, so how often this loop iterates was not counted{_REMEDY}"
         return tuple(Gap(starts[loop], "uncounted", message) for loop in loops)
-    lanes = next((node for node in range(len(cfg.nodes)) if executions[node] > _SIDES * _around(cfg, node, executions)), None)
-    if lanes is None:
-        return ()
-    message = "no warp was run, and the longest path executes this code for every lane by itself, which is no count"
-    return (Gap(cfg.nodes[lanes].start, "uncounted", message + (f": pass {missing}" if missing else "")),)
+    return ()
+
+
+def _together(result: AnalysisResult, longest: Weighted) -> Weighted:
+    """Return the longest path without the executions of code by every lane alone: lanes are expected to come there together."""
+    cfg = result.cfg
+    executions = [0] * len(cfg.nodes)
+    for edge, count in zip(cfg.edges, result.wcet.counts, strict=True):
+        executions[edge.src] += count
+    around = [_around(cfg, node, executions) for node in range(len(cfg.nodes))]
+    if not any(count > _SIDES * most for count, most in zip(executions, around, strict=True)):
+        return longest
+    return nested(cfg, [min(count, most) for count, most in zip(executions, around, strict=True)])
 
 
 def _around(cfg: WarpCfg, node: int, executions: Sequence[int]) -> int:

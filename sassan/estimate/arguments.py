@@ -22,6 +22,14 @@ def numbers_missing(function: Function, launch: Launch) -> tuple[Place, ...]:
     return tuple(each for each in places(function) if each.offset not in given and each.size != POINTER)
 
 
+def with_numbers(launch: Launch, missing: Sequence[Place]) -> Launch:
+    """Return a launch with numbers that are not given: as many as it has threads in a row, since most say how much there is to do."""
+    assert launch.block is not None
+    assert launch.grid is not None
+    threads = max(block * grid for block, grid in zip(launch.block, launch.grid, strict=True))
+    return replace(launch, parameters=(*launch.parameters, *(_setting(each, threads) for each in missing)))
+
+
 def decided_by_missing(
     cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, bounds: Sequence[int | None]
 ) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from sassan.isa.registers import bit
 from sassan.simt.code import Code, Operation, Unity
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work, is_truth, numbers, split
 from sassan.simt.integers import Integers
-from sassan.simt.values import LANES, PREDICATES, Moment, Rows, Truth, Words
+from sassan.simt.values import LANES, PREDICATES, Moment, Rows, Truth, Words, stir
 
 Counts = npt.NDArray[np.int64]
 NEVER = 1 << 40
@@ -27,6 +27,7 @@ _SUMS = frozenset(
         *("IMAD", "UIMAD", "IMAD32I", "IMUL", "IMUL32I", "LEA", "ULEA", "ISCADD", "ISCADD32I", "SHL"),
     )
 )
+_OF_NUMBERS = frozenset(("FSETP", "DSETP"))
 _COMPARISONS = frozenset(("ISETP", "UISETP", "ISET", "IMNMX", "UIMNMX", "VIMNMX"))
 _FLAGS = frozenset({*PREDICATES, bit("CC", 0).bit_length() - 1})
 
@@ -57,12 +58,14 @@ class Ahead:
 class Deciding(Integers):
     """`Integers` that note the executions of operations; `drawn` counts choices by drawn words (N)."""
 
-    def __init__(self, place: Place, code: Code) -> None:
-        """Hold the warps; the operations of `code` decide where control goes."""
+    def __init__(self, place: Place, whole: Code, code: Code) -> None:
+        """Hold the warps that run `whole`; the operations of `code`, a part of it, decide where control goes."""
         super().__init__(place)
         # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
         self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
         addresses = frozenset(each.instruction.address for block in code.blocks for each in block.operations)
+        self._follows = any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations)
+        self._unknown: dict[int, Truth] = {}
         self.drawn = np.zeros(len(place), np.int64)
         self._warps, self._addresses, self._drew = place, addresses, False
         self._executed: dict[int, _Executed] = {}
@@ -71,10 +74,31 @@ class Deciding(Integers):
         """Return what `Integers` do, and note it."""
         self._drew = False
         out = super().outputs(operation, inputs, at)
+        if self._follows:
+            out = self._followed(operation, inputs, out, at)
         if operation.instruction.address in self._addresses:
             if self._drew:
                 self.drawn[at.rows] += 1
             self._note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
+        return out
+
+    def _followed(self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
+        """Return what an operation writes: a comparison of numbers that depend on what is drawn comes out either way.
+
+        A word that is drawn from all bits is no number that a program computes with: nearly all comparisons with it come out alike.
+        """
+        known = [self._unknown[register][at.rows] for register in (*operation.gathered, *operation.reads) if register in self._unknown]
+        unknown = np.logical_or.reduce([np.full(at.executing.shape, self._drew), *known])
+        if _name(operation) in _OF_NUMBERS and unknown.any():
+            drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
+            coins = [
+                self._one(register, stir(drawn, np.uint32(place)), operation, place, at) for place, register in enumerate(operation.writes)
+            ]
+            out = tuple(np.where(unknown, coin, word) for coin, word in zip(coins, out, strict=True))
+        for register in operation.writes:
+            if register not in self._unknown:
+                self._unknown[register] = np.zeros((len(self._warps), LANES), np.bool_)
+            self._unknown[register][at.rows] = np.where(at.executing, unknown, self._unknown[register][at.rows])
         return out
 
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
@@ -150,6 +174,10 @@ class Deciding(Integers):
         inputs = dict(reversed(list(zip(registers, words, strict=True))))
         out = dict(zip(known.operation.writes, words[len(words) - len(known.operation.writes) :].astype(np.uint64), strict=True))
         return Work(known.operation.instruction, self._warps, rows, inputs, out)
+
+
+def _name(operation: Operation) -> str:
+    return operation.instruction.opcode.partition(".")[0]
 
 
 def _summed(known: _Executed, now: Work, then: Work) -> Counts:

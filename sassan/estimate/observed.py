@@ -1,12 +1,13 @@
 """What warps that were run say of a launch: how often a warp visits each node, and what each access touches."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from sassan.errors import SassanError
 from sassan.estimate.accesses.footprint import footprint, parts
 from sassan.estimate.accesses.touched import Touched, touched
+from sassan.estimate.arguments import with_numbers
 from sassan.estimate.counted import NOTHING, Counted, counted, trips
 from sassan.estimate.needed import numbers_needed
 from sassan.estimate.warps import run, sample
@@ -14,6 +15,7 @@ from sassan.estimate.watch import Key
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch
+from sassan.machine.parameters import Place
 from sassan.simt.values import LANES
 from sassan.warpcfg.graph import WarpCfg
 
@@ -29,6 +31,8 @@ class Observed:
     touched: Mapping[Key, Touched]
     footprint: tuple[float, float]
     parts: float = 0.0
+    assumed: tuple[Place, ...] = ()
+    """Parameters that are not given, and were assumed."""
 
 
 def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
@@ -43,10 +47,13 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
 
     `expected` is that of `counted`.
 
-    None where a number among the arguments is not known that decides a branch or an address, or the machine has no rule for an instruction.
+    None where the machine has no rule for an instruction. Numbers among the arguments that are not known, and that decide a branch or an
+    address, are assumed.
     """
-    if launch.block is None or launch.grid is None or numbers_needed(cfg, facts_of, launch):
+    if launch.block is None or launch.grid is None:
         return None
+    missing = numbers_needed(cfg, facts_of, launch)
+    launch = replace(with_numbers(launch, missing), contents=launch.found or launch.contents)
     chosen = sample(launch.block, launch.grid)
     try:
         watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))
@@ -56,4 +63,4 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
-    return Observed(counted(watch, done, chosen, worst, expected), touches, bytes_of_all, parts(watch, chosen, drawn))
+    return Observed(counted(watch, done, chosen, worst, expected), touches, bytes_of_all, parts(watch, chosen, drawn), missing)

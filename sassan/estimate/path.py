@@ -15,7 +15,7 @@ class Source(StrEnum):
 
     RECORDED = "recorded executions"
     SAMPLED = "warps of the launch that were run, with drawn contents of memory"
-    SAMPLED_DATA = "warps of the launch that were run, with recorded contents of memory where they are known"
+    SAMPLED_DATA = "warps of the launch that were run, with recorded contents of memory where they are known when it begins"
     WORST = "the longest path that the bounds of the loops allow"
 
 

@@ -104,7 +104,7 @@ def run(
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
 
     def watch_of(code: Code) -> tuple[Watch, Deciding]:
-        values = Deciding(place, live_slice(control_slice(code), {}))
+        values = Deciding(place, code, live_slice(control_slice(code), {}))
         return Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen))), values
 
     watch, values = watch_of(code)  # which counts the work of the larger slice

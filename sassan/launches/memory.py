@@ -10,6 +10,8 @@ from sassan.errors import InputError
 from sassan.launches.model import MemoryWrite
 from sassan.machine.contents import Contents, KnownBytes
 
+_MADE = 2
+"""Contents that are kept: what a launch finds, and what it leaves as it is."""
 Range = tuple[int, int]
 """Addresses from one on to before another."""
 
@@ -34,7 +36,7 @@ class DeviceMemory:
         """Know nothing yet."""
         self._data = data
         self._pieces: list[_Piece] = []
-        self._last: tuple[tuple[_Piece, ...], Contents] | None = None
+        self._made: dict[tuple[_Piece, ...], Contents] = {}
 
     def write(self, write: MemoryWrite) -> None:
         """Do what the host did; data that are not at hand are unknown."""
@@ -78,9 +80,11 @@ class DeviceMemory:
         pieces = tuple(rest._pieces)
         if not pieces:
             return None
-        if self._last is None or self._last[0] != pieces:
-            self._last = pieces, Contents(tuple(map(self._bytes, pieces)), _digest(pieces))
-        return self._last[1]
+        if pieces not in self._made:
+            while len(self._made) >= _MADE:
+                del self._made[next(iter(self._made))]
+            self._made[pieces] = Contents(tuple(map(self._bytes, pieces)), _digest(pieces))
+        return self._made[pieces]
 
     def _bytes(self, piece: _Piece) -> KnownBytes:
         size = piece.end - piece.first

@@ -1,7 +1,10 @@
 """Contents of global memory that are known at a launch: bytes by their address."""
 
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,6 +61,35 @@ class Contents:
         for byte in range(size):
             words |= data[place + byte].astype(np.uint32) << np.uint32(8 * byte)
         return np.where(known, words, np.uint32(0)), known
+
+
+def common(several: Iterable[Contents | None]) -> Contents | None:
+    """Return what all of several contents say: the stretches of bytes that are equal in all; None where that is nothing."""
+    every = list(dict.fromkeys(several))
+    first = every[0]
+    if len(every) == 1 or first is None:
+        return first
+    parts = first.parts
+    for other in every[1:]:
+        parts = tuple(_equal(parts, other.parts if other is not None else ()))
+    digests = "\n".join(sorted(each.digest for each in every if each is not None))
+    return Contents(parts, hashlib.sha256(digests.encode()).hexdigest()) if parts else None
+
+
+def _equal(parts: Sequence[KnownBytes], others: Sequence[KnownBytes]) -> Iterator[KnownBytes]:
+    """Yield the stretches that lie in a part on either side and have the same bytes there."""
+    place = 0
+    for part in parts:
+        while place < len(others) and others[place].address + len(others[place].data) <= part.address:
+            place += 1
+        for other in islice(others, place, None):
+            if other.address >= part.address + len(part.data):
+                break
+            first = max(part.address, other.address)
+            end = min(part.address + len(part.data), other.address + len(other.data))
+            data = part.data[first - part.address : end - part.address]
+            if data == other.data[first - other.address : end - other.address]:
+                yield KnownBytes(first, data)
 
 
 @lru_cache(maxsize=2)  # each may hold as much as was recorded

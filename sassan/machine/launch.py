@@ -5,7 +5,7 @@ a launch beyond them, so they hold for every launch, given or not.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from sassan.errors import UsageError
@@ -43,6 +43,8 @@ class Launch:
     """Whether it is one of several launches that a file lists."""
     contents: Contents | None = None
     """Bytes of global memory that are known, and that the launch itself does not change."""
+    found: Contents | None = field(default=None, compare=False)
+    """Those, and bytes that are known when it begins: for expectations alone."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""

@@ -1,4 +1,4 @@
-"""Conversions between integers and single precision, products and reciprocals there, as floating-point units compute them.
+"""Conversions between integers, single and double precision, and reciprocals, as floating-point units compute them.
 
 Infinities and what is no number are results like others: numpy does not warn of them.
 """
@@ -9,10 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.ir import Immediate, Operand
-from sassan.simt.integer_work import Longs, UnknownError, Work, back, numbers
+from sassan.simt.float_arithmetic import OPERATIONS as ARITHMETIC
+from sassan.simt.float_arithmetic import function, number_of, put_number
+from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, back, numbers
 from sassan.simt.values import LANES, Truth, stir
 
 _TYPES = frozenset({"F32", "U32", "S32"})
+_WIDE = frozenset({"F64", "U64", "S64"})
+_ROUNDED_WORDS = frozenset({"FTZ", "RM", "RP", "RZ", "RN"})
+"""Of a conversion between precisions, which differ by a unit in the last place."""
 _TINY = np.float32(2.0**-126)
 _ROUND: Mapping[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
     "TRUNC": np.trunc,
@@ -39,7 +44,8 @@ def _words(numbers: npt.NDArray[np.float32]) -> Longs:
 def _to_single(work: Work) -> None:
     to, source = work.instruction.operands
     if work.modifiers - {*_TYPES, "RP"}:
-        raise UnknownError
+        _to_wide(work)
+        return
     exact = numbers(work.word(source), work.signed).astype(np.float64)
     nearest = exact.astype(np.float32)
     if "RP" in work.modifiers:
@@ -50,9 +56,12 @@ def _to_single(work: Work) -> None:
 @np.errstate(all="ignore")
 def _to_integer(work: Work) -> None:
     to, source = work.instruction.operands
-    modes = work.modifiers - {*_TYPES, "NTZ", "FTZ"}
+    modes = work.modifiers - {*_TYPES, *_WIDE, "NTZ", "FTZ"}
     if len(modes) > 1 or modes - _ROUND.keys():
         raise UnknownError
+    if work.modifiers & _WIDE:
+        _from_wide(work, _ROUND[modes.pop()] if modes else np.rint)
+        return
     exact = _flushed(work, _single(work, source)).astype(np.float64)
     whole = _ROUND[modes.pop()](exact) if modes else np.rint(exact)
     least, most = (-(2.0**31), 2.0**31 - 1) if work.signed else (0.0, 2.0**32 - 1)
@@ -60,24 +69,62 @@ def _to_integer(work: Work) -> None:
     work.put(to, back(np.clip(np.nan_to_num(whole, nan=0.0, posinf=most, neginf=least), least, most).astype(np.int64)))
 
 
-def _flushed(work: Work, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.where(np.abs(numbers) < _TINY, np.float32(0), numbers) if "FTZ" in work.modifiers else numbers
+@np.errstate(all="ignore")
+def _to_wide(work: Work) -> None:
+    """Convert where the integer or the number has 64 bits; rounded to nearest, or up: what a division of 64 bits begins with."""
+    to, source = work.instruction.operands
+    if work.modifiers - {*_TYPES, *_WIDE, "RP", "RM", "RZ"}:
+        raise UnknownError
+    whole = work.pair(source) if work.modifiers & {"U64", "S64"} else numbers(work.word(source), work.signed).view(np.uint64)
+    exact = whole.view(np.int64) if work.signed else whole
+    if "F64" in work.modifiers:
+        put_number(work, to, exact.astype(np.float64), double=True)
+        return
+    nearest = exact.astype(np.float32)
+    if "RP" in work.modifiers:
+        below = (nearest < 2.0**63) & (nearest.astype(exact.dtype) < exact)
+        nearest = np.where(below, np.nextafter(nearest, np.float32(np.inf)), nearest)
+    work.put(to, _words(nearest))
+
+
+def _from_wide(work: Work, rounded: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]) -> None:
+    to, source = work.instruction.operands
+    whole = rounded(number_of(work, source, double="F64" in work.modifiers))
+    signed, bits = work.signed, 64 if work.modifiers & {"U64", "S64"} else 32
+    # The greatest number of double precision below 2^64 or 2^63 stands for what is greater.
+    least, most = (-(2.0 ** (bits - 1)), np.nextafter(2.0 ** (bits - 1), 0)) if signed else (0.0, np.nextafter(2.0**bits, 0))
+    inside = np.clip(np.nan_to_num(whole, nan=0.0, posinf=most, neginf=least), least, most)
+    words = inside.astype(np.int64).view(np.uint64) if signed else inside.astype(np.uint64)
+    work.put(to, words & MASK)
+    if bits == 64:  # noqa: PLR2004 - two words
+        work.put(to, words >> np.uint64(32), 1)
 
 
 @np.errstate(all="ignore")
-def _times(work: Work) -> None:
-    to, left, right = work.instruction.operands
-    if work.modifiers - {"FTZ"}:
+def _between_floats(work: Work) -> None:
+    """F2F and FRND: to another precision, or to a whole number."""
+    to, source = work.instruction.operands
+    name, *types = [each for each in work.instruction.opcode.split(".") if each in {"FRND", "F2F", "F32", "F64"}]
+    modes = work.modifiers - {*types, *_ROUNDED_WORDS}
+    if len(modes) > 1 or modes - _ROUND.keys():
         raise UnknownError
-    product = _flushed(work, _single(work, left)) * _flushed(work, _single(work, right))
-    work.put(to, _words(_flushed(work, product.astype(np.float32))))
+    wide = [each == "F64" for each in types] or [False]
+    number = number_of(work, source, double=wide[-1])
+    if name == "FRND" or (modes and wide[0] == wide[-1]):
+        number = _ROUND[modes.pop()](number) if modes else np.rint(number)
+    put_number(work, to, number, double=wide[0])
+
+
+def _flushed(work: Work, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.where(np.abs(numbers) < _TINY, np.float32(0), numbers) if "FTZ" in work.modifiers else numbers
 
 
 @np.errstate(all="ignore")
 def _function(work: Work) -> None:
     to, source = work.instruction.operands
     if work.modifiers != {"RCP"}:
-        raise UnknownError
+        function(work)
+        return
     number = _single(work, source)
     exact = 1 / number.astype(np.float64)
     nearest = exact.astype(np.float32)
@@ -115,6 +162,7 @@ EXACT: Mapping[str, Callable[[Work], None]] = {"FSETP": _compare}
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("I2F", "I2FP", "UI2FP"), _to_single),
     **dict.fromkeys(("F2I", "UF2I"), _to_integer),
-    **dict.fromkeys(("FMUL", "FMUL32I", "UFMUL"), _times),
+    **dict.fromkeys(("F2F", "FRND"), _between_floats),
     "MUFU": _function,
+    **ARITHMETIC,
 }

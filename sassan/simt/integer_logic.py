@@ -211,12 +211,22 @@ def _count(work: Work) -> None:
     work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
 
 
+def _reversed(work: Work) -> None:
+    to, source, *rest = work.instruction.operands
+    if rest:
+        raise UnknownError
+    bits = np.unpackbits(work.word(source).astype("<u4")[..., None].view(np.uint8), axis=-1, bitorder="little")
+    work.put(to, np.packbits(bits[..., ::-1], axis=-1, bitorder="little").view("<u4")[..., 0].astype(np.uint64))
+
+
 def _highest(work: Work) -> None:
     to, source = work.instruction.operands[0], work.instruction.operands[-1]
-    if work.modifiers != {"U32"}:
+    if work.modifiers not in ({"U32"}, {"U32", "SH"}):
         raise UnknownError
     # An exponent of double precision: every word is exact there.
     places = np.frexp(work.word(source).astype(np.float64))[1] - 1
+    # From the top where the result is a shift; nothing is found in 0.
+    places = np.where(work.word(source) == 0, -1, np.where("SH" in work.modifiers, 31 - places, places))
     work.put(to, back(places.astype(np.int64)))
 
 
@@ -249,5 +259,6 @@ OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("PRMT", "UPRMT"), _bytes),
     "BFE": _field,
     **dict.fromkeys(("SGXT", "USGXT"), _extend),
+    **dict.fromkeys(("BREV", "UBREV"), _reversed),
     **dict.fromkeys(("POPC", "UPOPC"), _count),
 }

@@ -51,6 +51,8 @@ class Work:
     rows: Rows
     inputs: Mapping[int, Words]
     out: dict[int, Longs]
+    executing: Truth | None = None
+    """Which lanes execute it (G, 32); None: not known."""
     drawn: bool = False
     """Whether a part of what it reads or writes is drawn."""
 

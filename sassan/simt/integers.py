@@ -1,6 +1,6 @@
 """What integer instructions really compute: `Values` for the operations that decide how often a loop iterates.
 
-Whatever is not listed (memory, floating point, votes, and forms without a rule) draws a word for each run, thread and moment: such a
+Whatever is not listed (memory, half precision, and forms without a rule) draws a word for each run, thread and moment: such a
 run is one that could be, for some contents of memory. Words are 32 bits; the carry flag until Pascal is bit 0 of CC, the zero flag bit 1.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
+from sassan.simt import cross_lane, floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work
 from sassan.simt.loads import LOADS, load
@@ -21,7 +21,10 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **integer_logic.OPERATIONS,
     **floats.OPERATIONS,
     **floats.EXACT,
+    **cross_lane.OPERATIONS,
 }
+_UNSURE = frozenset((*floats.OPERATIONS, *cross_lane.OPERATIONS))
+"""The rules of floating point settle neither roundings nor NaN; what lanes tell each other depends on which of them come there together."""
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
@@ -80,8 +83,7 @@ class Integers:
         work = self._computed(operation, inputs, at)
         known, where = self._loaded(operation, inputs, at) or (work.out, True)
         if np.all(where) and known.keys() >= set(operation.writes):
-            # The rules of floating point settle neither roundings nor NaN.
-            sure = where if not work.drawn and operation.instruction.opcode.partition(".")[0] not in floats.OPERATIONS else False
+            sure = where if not work.drawn and operation.instruction.opcode.partition(".")[0] not in _UNSURE else False
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         words: list[Words] = []
@@ -109,7 +111,7 @@ class Integers:
         return self._computed(operation, inputs, at).out
 
     def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Work:
-        work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
+        work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {}, at.executing)
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:
             try:

@@ -14,6 +14,7 @@ from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
 from sassan.launches import Launches, ProgramLaunch
+from sassan.machine.contents import common
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
 from sassan.measure.agreement import Pairs, mape, ratios, tau
@@ -268,7 +269,7 @@ def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunc
     ]
     if not same:
         return None
-    return same[0] if len({other.contents for other in same}) == 1 else replace(same[0], contents=None)
+    return replace(same[0], contents=common(other.contents for other in same), found=common(other.found for other in same))
 
 
 def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:

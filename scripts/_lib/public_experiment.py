@@ -97,15 +97,6 @@ def run(folder: Path, output: Path | None, gpu: str, seconds: float, only: Seque
     for source in sorted(path for path in folder.iterdir() if path.is_dir() and (not only or path.name in only)):
         tasks = [task for files, recording in _inputs(source) for task in _tasks(source.name, files, recording, gpu, seconds)]
         # What one process holds of a file serves the next kernel of it.
-<<<<<<< HEAD
-        several = Processes(1).map(_rows, tasks, lost=_lost)
-        rows = sorted((row for each in several for row in each), key=lambda row: row[:3])
-        if rows:
-            shares.append(share(source.name, rows))
-        if rows and output is not None:
-            output.mkdir(parents=True, exist_ok=True)
-            write(rows, output / f"{source.name}.csv")
-=======
         rows: list[Row] = []
         # What one process holds of a file serves the next kernel of it; what is done is written, since all may take hours.
         for some in Processes(1).map(_rows, tasks, lost=_lost):
@@ -115,7 +106,6 @@ def run(folder: Path, output: Path | None, gpu: str, seconds: float, only: Seque
                 write(rows, output / f"{source.name}.csv")
         if rows:
             shares.append(share(source.name, rows))
->>>>>>> h3
     _show(shares)
     return 0
 

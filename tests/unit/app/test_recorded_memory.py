@@ -1,12 +1,14 @@
-"""What a kernel may store to, whatever its grid and its arguments are."""
+"""What a kernel may store to, whatever its grid and its arguments are; what launches find in memory."""
 
 from dataclasses import replace
 
 import pytest
 
 from listing import assemble
-from sassan.app.recorded_memory import stored_through
+from sassan.app.recorded_memory import stored_through, with_contents
 from sassan.ir import CompilerFacts, Parameter
+from sassan.launches import Argument, Buffer, Launches, MemoryWrite, ProgramLaunch
+from sassan.machine.contents import KnownBytes
 
 BLOCK = (64, 1, 1)
 PARAMETERS = (Parameter(0, 0, 8), Parameter(1, 8, 8), Parameter(2, 16, 4))
@@ -37,3 +39,17 @@ def test_the_pointers_behind_stores_are_known_or_nothing_is(store: str, expected
     facts = CompilerFacts(16 * len(listed.instructions), parameters=PARAMETERS, parameter_base=0x160, parameter_size=20)
     function = replace(listed, compiler=facts)
     assert stored_through(function, BLOCK) == expected
+
+
+def test_a_launch_finds_what_it_overwrites_and_the_next_one_does_not():
+    listed = assemble(f"{ADDRESS}STG.E [R2.64], RZ\nEXIT", "sm_80").function
+    facts = CompilerFacts(16 * len(listed.instructions), parameters=PARAMETERS, parameter_base=0x160, parameter_size=20)
+    function = replace(listed, compiler=facts)
+    pointer = Argument(0, 8, 0x1000, Buffer(1, 0, 4))
+    write = MemoryWrite(0x1000, 4, "sha256:a")
+    launch = ProgramLaunch(function.name, (1, 1, 1), BLOCK, arguments=(pointer,))
+    recording = Launches((replace(launch, writes=(write,)), launch), data={"sha256:a": b"abcd"})
+    first, second = with_contents([("", function)], recording).launches
+    assert first.found is not None
+    assert first.found.parts == (KnownBytes(0x1000, b"abcd"),)
+    assert (first.contents, second.contents, second.found) == (None, None, None)

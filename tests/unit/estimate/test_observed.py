@@ -83,12 +83,15 @@ def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
     assert found.counted.executions[body] == (1.0 if body == result.cfg.entry else runs)
 
 
-def test_a_launch_with_unknown_numbers_is_not_run():
+def test_numbers_that_are_not_given_are_those_of_the_grid():
     result = analysed("saxpy", Launch((256, 1, 1), (64, 1, 1)))
-    assert observed.observed(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0) is None
-    found = estimated(result).estimate
+    found = observed.observed(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0)
     assert found is not None
-    assert found.source is Source.WORST
+    assert 0x160 in {place.offset for place in found.assumed}
+    assert found.counted.executions[result.cfg.entry] == 1
+    known = estimated(result).estimate
+    assert known is not None
+    assert known.source is Source.SAMPLED
 
 
 LAUNCHES: list[tuple[str, Shape, Shape]] = [

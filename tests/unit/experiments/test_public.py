@@ -6,11 +6,7 @@ import pytest
 
 from scripted import scripted
 
-<<<<<<< HEAD
-public = scripted("public_experiment")
-=======
 public, public_page = scripted("public_experiment"), scripted("public_page")
->>>>>>> h3
 
 
 def row(launch: str, estimate: float | None, bound: float | None, gaps: str = "", graph: int = 1):
@@ -44,8 +40,6 @@ def test_launches_are_those_of_the_file_of_their_name_else_of_all(tmp_path: Path
 def test_times_are_written_with_four_digits(tmp_path: Path):
     public.write(ROWS, tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text().splitlines()[1] == "kernel,8x1x1 of 64x1x1,100,1,5,10,,,1"
-<<<<<<< HEAD
-=======
 
 
 def test_the_page_shows_shares_of_what_is_launched_and_what_the_others_need(tmp_path: Path):
@@ -58,4 +52,3 @@ def test_the_page_shows_shares_of_what_is_launched_and_what_the_others_need(tmp_
 
 def test_the_page_says_nothing_of_public_code_that_was_not_measured(tmp_path: Path):
     assert public_page.section(tmp_path) == []
->>>>>>> h3
