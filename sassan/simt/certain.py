@@ -20,7 +20,10 @@ from sassan.analysis.graph import immediate_dominators
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
+from sassan.simt.loads import descriptors
 from sassan.simt.memory import LocalMemory
+from sassan.simt.shared import SharedMemory, barriers
+from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, ONE_COPY, Moment, Rows, Truth, Words
 
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -38,13 +41,15 @@ _TOGETHER = 62
 class Sides:
     """Branches of which a lane may take either side: `meet` is the block at which all sides meet (`_NEVER`: nowhere).
 
-    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too.
+    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too;
+    `shared`: shared memory is, or threads wait there for their block.
     """
 
     meet: int
     blocks: frozenset[int]
     registers: frozenset[int]
     stores: bool
+    shared: bool = True
     branches: frozenset[int] = frozenset()
 
 
@@ -79,6 +84,8 @@ class Certainty:
     torn: set[int] = field(default_factory=set[int])
     """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
     another one has to be repeated with it."""
+    shared: SharedMemory | None = None
+    """The memory of the blocks of the runs, None where nothing of it is certain."""
     words: Truth = field(init=False)
     _until: npt.NDArray[np.int32] = field(init=False)
     _left: dict[int, Truth] = field(default_factory=dict[int, Truth])
@@ -89,6 +96,9 @@ class Certainty:
     """Branches that were taken, or not, by words that are not certain."""
     _sides: dict[frozenset[int], Sides] = field(default_factory=dict[frozenset[int], Sides])
     _detours: dict[int, Detour | None] = field(default_factory=dict[int, Detour | None])
+    _ways_out: dict[int, bool | None] = field(default_factory=dict[int, bool | None])
+    _barriers: frozenset[int] = field(init=False)
+    """Addresses of the instructions at which a run waits for those of its block."""
     _alive: Truth = field(init=False)
     _local: LocalMemory = field(init=False)
     _lost: Truth = field(init=False)
@@ -104,6 +114,7 @@ class Certainty:
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
+        self._barriers = barriers(self.code.function.instructions)
 
     def entered(self, block: int, rows: Rows, active: Truth, alive: Truth) -> None:
         """Note that lanes are about to execute a block: those that come to where both sides of a branch meet are certain again.
@@ -128,10 +139,13 @@ class Certainty:
         path = self._until[rows] == _FREE
         known = np.logical_and(computed, path & guard)
         gathered = set(operation.gathered)
-        for register in (*operation.gathered, *operation.reads):
+        hints = descriptors(operation.instruction)
+        for register in (*operation.gathered, *(register for register in operation.reads if register not in hints)):
             words = self.words[self._where[register], rows]
             known = known & (~(executing & ~words).any(axis=1, keepdims=True) if register in gathered else words)
-        if isinstance(operation.exact, Local):
+        if isinstance(operation.exact, Local) and operation.exact.shared:
+            self._share(operation, operation.exact, inputs, at, executing, guard, known)
+        elif isinstance(operation.exact, Local):
             known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
         if operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
@@ -170,6 +184,42 @@ class Certainty:
         self._lost[rows] |= (at.executing & ~sure).any(axis=1)
         return known
 
+    def loaded(self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment) -> tuple[tuple[Words, ...], Truth] | None:
+        """Return the certain words that a load finds in shared memory, and in which lanes all are; None where nothing of it is followed."""
+        if self.shared is None or not how.whole:
+            return None
+        reading = at.executing & self._certain_base(operation, how, at.rows) & (self._until[at.rows] == _FREE)
+        address, sure, words = place_of(how, inputs, at.executing), reading, list[Words]()
+        for place in range(len(operation.writes)):
+            found, known = self.shared.load(at.rows, reading, address + np.uint32(4 * place))
+            words.append(found)
+            sure = sure & known
+        return tuple(words), sure
+
+    def _share(  # noqa: PLR0913, PLR0917 - all of an operation
+        self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment, executing: Truth, guard: Truth, known: Truth
+    ) -> None:
+        """Note a store to shared memory."""
+        if self.shared is None or not how.store:
+            return
+        rows = at.rows
+        maybe = executing | (at.executing & ~guard)
+        followed = self._certain_base(operation, how, rows) & (self._until[rows] == _FREE)
+        self.shared.lose(rows[(maybe & ~followed).any(axis=1)])
+        address, sure = place_of(how, inputs, executing), known & how.whole & executing & ~self._absent(rows)
+        address = address if how.whole else address & np.uint32(0xFFFFFFFC)
+        data = (*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)
+        for place, word in enumerate(data):
+            self.shared.store(rows, maybe & followed, address + np.uint32(4 * place), word, sure)
+
+    def arrived(self, number: int, rows: Rows, executing: Truth, following: Ints) -> Ints:
+        """Return where runs go on that have executed a block: at a barrier they wait for those of their block."""
+        if self.shared is None or self.code.blocks[number].last not in self._barriers:
+            return following
+        together = (executing == self._alive[rows]) & ((self._until[rows] == _FREE) | ~executing) & ~(executing & self._absent(rows))
+        self.shared.lose(rows[~together.all(axis=1)])
+        return self.shared.wait(rows, following)
+
     def _certain_base(self, operation: Operation, how: Local, rows: Rows) -> Truth:
         out = np.ones((len(rows), LANES), np.bool_)
         for register in operation.reads[: how.base]:
@@ -196,16 +246,26 @@ class Certainty:
             sure = sure & (control.unity is not Unity.OPEN) & shared & (self._until[rows] == _FREE).all(axis=1)[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
-            return taken
+            return self._hurried(number, rows, taken)
         self._unsure.add(number)
         detour = self._detour_of(number)
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
             self._apart(rows, {**left, number: unsure})
-            return taken
+            return self._hurried(number, rows, taken)
         lanes = (self._short if detour.short else self._left).setdefault(number, np.zeros((self.runs, LANES), np.bool_))
         lanes[rows] |= unsure
-        return np.where(unsure, detour.taken, taken)
+        return np.where(unsure, detour.taken, self._hurried(number, rows, taken))
+
+    def _hurried(self, number: int, rows: Rows, taken: Truth) -> Truth:
+        """Let lanes that may be on either side of a branch leave loops: nothing is said of these, and words that are drawn end them late."""
+        astray = self._until[rows] != _FREE
+        if not astray.any():
+            return taken
+        if number not in self._ways_out:
+            self._ways_out[number] = None if self._after is None else _way_out(self.code.blocks[number], number, self.loops)
+        out = self._ways_out[number]
+        return taken if out is None else np.where(astray, out, taken)
 
     def _has_other(self, number: int, loop: frozenset[int]) -> bool:
         """Say whether a way out of a loop may be certain."""
@@ -255,6 +315,8 @@ class Certainty:
             self.words[self._where[register], rows] &= ~(whole if register in ONE_COPY else lanes)
         if sides.stores:
             self._lost[rows] |= whole[:, 0]
+        if sides.shared and self.shared is not None:
+            self.shared.lose(rows[whole[:, 0]])
 
     def _tested(self, condition: Condition, rows: Rows) -> Truth:
         """Return in which lanes it is certain whether a condition holds."""
@@ -277,6 +339,14 @@ class Certainty:
     def _loop_of(self, branch: int) -> frozenset[int]:
         detour = self._detour_of(branch)
         return detour.loop if detour is not None else frozenset()
+
+
+def place_of(how: Local, inputs: Sequence[Words], like: Truth) -> Words:
+    """Return the addresses of an access to shared memory (G, 32)."""
+    address = np.full(like.shape, how.offset & 0xFFFFFFFF, np.uint32)
+    for word, scale in zip(inputs[: how.base], how.scales, strict=True):
+        address = address + word * np.uint32(scale)
+    return address
 
 
 def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> Truth:
@@ -350,8 +420,10 @@ def _sides(code: Code, after: Sequence[frozenset[int]] | None, branches: frozens
     blocks = _reached(after, [each for branch in branches for each in after[branch]], meet)
     operations = [operation for block in blocks for operation in code.blocks[block].operations]
     registers = frozenset(register for operation in operations for register in operation.writes)
-    stores = any(isinstance(operation.exact, Local) and operation.exact.store for operation in operations)
-    return Sides(meet, blocks, registers, stores, branches)
+    stores = [operation.exact for operation in operations if isinstance(operation.exact, Local) and operation.exact.store]
+    waits = not barriers(code.function.instructions).isdisjoint(code.blocks[block].last for block in blocks)
+    shared = waits or any(store.shared for store in stores)
+    return Sides(meet, blocks, registers, not all(store.shared for store in stores), shared, branches)
 
 
 def _everything(code: Code) -> Sides:
@@ -388,6 +460,16 @@ def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
         return _NEVER  # some way has no end
     lines = [line(each) for branch in branches for each in after[branch]]
     return next((block for block in lines[0] if all(block in other for other in lines)), _NEVER)
+
+
+def _way_out(block: Block, number: int, loops: Sequence[frozenset[int]]) -> bool | None:
+    """Return whether threads that take a branch leave the innermost loop that one of its sides leaves; None where none does."""
+    control = block.control
+    if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT} or control.unity is not Unity.EACH:
+        return None
+    there = block.target if control.flow is Flow.BRANCH else _END
+    around = [loop for loop in loops if number in loop and (there in loop) != (block.follow in loop)]
+    return there not in min(around, key=len) if around else None
 
 
 def _detour(code: Code, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:

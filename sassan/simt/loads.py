@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sassan.ir import Memory, Register
+from sassan.ir import Instruction, Memory, Register
 from sassan.machine.contents import Contents
 from sassan.simt.code import number
 from sassan.simt.integer_work import Longs, UnknownError, Work
@@ -46,9 +46,18 @@ def load(work: Work, contents: Contents) -> Truth:
     return whole
 
 
+def descriptors(instruction: Instruction) -> frozenset[int]:
+    """Return the registers that only say how caches treat an access (`desc[UR4]`): they are no part of its address."""
+    if instruction.opcode.partition(".")[0] not in LOADS:
+        return frozenset()
+    places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
+    names = [number(register.file, register.index) for place in places for register in place.descriptor]
+    return frozenset(name + half for name in names if name is not None for half in range(2))
+
+
 def _address(work: Work, place: Memory) -> Longs:
     """Return the address of each lane, 64 bits."""
-    if place.prefix or set(place.modifiers):
+    if (place.prefix and not place.descriptor) or set(place.modifiers):
         raise UnknownError
     total = work.full(0) + np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
     for register in place.base:
