@@ -51,8 +51,8 @@ _STACK_PLACES = frozenset((0x20, 0x28, 0x37C))
 _STACK_WORD = 0x00FFFC00
 """Any multiple of 16: threads find what they stored by its distance."""
 _R1 = register_number("R", 1)
-_DRAWN = frozenset({"SR_CGACTAID"})
-"""Special registers that the launch does not say."""
+_RANK = "SR_CGACTAID"
+"""Which block of its cluster a block is: the launch does not say."""
 
 
 class Seen(NamedTuple):
@@ -148,7 +148,10 @@ class _Run:
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
-        special = {name: words for name, words in place.special.items() if name not in _DRAWN}
+        special = {name: words for name, words in place.special.items() if name != _RANK}
+        if not self._cfg.function.clustered:
+            # Code for no clusters uses it only in addresses of shared memory, where it is no more than a name.
+            special[_RANK] = np.zeros_like(place.special[_RANK])
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
