@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sassan.analysis.graph import immediate_dominators
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
+from sassan.simt.exchanges import EXCHANGES
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.loads import descriptors
 from sassan.simt.memory import LocalMemory
@@ -147,7 +148,13 @@ class Certainty:
             self._share(operation, operation.exact, inputs, at, executing, guard, known)
         elif isinstance(operation.exact, Local):
             known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
-        if operation.broadcast or gathered:
+        crosses = operation.instruction.opcode.partition(".")[0] in EXCHANGES
+        if crosses:
+            # All lanes that have not exited take part, each on a path that is certain: what one of them finds follows from what all hold.
+            alive = self._alive[rows]
+            whole = ((executing == alive) & ((known & (self._until[rows] == _FREE)) | ~alive) & ~(alive & self._absent(rows))).all(axis=1)
+            known = np.broadcast_to(whole[:, None], known.shape)
+        elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
             whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):

@@ -211,6 +211,14 @@ def _count(work: Work) -> None:
     work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
 
 
+def _reversed(work: Work) -> None:
+    to, source = work.instruction.operands
+    if work.modifiers:
+        raise UnknownError
+    bits = np.unpackbits(work.word(source).astype("<u4")[..., None].view(np.uint8), axis=-1, bitorder="little")
+    work.put(to, np.packbits(bits, axis=-1, bitorder="big").view(">u4")[..., 0].astype(np.uint64))
+
+
 def _highest(work: Work) -> None:
     to, source = work.instruction.operands[0], work.instruction.operands[-1]
     if work.modifiers != {"U32"}:
@@ -250,4 +258,5 @@ OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     "BFE": _field,
     **dict.fromkeys(("SGXT", "USGXT"), _extend),
     **dict.fromkeys(("POPC", "UPOPC"), _count),
+    **dict.fromkeys(("BREV", "UBREV"), _reversed),
 }

@@ -11,6 +11,7 @@ import numpy as np
 
 from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
+from sassan.simt.exchanges import EXCHANGES
 from sassan.simt.integer_work import Longs, Place, UnknownError, Work
 from sassan.simt.loads import LOADS, load
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
@@ -56,9 +57,13 @@ def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
 class Integers:
     """`Values` by integer arithmetic, for the warps of a place; those that are chosen find words at corners, most of the time."""
 
-    def __init__(self, place: Place, chosen: Chosen | None = None) -> None:
-        """Hold the warps; their order is that of the runs."""
+    def __init__(self, place: Place, chosen: Chosen | None = None, *, exchanges: bool = False) -> None:
+        """Hold the warps; their order is that of the runs.
+
+        `exchanges`: votes, shuffles and reductions are computed of the lanes that execute them together; else they are drawn.
+        """
         self._place = place
+        self._exchanges = exchanges
         self._chosen = chosen
 
     def initial(self, registers: tuple[int, ...]) -> Words:
@@ -109,10 +114,14 @@ class Integers:
 
     def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Work:
         work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
-        compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
-        if compute is not None:
+        name = operation.instruction.opcode.partition(".")[0]
+        compute, exchange = _OPERATIONS.get(name), EXCHANGES.get(name) if self._exchanges else None
+        if compute is not None or exchange is not None:
             try:
-                compute(work)
+                if compute is not None:
+                    compute(work)
+                elif exchange is not None:
+                    exchange(work, at.executing)
             except (UnknownError, ValueError, KeyError):
                 work.out.clear()
         return work

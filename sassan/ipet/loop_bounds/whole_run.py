@@ -152,7 +152,7 @@ class _Run:
         if not self._cfg.function.clustered:
             # Code for no clusters uses it only in addresses of shared memory, where it is no more than a name.
             special[_RANK] = np.zeros_like(place.special[_RANK])
-        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
+        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, shared)
