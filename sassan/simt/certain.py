@@ -83,8 +83,8 @@ class Certainty:
     results: Callable[[Operation, tuple[Words, ...], Moment], tuple[tuple[Words, ...], Truth | bool]]
     open: set[int] = field(default_factory=set[int])
     torn: set[int] = field(default_factory=set[int])
-    """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
-    another one has to be repeated with it."""
+    """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain behind the block
+    of code that writes it. A run that finds another one has to be repeated with it."""
     shared: SharedMemory | None = None
     """The memory of the blocks of the runs, None where nothing of it is certain."""
     words: Truth = field(init=False)
@@ -165,7 +165,6 @@ class Certainty:
         if operation.broadcast and (maybe.any(axis=1) & (executing != self._alive[rows]).any(axis=1)).any():
             # Which side of a branch writes last is open, and so is what other lanes read meanwhile.
             self.torn.update(operation.writes)
-        known = known & (not self.torn.intersection(operation.writes))
         for register in operation.writes:
             place = self._where[register]
             self.words[place, rows] = np.where(touched, known, self.words[place, rows])
@@ -235,10 +234,16 @@ class Certainty:
 
     def left(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
         """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
-        control = block.control
+        taken = self._decided(number, block, at, taken)
+        for register in self.torn & self._where.keys():
+            # Within a block of code no other side has used it, as every graph assumes.
+            self.words[self._where[register], at.rows] = False
+        return taken
+
+    def _decided(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
+        control, rows = block.control, at.rows
         if control is None:
             return taken
-        rows = at.rows
         moved = control.moves.register if control.moves is not None else None
         if moved is not None and moved in self._where:
             self.words[self._where[moved], rows] = False  # which threads are in a barrier depends on who came first
