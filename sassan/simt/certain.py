@@ -19,8 +19,8 @@ import numpy.typing as npt
 from sassan.analysis.graph import immediate_dominators
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
-from sassan.simt.exchanges import EXCHANGES
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
+from sassan.simt.exchanges import EXCHANGES
 from sassan.simt.loads import descriptors
 from sassan.simt.memory import LocalMemory
 from sassan.simt.shared import SharedMemory, barriers

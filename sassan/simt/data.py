@@ -79,7 +79,9 @@ def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers,
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),), True
         case Local(shared=True):
-            loaded = None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)
+            loaded = (
+                None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)
+            )
             drawn = local.values.outputs(operation, inputs, at)
             if loaded is None:
                 return drawn, operation.exact.store

@@ -72,7 +72,9 @@ class SharedMemory:
         self._grow(int(np.where(writing, address, 0).max()) // 4 + 1)
         group, lane, block, place = self._places(rows, writing, address)
         thread, words, known = self._threads(rows, group, lane), word[group, lane], sure[group, lane] & (address[group, lane] % 4 == 0)
-        others = (self._readers[0, block, place] != _NOBODY) & ((self._readers[0, block, place] != thread) | (self._readers[1, block, place] != thread))
+        others = (self._readers[0, block, place] != _NOBODY) & (
+            (self._readers[0, block, place] != thread) | (self._readers[1, block, place] != thread)
+        )
         self.racy.update((place[others] * 4).tolist())
         alone = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
         first = (self._writers[0, block, place] == _NOBODY) | alone
