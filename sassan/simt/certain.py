@@ -20,7 +20,11 @@ from sassan.analysis.graph import immediate_dominators
 from sassan.ir import Instruction, Memory, Register
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
+from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
+from sassan.simt.loads import descriptors
 from sassan.simt.memory import LocalMemory
+from sassan.simt.shared import SharedMemory, barriers
+from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, ONE_COPY, Moment, Rows, Truth, Words
 
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -38,13 +42,15 @@ _TOGETHER = 62
 class Sides:
     """Branches of which a lane may take either side: `meet` is the block at which all sides meet (`_NEVER`: nowhere).
 
-    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too.
+    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too;
+    `shared`: shared memory is, or threads wait there for their block.
     """
 
     meet: int
     blocks: frozenset[int]
     registers: frozenset[int]
     stores: bool
+    shared: bool = True
     branches: frozenset[int] = frozenset()
 
 
@@ -77,10 +83,12 @@ class Certainty:
     results: Callable[[Operation, tuple[Words, ...], Moment], tuple[tuple[Words, ...], Truth | bool]]
     open: set[int] = field(default_factory=set[int])
     torn: set[int] = field(default_factory=set[int])
-    """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain. A run that finds
-    another one has to be repeated with it."""
+    """Registers with one copy for the warp that some of its lanes write without the others: nothing in them is certain behind the block
+    of code that writes it. A run that finds another one has to be repeated with it."""
     parted: set[int] = field(default_factory=set[int])
     """Blocks that other executions may enter with other lanes: those on the sides of a branch on uncertain words."""
+    shared: SharedMemory | None = None
+    """The memory of the blocks of the runs, None where nothing of it is certain."""
     words: Truth = field(init=False)
     _apart_since: Truth = field(init=False)
     """Warps that took such a branch, and of which not all lanes have been at one place since."""
@@ -93,6 +101,9 @@ class Certainty:
     """Branches that were taken, or not, by words that are not certain."""
     _sides: dict[frozenset[int], Sides] = field(default_factory=dict[frozenset[int], Sides])
     _detours: dict[int, Detour | None] = field(default_factory=dict[int, Detour | None])
+    _ways_out: dict[int, bool | None] = field(default_factory=dict[int, bool | None])
+    _barriers: frozenset[int] = field(init=False)
+    """Addresses of the instructions at which a run waits for those of its block."""
     _alive: Truth = field(init=False)
     _local: LocalMemory = field(init=False)
     _lost: Truth = field(init=False)
@@ -111,6 +122,7 @@ class Certainty:
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
+        self._barriers = barriers(self.code.function.instructions)
         self._divided = _ending_with(self.code, _is_divided)
 
     @property
@@ -145,12 +157,21 @@ class Certainty:
         path = self._until[rows] == _FREE
         known = np.logical_and(computed, path & guard)
         gathered = set(operation.gathered)
-        for register in (*operation.gathered, *operation.reads):
+        hints = descriptors(operation.instruction)
+        for register in (*operation.gathered, *(register for register in operation.reads if register not in hints)):
             words = self.words[self._where[register], rows]
             known = known & (~(executing & ~words).any(axis=1, keepdims=True) if register in gathered else words)
-        if isinstance(operation.exact, Local):
+        if isinstance(operation.exact, Local) and operation.exact.shared:
+            self._share(operation, operation.exact, inputs, at, executing, guard, known)
+        elif isinstance(operation.exact, Local):
             known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
-        if operation.broadcast or gathered:
+        crosses = operation.instruction.opcode.partition(".")[0] in EXCHANGES
+        if crosses:
+            # All lanes that have not exited take part, each on a path that is certain: what one of them finds follows from what all hold.
+            alive = self._alive[rows]
+            whole = ((executing == alive) & ((known & (self._until[rows] == _FREE)) | ~alive) & ~(alive & self._absent(rows))).all(axis=1)
+            known = np.broadcast_to(whole[:, None], known.shape)
+        elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
             whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
@@ -161,7 +182,6 @@ class Certainty:
         if operation.broadcast and (maybe.any(axis=1) & (executing != self._alive[rows]).any(axis=1)).any():
             # Which side of a branch writes last is open, and so is what other lanes read meanwhile.
             self.torn.update(operation.writes)
-        known = known & (not self.torn.intersection(operation.writes))
         for register in operation.writes:
             place = self._where[register]
             self.words[place, rows] = np.where(touched, known, self.words[place, rows])
@@ -187,6 +207,42 @@ class Certainty:
         self._lost[rows] |= (at.executing & ~sure).any(axis=1)
         return known
 
+    def loaded(self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment) -> tuple[tuple[Words, ...], Truth] | None:
+        """Return the certain words that a load finds in shared memory, and in which lanes all are; None where nothing of it is followed."""
+        if self.shared is None or not how.whole:
+            return None
+        reading = at.executing & self._certain_base(operation, how, at.rows) & (self._until[at.rows] == _FREE)
+        address, sure, words = place_of(how, inputs, at.executing), reading, list[Words]()
+        for place in range(len(operation.writes)):
+            found, known = self.shared.load(at.rows, reading, address + np.uint32(4 * place))
+            words.append(found)
+            sure = sure & known
+        return tuple(words), sure
+
+    def _share(  # noqa: PLR0913, PLR0917 - all of an operation
+        self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment, executing: Truth, guard: Truth, known: Truth
+    ) -> None:
+        """Note a store to shared memory."""
+        if self.shared is None or not how.store:
+            return
+        rows = at.rows
+        maybe = executing | (at.executing & ~guard)
+        followed = self._certain_base(operation, how, rows) & (self._until[rows] == _FREE)
+        self.shared.lose(rows[(maybe & ~followed).any(axis=1)])
+        address, sure = place_of(how, inputs, executing), known & how.whole & executing & ~self._absent(rows)
+        address = address if how.whole else address & np.uint32(0xFFFFFFFC)
+        data = (*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)
+        for place, word in enumerate(data):
+            self.shared.store(rows, maybe & followed, address + np.uint32(4 * place), word, sure)
+
+    def arrived(self, number: int, rows: Rows, executing: Truth, following: Ints) -> Ints:
+        """Return where runs go on that have executed a block: at a barrier they wait for those of their block."""
+        if self.shared is None or self.code.blocks[number].last not in self._barriers:
+            return following
+        together = (executing == self._alive[rows]) & ((self._until[rows] == _FREE) | ~executing) & ~(executing & self._absent(rows))
+        self.shared.lose(rows[~together.all(axis=1)])
+        return self.shared.wait(rows, following)
+
     def _certain_base(self, operation: Operation, how: Local, rows: Rows) -> Truth:
         out = np.ones((len(rows), LANES), np.bool_)
         for register in operation.reads[: how.base]:
@@ -195,10 +251,16 @@ class Certainty:
 
     def left(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
         """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
-        control = block.control
+        taken = self._decided(number, block, at, taken)
+        for register in self.torn & self._where.keys():
+            # Within a block of code no other side has used it, as every graph assumes.
+            self.words[self._where[register], at.rows] = False
+        return taken
+
+    def _decided(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
+        control, rows = block.control, at.rows
         if control is None:
             return taken
-        rows = at.rows
         moved = control.moves.register if control.moves is not None else None
         if moved is not None and moved in self._where:
             self.words[self._where[moved], rows] = False  # which threads are in a barrier depends on who came first
@@ -217,7 +279,7 @@ class Certainty:
             sure, taken = sure | whole[:, None], taken & ~whole[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
-            return taken
+            return self._hurried(number, rows, taken)
         self._unsure.add(number)
         self.parted |= self._sides_of(frozenset({number})).blocks
         self._apart_since[rows] |= unsure.any(axis=1)
@@ -225,10 +287,20 @@ class Certainty:
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
             self._apart(rows, {**left, number: unsure})
-            return taken
+            return self._hurried(number, rows, taken)
         lanes = (self._short if detour.short else self._left).setdefault(number, np.zeros((self.runs, LANES), np.bool_))
         lanes[rows] |= unsure
-        return np.where(unsure, detour.taken, taken)
+        return np.where(unsure, detour.taken, self._hurried(number, rows, taken))
+
+    def _hurried(self, number: int, rows: Rows, taken: Truth) -> Truth:
+        """Let lanes that may be on either side of a branch leave loops: nothing is said of these, and words that are drawn end them late."""
+        astray = self._until[rows] != _FREE
+        if not astray.any():
+            return taken
+        if number not in self._ways_out:
+            self._ways_out[number] = None if self._after is None else _way_out(self.code.blocks[number], number, self.loops)
+        out = self._ways_out[number]
+        return taken if out is None else np.where(astray, out, taken)
 
     def _has_other(self, number: int, loop: frozenset[int]) -> bool:
         """Say whether a way out of a loop may be certain."""
@@ -279,6 +351,8 @@ class Certainty:
             self.words[self._where[register], rows] &= ~(whole if register in ONE_COPY else lanes)
         if sides.stores:
             self._lost[rows] |= whole[:, 0]
+        if sides.shared and self.shared is not None:
+            self.shared.lose(rows[whole[:, 0]])
 
     def certain_in(self, registers: Iterable[int], rows: Rows) -> Truth:
         """Return in which lanes all of some registers are certain."""
@@ -308,6 +382,14 @@ class Certainty:
     def _loop_of(self, branch: int) -> frozenset[int]:
         detour = self._detour_of(branch)
         return detour.loop if detour is not None else frozenset()
+
+
+def place_of(how: Local, inputs: Sequence[Words], like: Truth) -> Words:
+    """Return the addresses of an access to shared memory (G, 32)."""
+    address = np.full(like.shape, how.offset & 0xFFFFFFFF, np.uint32)
+    for word, scale in zip(inputs[: how.base], how.scales, strict=True):
+        address = address + word * np.uint32(scale)
+    return address
 
 
 def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> Truth:
@@ -394,8 +476,10 @@ def _sides(code: Code, after: Sequence[frozenset[int]] | None, branches: frozens
     blocks = _reached(after, [each for branch in branches for each in after[branch]], meet)
     operations = [operation for block in blocks for operation in code.blocks[block].operations]
     registers = frozenset(register for operation in operations for register in operation.writes)
-    stores = any(isinstance(operation.exact, Local) and operation.exact.store for operation in operations)
-    return Sides(meet, blocks, registers, stores, branches)
+    stores = [operation.exact for operation in operations if isinstance(operation.exact, Local) and operation.exact.store]
+    waits = not barriers(code.function.instructions).isdisjoint(code.blocks[block].last for block in blocks)
+    shared = waits or any(store.shared for store in stores)
+    return Sides(meet, blocks, registers, not all(store.shared for store in stores), shared, branches)
 
 
 def _everything(code: Code) -> Sides:
@@ -432,6 +516,16 @@ def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
         return _NEVER  # some way has no end
     lines = [line(each) for branch in branches for each in after[branch]]
     return next((block for block in lines[0] if all(block in other for other in lines)), _NEVER)
+
+
+def _way_out(block: Block, number: int, loops: Sequence[frozenset[int]]) -> bool | None:
+    """Return whether threads that take a branch leave the innermost loop that one of its sides leaves; None where none does."""
+    control = block.control
+    if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT} or control.unity is not Unity.EACH:
+        return None
+    there = block.target if control.flow is Flow.BRANCH else _END
+    around = [loop for loop in loops if number in loop and (there in loop) != (block.follow in loop)]
+    return there not in min(around, key=len) if around else None
 
 
 def _detour(code: Code, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from sassan.ir import Register
 from sassan.simt.integer_work import Longs, UnknownError, Work, as_signed, back, is_truth
 from sassan.simt.values import LANES, Truth
 
@@ -49,7 +50,9 @@ def _shuffle(work: Work) -> None:
         case _:
             raise UnknownError
     lane = np.where(valid, lane & LANES - 1, _LANES)
-    lane = np.where(np.take_along_axis(executing, lane, axis=1), lane, _LANES)
+    there = np.take_along_axis(executing, lane, axis=1)
+    work.drawn = bool((executing & ~there).any())  # nothing is said of what a lane finds that does not take part
+    lane = np.where(there, lane, _LANES)
     work.put(to, np.take_along_axis(word, lane, axis=1))
     work.put(inside, np.asarray(valid))
 
@@ -57,6 +60,7 @@ def _shuffle(work: Work) -> None:
 def _vote(work: Work) -> None:
     *results, source = work.instruction.operands
     executing, truth = _executing(work), work.truth(source)
+    work.drawn = not isinstance(source, Register) or source.index is None  # it asks which lanes are here
     yes, no = (truth & executing).any(axis=1), (~truth & executing).any(axis=1)
     match sorted(work.modifiers):
         case ["ALL"]:
@@ -103,18 +107,9 @@ def _reduction(work: Work) -> None:
     work.put(to, np.broadcast_to(back(result)[:, None], word.shape))
 
 
-def _to_uniform(work: Work) -> None:
-    """Move a word to a register of the warp, which takes that of the first lane that executes."""
-    to, source = work.instruction.operands
-    if work.modifiers:
-        raise UnknownError
-    work.put(to, work.word(source))
-
-
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     "SHFL": _shuffle,
     **dict.fromkeys(("VOTE", "VOTEU"), _vote),
     "MATCH": _match,
-    "REDUX": _reduction,
-    "R2UR": _to_uniform,
+    **dict.fromkeys(("REDUX", "CREDUX"), _reduction),
 }

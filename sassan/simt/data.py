@@ -78,6 +78,14 @@ def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers,
             return local.values.outputs(operation, inputs, at), False
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),), True
+        case Local(shared=True):
+            loaded = (
+                None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)
+            )
+            drawn = local.values.outputs(operation, inputs, at)
+            if loaded is None:
+                return drawn, operation.exact.store
+            return tuple(np.where(loaded[1], word, other) for word, other in zip(loaded[0], drawn, strict=True)), loaded[1]
         case Local():
             return _local(operation, operation.exact, inputs, local, at), True
 

@@ -10,7 +10,7 @@ from sassan.ir import Guard, Immediate, Instruction, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
 from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity, number
-from sassan.simt.spills import local_operation
+from sassan.simt.spills import local_operation, shared_operation
 from sassan.simt.values import ONE_COPY, key
 
 _QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
@@ -23,12 +23,14 @@ class TableDecoder:
     """The decoder by the opcode tables: `facts` are those of the tables.
 
     `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
-    `stack`: threads find again what they stored in their own memory; else that is drawn as all memory is.
+    `stack`: threads find again what they stored in their own memory; else that is drawn as all memory is. `shared`: loads and stores of
+    shared memory are told apart, for machines that follow which words of it are certain.
     """
 
     facts: Callable[[Instruction], Facts | None]
     calls: frozenset[int] | None = None
     stack: bool = False
+    shared: bool = False
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does.
@@ -41,7 +43,8 @@ class TableDecoder:
         condition = _condition(instruction, facts)
         if facts.flow in _QUIET:
             local = local_operation(instruction, condition, _bits(facts.writes)) if self.stack else None
-            return local or _operation(instruction, facts, condition)
+            shared = shared_operation(instruction, condition, _bits(facts.writes)) if self.shared else None
+            return local or shared or _operation(instruction, facts, condition)
         if facts.flow is Flow.PUSH:
             if condition != ALWAYS or facts.target is None:
                 raise _refused(instruction)

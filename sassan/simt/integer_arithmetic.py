@@ -155,6 +155,9 @@ def _funnel(work: Work) -> None:
             if (work.word(places) > np.uint64(63)).any():
                 raise UnknownError
             work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> work.word(places))
+        case ["HI", "L", "U32", "W"]:
+            turned: Longs = (work.word(low) | work.word(high) << np.uint64(32)) << (work.word(places) & np.uint64(31))
+            work.put(to, turned >> np.uint64(32))
         case ["HI", "L", "U32"] | ["HI", "L", "U64"]:
             whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
             moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
@@ -165,11 +168,11 @@ def _funnel(work: Work) -> None:
 
 def _scaled_add(work: Work) -> None:
     first, second, *rest = work.instruction.operands
-    # Until Pascal the carry out stands before the destination; what it says is drawn.
+    # Until Pascal the carry out stands before the destination, or in CC.
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
-    extended = "X" in work.modifiers
+    extended, has_flags = "X" in work.modifiers, isinstance(to, Register) and "CC" in to.modifiers
     signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
-    if extended != bool(ins) or (extended and any(signs)):
+    if (ins and not extended) or ((extended or outs or has_flags) and any(signs)):
         raise UnknownError
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
@@ -177,13 +180,18 @@ def _scaled_add(work: Work) -> None:
             shifted = source << places
         case ["HI"] | ["HI", "X"]:
             shifted = (source | work.word(words[2]) << np.uint64(32)) >> (np.uint64(32) - places)
-        case ["HI", "SX32"]:
+        case ["HI", "SX32"] | ["HI", "SX32", "X"]:
             shifted = back(as_signed(source) >> (32 - places.astype(np.int64)))
         case _:
             raise UnknownError
-    work.put(to, sum(map(work.truth, ins), shifted + work.word(words[1])))
-    if not work.modifiers and outs and not any(signs) and not is_truth(first):
-        work.put(outs[0], ((shifted & MASK) + work.word(words[1])) >> np.uint64(32))
+    carried = [work.truth(carry) for carry in ins] or ([(work.inputs[_CC] & 1) != 0] if extended else [])
+    # What is shifted out belongs to the next word: LEA.HI adds it there.
+    total = sum(carried, (shifted & MASK) + work.word(words[1]))
+    work.put(to, total)
+    for out in outs:
+        work.put(out, total >> np.uint64(32) != 0)
+    if has_flags:
+        work.out[_CC] = (total >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {

@@ -212,11 +212,11 @@ def _count(work: Work) -> None:
 
 
 def _reversed(work: Work) -> None:
-    to, source, *rest = work.instruction.operands
-    if rest:
+    to, source = work.instruction.operands
+    if work.modifiers:
         raise UnknownError
     bits = np.unpackbits(work.word(source).astype("<u4")[..., None].view(np.uint8), axis=-1, bitorder="little")
-    work.put(to, np.packbits(bits[..., ::-1], axis=-1, bitorder="little").view("<u4")[..., 0].astype(np.uint64))
+    work.put(to, np.packbits(bits, axis=-1, bitorder="big").view(">u4")[..., 0].astype(np.uint64))
 
 
 def _highest(work: Work) -> None:
@@ -259,6 +259,6 @@ OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("PRMT", "UPRMT"), _bytes),
     "BFE": _field,
     **dict.fromkeys(("SGXT", "USGXT"), _extend),
-    **dict.fromkeys(("BREV", "UBREV"), _reversed),
     **dict.fromkeys(("POPC", "UPOPC"), _count),
+    **dict.fromkeys(("BREV", "UBREV"), _reversed),
 }

@@ -24,7 +24,7 @@ class Place:
 
     `salt` (N) names each, `special` are special registers (N, 32), `bank` returns a word of constant bank 0 (N). `short` says that IADD3
     has immediates of 20 bits, which are printed without their sign: until Pascal. `contents` of global memory are known, and the launch
-    does not change them.
+    does not change them. `literals` is constant bank 2, which the compiler fills.
     """
 
     salt: Words
@@ -32,6 +32,7 @@ class Place:
     bank: Callable[[int], Words]
     short: bool = False
     contents: Contents | None = None
+    literals: bytes = b""
 
     def __len__(self) -> int:
         """Return N."""
@@ -75,6 +76,8 @@ class Work:
                 return self._sign(self._register(operand, half), operand.negated, operand.inverted)
             case Immediate(value=int() as value, modifiers=()):
                 return self.full((value >> 32 * half) & _WORD)
+            case Constant(bank=2, modifiers=(), absolute=False) if self.place.literals:
+                return self._sign(self._literal(operand, half), operand.negated, operand.inverted)
             case Constant(bank=int() as bank, base=(), modifiers=(), absolute=False) if bank:
                 self.drawn = True
                 drawn = stir(self.place.salt[self.rows], np.uint32(key(f"c[{bank}][{operand.offset + 4 * half}]")))
@@ -107,6 +110,14 @@ class Work:
         for address in np.unique(base[(base < _BANK) & (base % np.uint64(4) == 0)]).tolist():
             words = np.where(base == address, self.place.bank(address + 4 * half)[self.rows][:, None], words)
         return words
+
+    def _literal(self, operand: Constant, half: int) -> Longs:
+        """Return a word of constant bank 2, which each lane may read elsewhere."""
+        words = np.frombuffer(self.place.literals[: len(self.place.literals) // 4 * 4], "<u4").astype(np.uint64)
+        where = sum((self._register(register, 0) for register in operand.base), self.full((operand.offset + 4 * half) & _WORD)) & MASK
+        if ((where % np.uint64(4) != 0) | (where // np.uint64(4) >= np.uint64(len(words)))).any():
+            raise UnknownError
+        return words[(where // np.uint64(4)).astype(np.intp)]
 
     def _register(self, register: Register, half: int) -> Longs:
         name = number(register.file, register.index)

@@ -23,8 +23,8 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **floats.EXACT,
     **cross_lane.OPERATIONS,
 }
-_UNSURE = frozenset((*floats.OPERATIONS, *cross_lane.OPERATIONS))
-"""The rules of floating point settle neither roundings nor NaN; what lanes tell each other depends on which of them come there together."""
+_UNSURE = frozenset(floats.OPERATIONS) - frozenset(floats.EXACT)
+"""The rules of floating point settle neither roundings nor NaN."""
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
@@ -60,9 +60,13 @@ def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
 class Integers:
     """`Values` by integer arithmetic, for the warps of a place; those that are chosen find words at corners, most of the time."""
 
-    def __init__(self, place: Place, chosen: Chosen | None = None) -> None:
-        """Hold the warps; their order is that of the runs."""
+    def __init__(self, place: Place, chosen: Chosen | None = None, *, exchanges: bool = False) -> None:
+        """Hold the warps; their order is that of the runs.
+
+        `exchanges`: lanes that execute votes, shuffles and reductions do so together in every execution.
+        """
         self._place = place
+        self._exchanges = exchanges
         self._chosen = chosen
 
     def initial(self, registers: tuple[int, ...]) -> Words:
@@ -83,7 +87,9 @@ class Integers:
         work = self._computed(operation, inputs, at)
         known, where = self._loaded(operation, inputs, at) or (work.out, True)
         if np.all(where) and known.keys() >= set(operation.writes):
-            sure = where if not work.drawn and operation.instruction.opcode.partition(".")[0] not in _UNSURE else False
+            name = operation.instruction.opcode.partition(".")[0]
+            # What lanes tell each other depends on which of them come there together.
+            sure = where if not work.drawn and name not in _UNSURE and (self._exchanges or name not in cross_lane.OPERATIONS) else False
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         words: list[Words] = []

@@ -55,4 +55,5 @@ def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: 
     special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
     words = {name: lane_words.astype(np.uint32) for name, lane_words in special.items()}
     active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
-    return Place(salt, words, bank, described(function.arch).short_immediates, launch.contents), active
+    literals = function.compiler.literals if function.compiler is not None else b""
+    return Place(salt, words, bank, described(function.arch).short_immediates, launch.contents, literals), active

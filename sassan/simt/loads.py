@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sassan.ir import Memory, Register
+from sassan.ir import Instruction, Memory, Register
 from sassan.machine.contents import Contents
 from sassan.simt.addresses import address
 from sassan.simt.integer_work import UnknownError, Work
@@ -44,3 +44,13 @@ def load(work: Work, contents: Contents) -> Truth:
         work.put(to, words.astype(np.uint64), place)
         whole &= known
     return whole
+
+
+def descriptors(instruction: Instruction) -> frozenset[int]:
+    """Return the registers that only say how caches treat an access (`desc[UR4]`): they are no part of its address."""
+    if instruction.opcode.partition(".")[0] not in LOADS:
+        return frozenset()
+    places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
+    names = [number(register.file, register.index) for place in places for register in place.descriptor]
+    return frozenset(name + half for name in names if name is not None for half in range(2))
+

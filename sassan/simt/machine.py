@@ -80,6 +80,9 @@ class Machine:
             after = warps.block[rows]
             population[number] = 0
             population += np.bincount(after[after >= 0], minlength=len(population))
+            if certainty is not None and certainty.shared is not None:
+                freed = certainty.shared.release(warps.block, idle=not population.any())
+                population += np.bincount(warps.block[freed], minlength=len(population))
         return session.recorder.outcome(warps.status)
 
     def _visit(self, session: Session, number: int, rows: Rows) -> None:
@@ -95,7 +98,10 @@ class Machine:
         alive = goes.block != LOST
         steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag, goes.origin)
         session.recorder.moved(rows[alive], steps if alive.all() else steps.only(alive))
-        warps.block[rows] = np.where(alive, goes.block, STOPPED)
+        following = np.where(alive, goes.block, STOPPED).astype(np.int32)
+        if session.certainty is not None:
+            following = session.certainty.arrived(number, rows, at.executing, following)
+        warps.block[rows] = following
         warps.context[rows] = goes.context
         warps.active[rows] = goes.active
         warps.time[rows] += np.uint32(1)

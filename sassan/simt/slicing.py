@@ -26,7 +26,8 @@ def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
 
     The order of instructions is ignored, as if all stood in one block that leads to itself: so too much is kept rather than too little.
     """
-    memory = 1 << max((*code.registers, *also), default=0) + 1  # all of local memory, as if it were one register
+    first = max((*code.registers, *also), default=0) + 1
+    memory = 1 << first, 1 << first + 1  # all of local memory, and all of shared memory, as if each were one register
     uses = {operation.instruction.address: _use_in_any_order(operation, memory) for block in code.blocks for operation in block.operations}
     # Backwards, for most registers are written before they are read.
     wanted = demand({0: list(uses.values())}, {0: [0]}, [0], {0: _sinks(code) | _mask(also)}).before.get(0, 0)
@@ -34,15 +35,16 @@ def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
         replace(block, operations=tuple(operation for operation in block.operations if uses[operation.instruction.address].writes & wanted))
         for block in code.blocks
     )
-    return replace(code, blocks=blocks, registers=tuple(bits(wanted & ~memory)))
+    return replace(code, blocks=blocks, registers=tuple(bits(wanted & ~(memory[0] | memory[1]))))
 
 
 def _sinks(code: Code) -> int:
     return reduce(or_, [_read_by(block.control) for block in code.blocks], 0)
 
 
-def _use_in_any_order(operation: Operation, memory: int) -> Use:
+def _use_in_any_order(operation: Operation, memories: tuple[int, int]) -> Use:
     local = operation.exact if isinstance(operation.exact, Local) else None
+    memory = memories[local is not None and local.shared]
     writes = _mask(operation.writes) | (memory if local is not None and local.store else 0)
     # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
     return Use(writes, -1, _reads(operation) | writes | (memory if local is not None else 0))

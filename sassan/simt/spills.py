@@ -1,10 +1,14 @@
-"""Loads and stores of a thread's own memory, as the SIMT machine executes them."""
+"""Loads and stores of a thread's own memory and of its block's, as the SIMT machine executes them."""
+
+from dataclasses import replace
 
 from sassan.ir import Instruction, Memory, Register
 from sassan.simt.code import Condition, Local, Operation, number
 from sassan.simt.values import key
 
 _LOADS, _STORES = "LDL", "STL"
+_SHARED_LOAD, _SHARED_STORE = "LDS", "STS"
+_SCALES = {"": 1, "X4": 4, "X8": 8, "X16": 16}
 _WORDS = {"64": 2, "128": 4}
 _PARTS = frozenset({"U8", "S8", "U16", "S16"})
 
@@ -31,3 +35,30 @@ def local_operation(instruction: Instruction, condition: Condition, writes: tupl
     data = () if first is None else tuple(range(first, first + count))
     stored = Local(place.offset, len(address), store=True, whole=whole, zeros=0 if data else count)
     return Operation(instruction, key(instruction.opcode), (*address, *data), (), condition, exact=stored)
+
+
+def shared_operation(instruction: Instruction, condition: Condition, writes: tuple[int, ...]) -> Operation | None:
+    """Return what a load from, or a store to, shared memory does whose address is a sum of multiples of registers; None for any other one."""
+    base, *modifiers = instruction.opcode.split(".")
+    if base not in {_SHARED_LOAD, _SHARED_STORE}:
+        return None
+    place = instruction.operands[1 if base == _SHARED_LOAD else 0]
+    if not isinstance(place, Memory) or place.descriptor or place.prefix or place.modifiers:
+        return None
+    scales, address = [], []
+    for register in place.base:
+        scale = _SCALES.get("".join(modifier for modifier in register.modifiers if modifier != "reuse"))
+        if scale is None or register.negated or register.absolute:
+            return None
+        if (name := number(register.file, register.index)) is not None:
+            scales.append(scale)
+            address.append(name)
+    whole = _PARTS.isdisjoint(modifiers)
+    how = Local(place.offset, len(address), base == _SHARED_STORE, whole, shared=True, scales=tuple(scales))
+    if base == _SHARED_LOAD:
+        return Operation(instruction, key(instruction.opcode), tuple(address), writes, condition, time=True, exact=how)
+    count = next((words for name, words in _WORDS.items() if name in modifiers), 1)
+    source = instruction.operands[-1]
+    first = number(source.file, source.index) if isinstance(source, Register) else None
+    data = () if first is None else tuple(range(first, first + count))
+    return Operation(instruction, key(instruction.opcode), (*address, *data), (), condition, exact=replace(how, zeros=0 if data else count))

@@ -16,6 +16,7 @@ _INFO = ".nv.info"
 _TEXT = ".text."
 _SHARED = ".nv.shared."
 _CONSTANT = re.compile(r"\.nv\.constant([0-9]{1,2})\.(.*)", re.DOTALL)
+_LITERALS = ".nv.constant2."
 _POINTERS = ".nv.constant4"
 """The constant bank in which the compiler keeps addresses."""
 _BARRIERS_SHIFT, _BARRIERS_MASK = 20, 0x7F
@@ -162,7 +163,8 @@ def _constants(elf: Elf) -> dict[str, tuple[tuple[int, int], ...]]:
 
 def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes, banks: tuple[tuple[int, int], ...]) -> CompilerFacts:
     name = section.name.removeprefix(_TEXT)
-    shared = elf.by_name.get(_SHARED + name)
+    shared, literals = elf.by_name.get(_SHARED + name), elf.by_name.get(_LITERALS + name)
+    moved = any(f"{prefix}{_LITERALS}{name}" in elf.by_name for prefix in (".rel", ".rela"))
     barriers = section.flags >> _BARRIERS_SHIFT & _BARRIERS_MASK
     facts = CompilerFacts(
         section.size,
@@ -172,6 +174,7 @@ def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes,
         shared=shared.size if shared else 0,
         parameters=tuple(attributes.parameters),
         constants=banks,
+        literals=elf.bytes_of(literals) if literals is not None and not moved else b"",
         block=attributes.block,
         pointers=(),
         **{"barriers": barriers, **attributes.numbers},

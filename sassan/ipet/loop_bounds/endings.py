@@ -24,6 +24,7 @@ class Ending(StrEnum):
     CHAIN = "it follows what memory holds from word to word, read by {}: its bound is the longest such chain"
     VOTE = "it goes on until threads agree, by {}: its bound is the number of rounds"
     DRAW = "it draws work from a counter in memory, by {}: its bound is how often one thread draws"
+    CONVERGENCE = "it goes on until a comparison of floating-point numbers ends it, by {}: its bound is the number of steps"
     MARK = "it ends at a word in memory, read by {}: its bound is the longest way to one"
 
 
@@ -42,6 +43,7 @@ class Ended:
 
 _LOADS = frozenset({"LD", "LDG", "LDS", "LDL", "ULDG"})
 _ATOMICS = frozenset({"ATOM", "ATOMG", "ATOMS"})
+_FLOATS = frozenset({"FSETP", "DSETP", "HSETP2", "FSET", "UFSETP"})
 _VOTES = frozenset({"VOTE", "VOTEU", "B2R", "MATCH", "REDUX", "CREDUX"})
 
 
@@ -74,7 +76,8 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     ):
         if reads:
             return _of(ending, reads[0].instruction)
-    return None
+    compared = _first(deciding, _FLOATS)
+    return None if compared is None or loads else _of(Ending.CONVERGENCE, compared)
 
 
 def _of(ending: Ending, instruction: Instruction) -> Ended:

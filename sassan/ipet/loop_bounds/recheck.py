@@ -270,7 +270,7 @@ def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
         return np.concatenate([place.bank(offset) for place in places])
 
     contents = places[0].contents if len({place.contents for place in places}) == 1 else None
-    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short, contents)
+    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short, contents, places[0].literals)
     return whole, np.concatenate([active for _, active in parts])
 
 

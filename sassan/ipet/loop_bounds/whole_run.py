@@ -19,7 +19,7 @@ from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
-from sassan.ir import Constant, Instruction, Language
+from sassan.ir import Constant, Function, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -33,6 +33,7 @@ from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.loads import LOADS
 from sassan.simt.machine import Limits, Machine
+from sassan.simt.shared import SharedMemory, barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Order, RunStatus, Session
 from sassan.simt.values import Rows, Words
@@ -54,8 +55,8 @@ _STACK_PLACES = frozenset((0x20, 0x28, 0x37C))
 _STACK_WORD = 0x00FFFC00
 """Any multiple of 16: threads find what they stored by its distance."""
 _R1 = register_number("R", 1)
-_DRAWN = frozenset({"SR_CGACTAID"})
-"""Special registers that the launch does not say."""
+_RANK = "SR_CGACTAID"
+"""Which block of its cluster a block is: the launch does not say."""
 
 
 class Seen(NamedTuple):
@@ -106,12 +107,12 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         if not (watch or wanted):
             return None
         looked_at = read(watch)
-        leaders = [*(node.start for node in cfg.nodes), *looked_at]
-        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), leaders)
+        decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
+        code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
         code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
         run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 6)
         spots = _spots(launch.grid, warps)
-        while some := list(islice(spots, _BATCH)):
+        while some := list(islice(spots, max(1, _BATCH // warps) * warps)):
             run.batch(some)
     except (SassanError, _LongError):
         return None
@@ -122,6 +123,12 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         warps * prod(launch.grid),
         _reads_memory(code, launch),
     )
+
+
+def _behind_barriers(function: Function) -> Iterator[int]:
+    """Yield the addresses behind barriers, at which threads go on that have waited for their block."""
+    waits, known = barriers(function.instructions), {instruction.address for instruction in function.instructions}
+    yield from (each.following for each in function.instructions if each.address in waits and each.following in known)
 
 
 def _reads_memory(code: Code, launch: Launch) -> bool:
@@ -148,6 +155,10 @@ class _Run:
         self.settled = True
         self._executed = np.zeros(len(code.blocks), np.int64)
         self._torn: set[int] = set()
+        self._racy: set[int] = set()
+        self._has_shared = is_followed(code) and any(
+            isinstance(operation.exact, Local) and operation.exact.shared for block in code.blocks for operation in block.operations
+        )
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
         self._stack = _stack_place(code)
@@ -168,16 +179,20 @@ class _Run:
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
-        special = {name: words for name, words in place.special.items() if name not in _DRAWN}
-        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word))
+        special = {name: words for name, words in place.special.items() if name != _RANK}
+        if not self._cfg.function.clustered:
+            # Code for no clusters uses it only in addresses of shared memory, where it is no more than a name.
+            special[_RANK] = np.zeros_like(place.special[_RANK])
+        values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
-        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted)
-        before = len(self._torn)
+        shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted, shared)
+        before = len(self._torn) + len(self._racy)
         executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
         outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
-        if len(self._torn) > before:
-            self.batch(spots)  # what was read before a register was found to be torn was not certain, either
+        if len(self._torn) + len(self._racy) > before:
+            self.batch(spots)  # what was read before a register was found to be torn, or a word to be racy, was not certain, either
             return
         if not (outcome.status == RunStatus.ENDED).all():
             raise _LongError
@@ -197,6 +212,11 @@ class _Run:
             raise _LongError
 
 
+def _blocks(spots: Sequence[Spot]) -> Rows:
+    """Return the number of the block of each warp; those of a block follow each other."""
+    return np.cumsum([spot.warp == 0 for spot in spots]) - 1
+
+
 def _stack_place(code: Code) -> int | None:
     """Return where the code reads the word of its stack; None where it does not, or where a condition may depend on that word."""
     operations = [operation for block in code.blocks for operation in block.operations]
@@ -209,10 +229,11 @@ def _stack_place(code: Code) -> int | None:
         changed = False
         for operation in operations:
             local = operation.exact if isinstance(operation.exact, Local) else None
-            read = operation.reads[local.base :] if local is not None else (*operation.reads, *operation.gathered)
+            is_own = local is not None and not local.shared
+            read = operation.reads[local.base :] if local is not None and is_own else (*operation.reads, *operation.gathered)
             if local is not None and local.store and derived.intersection(read):
                 return None
-            if local is None and derived.intersection(read) and not derived.issuperset(operation.writes):
+            if not is_own and derived.intersection(read) and not derived.issuperset(operation.writes):
                 derived.update(operation.writes)
                 changed = True
     tested = {test.register for operation in operations for test in operation.condition.tests}

@@ -1,0 +1,171 @@
+"""Shared memory of the blocks of a run, as far as every execution has the same words there (docs/proofs/runs-of-a-launch.md).
+
+Between two barriers of its block, the threads run in any order. What is read is what stood there at the last barrier, or what the same
+thread has written since; a word that another thread writes before the next barrier is neither.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.ir import Immediate, Instruction
+from sassan.isa.facts import Flow
+from sassan.simt.code import ALWAYS, Code
+from sassan.simt.spills import shared_operation
+from sassan.simt.stack import Ints
+from sassan.simt.values import LANES, Rows, Truth, Words
+
+WAITING = -3
+"""The next block of a run that waits at a barrier."""
+_WORDS = 1 << 22
+"""Words of all blocks together that are followed."""
+_NOBODY = np.iinfo(np.int32).max
+_WRITERS = frozenset(
+    ("ST", "ATOM", "ATOMS", "STSM", "STAS", "REDAS", "LDGSTS", "UBLKCP", "UBLKRED", "UTMALDG", "SYNCS", "ARRIVES", "LDTM", "UTCBAR")
+)
+"""What may change shared memory, and is no plain store of it."""
+_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
+_BOTH = 2
+
+
+class SharedMemory:
+    """The words of `blocks` (the number of the block of each run), of which those at `racy` addresses are unknown, and after `lose` all.
+
+    A word has one spelling in each interval between barriers: what it was at its begin, and what was written since, with the first and
+    the last number of the threads that read it and that wrote it.
+    """
+
+    def __init__(self, blocks: Rows, racy: set[int]) -> None:
+        """Hold nothing."""
+        self.racy = racy
+        count = int(blocks.max(initial=-1)) + 1
+        self._blocks, self._sizes = blocks, np.bincount(blocks, minlength=count)
+        self.lost = np.zeros(count, np.bool_)
+        self._next = np.full(len(blocks), WAITING, np.int32)
+        self._word, self._late = (np.zeros((count, 0), np.uint32) for _ in range(2))
+        self._sure, self._late_sure = (np.zeros((count, 0), np.bool_) for _ in range(2))
+        self._readers, self._writers = (np.zeros((2, count, 0), np.int32) for _ in range(2))
+
+    def load(self, rows: Rows, reading: Truth, address: Words) -> tuple[Words, Truth]:
+        """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading` are the lanes whose addresses are certain."""
+        found, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
+        group, lane, block, place = self._places(rows, reading & ~self.lost[self._blocks[rows], None], address)
+        if not len(group):
+            return found, known
+        thread = self._threads(rows, group, lane)
+        own = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
+        free = self._writers[0, block, place] == _NOBODY
+        sure = (own & self._late_sure[block, place]) | (free & self._sure[block, place])
+        sure &= ~np.isin(place, [address // 4 for address in self.racy])
+        found[group, lane] = np.where(own, self._late[block, place], self._word[block, place])
+        known[group, lane] = sure
+        np.minimum.at(self._readers[0], (block[sure], place[sure]), thread[sure])
+        np.maximum.at(self._readers[1], (block[sure], place[sure]), thread[sure])
+        return found, known
+
+    def store(self, rows: Rows, writing: Truth, address: Words, word: Words, sure: Truth) -> None:
+        """Store words that are certain where `sure`, in the lanes that are or may be `writing` at addresses that are certain."""
+        if (writing & (address >= np.uint32(_WORDS * 4 // max(1, len(self.lost))))).any():
+            self.lose(rows)
+            return
+        self._grow(int(np.where(writing, address, 0).max()) // 4 + 1)
+        group, lane, block, place = self._places(rows, writing, address)
+        thread, words, known = self._threads(rows, group, lane), word[group, lane], sure[group, lane] & (address[group, lane] % 4 == 0)
+        others = (self._readers[0, block, place] != _NOBODY) & (
+            (self._readers[0, block, place] != thread) | (self._readers[1, block, place] != thread)
+        )
+        self.racy.update((place[others] * 4).tolist())
+        alone = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
+        first = (self._writers[0, block, place] == _NOBODY) | alone
+        self._late[block[first], place[first]] = words[first]
+        self._late_sure[block[first], place[first]] = True
+        wrong = ~known | (self._late[block, place] != words)
+        self._late_sure[block[wrong], place[wrong]] = False
+        np.minimum.at(self._writers[0], (block, place), thread)
+        np.maximum.at(self._writers[1], (block, place), thread)
+
+    def lose(self, rows: Rows) -> None:
+        """Let any word of the blocks of runs be anything from the last barrier on: what was read since then was not certain."""
+        blocks = np.unique(self._blocks[rows])
+        for block in blocks[~self.lost[blocks]].tolist():
+            self.racy.update((np.flatnonzero(self._readers[0, block] != _NOBODY) * 4).tolist())
+        self.lost[blocks] = True
+
+    def wait(self, rows: Rows, following: Ints) -> Ints:
+        """Let runs wait at a barrier before they go to blocks of the code; those whose memory is lost go on. Return where they are now."""
+        waits = ~self.lost[self._blocks[rows]]
+        self._next[rows[waits]] = following[waits]
+        return np.where(waits, WAITING, following).astype(np.int32)
+
+    def release(self, where: Ints, *, idle: bool) -> Rows:
+        """Let runs go on whose blocks are all at a barrier, or have ended: return which; `where` is the block of the code of each run.
+
+        `idle`: no other run goes on, so that the rest would wait for ever.
+        """
+        waits = where == WAITING
+        if not waits.any():
+            return np.zeros(0, np.intp)
+        still = np.bincount(self._blocks[waits | (where < 0)], minlength=len(self.lost))
+        free = (still == self._sizes) | self.lost
+        rows = np.flatnonzero(waits & free[self._blocks])
+        if idle and not len(rows):
+            self.lose(np.flatnonzero(waits))
+            rows = np.flatnonzero(waits)
+        for block in np.unique(self._blocks[rows]).tolist():
+            self._pass(block)
+        where[rows] = self._next[rows]
+        return rows
+
+    def _pass(self, block: int) -> None:
+        """Begin another interval."""
+        wrote = self._writers[0, block] != _NOBODY
+        self._word[block] = np.where(wrote, self._late[block], self._word[block])
+        self._sure[block] = np.where(wrote, self._late_sure[block], self._sure[block])
+        self._readers[:, block] = self._writers[:, block] = np.array([[_NOBODY], [-1]])
+
+    def _places(self, rows: Rows, which: Truth, address: Words) -> tuple[Rows, Rows, Rows, Rows]:
+        """Return run, lane, block and place of the words at addresses that were stored to."""
+        group, lane = np.nonzero(which & (address < np.uint32(4 * self._word.shape[1])))
+        return group, lane, self._blocks[rows[group]], (address[group, lane] // 4).astype(np.intp)
+
+    @staticmethod
+    def _threads(rows: Rows, group: Rows, lane: Rows) -> npt.NDArray[np.int32]:
+        return (rows[group] * LANES + lane).astype(np.int32)
+
+    def _grow(self, words: int) -> None:
+        more = words - self._word.shape[1]
+        if more <= 0:
+            return
+        blocks = len(self.lost)
+        self._word, self._late = (np.hstack([each, np.zeros((blocks, more), np.uint32)]) for each in (self._word, self._late))
+        self._sure, self._late_sure = (np.hstack([each, np.zeros((blocks, more), np.bool_)]) for each in (self._sure, self._late_sure))
+        nobody = np.broadcast_to(np.array([[[_NOBODY]], [[-1]]], np.int32), (_BOTH, blocks, more))
+        self._readers, self._writers = (np.concatenate([each, nobody], axis=2) for each in (self._readers, self._writers))
+
+
+def is_followed(code: Code) -> bool:
+    """Say whether nothing but plain stores changes the shared memory of a block."""
+    calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
+    names = [(instruction, instruction.opcode.partition(".")[0]) for instruction in code.function.instructions]
+    strange = any(name == "STS" and shared_operation(instruction, ALWAYS, ()) is None for instruction, name in names)
+    return not calls and not strange and _WRITERS.isdisjoint(name for _, name in names)
+
+
+def barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """Return the addresses of the barriers that all threads of a block wait at; none where some may be passed by a part of them."""
+    found = [instruction for instruction in instructions if instruction.opcode.partition(".")[0] == "BAR"]
+    first = [each for each in found if not _is_other(each)]
+    return frozenset() if not all(map(_is_whole, first)) else frozenset(each.address for each in first)
+
+
+def _is_other(barrier: Instruction) -> bool:
+    """Say whether a barrier is another one than the first: what it orders besides is not used."""
+    which = next(iter(barrier.operands), None)
+    return isinstance(which, Immediate) and which.value != 0
+
+
+def _is_whole(barrier: Instruction) -> bool:
+    modifiers = set(barrier.opcode.split(".")[1:])
+    counts = [operand for operand in barrier.operands[1:] if not getattr(operand, "file", "") == "P"]
+    return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and not counts and isinstance(barrier.operands[0], Immediate)
