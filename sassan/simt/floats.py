@@ -150,7 +150,9 @@ def _compare(work: Work) -> None:
     to, other, left, right, third = work.instruction.operands
     test, how, *rest = work.instruction.opcode.split(".")[1:]
     if test not in _ORDERED or how not in _COMBINE or set(rest) - {"FTZ"}:
-        raise UnknownError
+        work.drawn = True
+        ARITHMETIC["FSETP"](work)
+        return
     truth = _ORDERED[test](_flushed(work, _single(work, left)), _flushed(work, _single(work, right)))
     also = work.truth(third)
     work.put(to, _COMBINE[how](truth, also))
