@@ -17,11 +17,16 @@ from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.counted import Counted
+from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
+from sassan.estimate.roles.alone import Alone
+from sassan.estimate.roles.meetings import waits_alone
+from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.traces import traced
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
 from sassan.ipet.loop_bounds import Ending
@@ -43,8 +48,9 @@ _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
 _ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
-_EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
+_EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.REGISTERS: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
 """Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
+_SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
 _LATENCIES = {"fence": 600, "sleep": 1000}
 """Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
 _LATENCY = 300
@@ -119,14 +125,25 @@ def prepared(
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
-    ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
-    if walked is None and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen)):
+    alone = _alone(result, seen) if walked is None else None
+    if alone is not None and alone.matched.gaps:
+        return alone.matched.gaps
+    if alone is None and (missing := block_barriers(cfg, result.isa.facts).gaps):
         return missing
+    counted = alone is not None and alone.ended
+    if walked is None and not counted and (missing := (_undecided(result) if seen is None else ()) or _uncounted(result, seen, alone)):
+        return missing
+    ran = None
+    if walked is None and alone is not None and counted:
+        ran = nested(cfg, (alone.executions(len(cfg.nodes)) / len(alone.traces)).tolist())
+    elif walked is None and seen is not None:
+        ran = nested(cfg, seen.counted.executions)
     sampled = Source.SAMPLED if settings.launch.contents is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
-    block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
-    assumed = _assumed(result, source, seen, expected)
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block)
+    differ = seen is not None and alone is None and source is sampled and _differ(cfg, seen.counted)
+    block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
+    assumed = frozenset[int]() if counted else _assumed(result, source, seen, expected)
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -141,6 +158,11 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     made = prepared(expected, recorded, iterations)
     if not isinstance(made, Prepared):
         return EstimateResult(result, None, made)
+    if made.kernel.alone is not None:
+        # The simulation says how long these waits take.
+        endings = _endings(result)
+        iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
+        latencies = {name: cycles for name, cycles in latencies.items() if name not in ENGINES}
     known = made.estimate(policy=policy)
     texts = tuple(
         f"no bound is known of the loop at 0x{address:04x}: {count} back edges per entry are expected where runs do not count them"
@@ -161,9 +183,13 @@ def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
     """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
     if not _only_expected(result):
         return _NOTHING
-    heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
-    endings = dict(zip(heads, result.bounds.endings, strict=True))
+    endings = _endings(result)
     return {gap.address: _EXPECTED.get(endings.get(gap.address), _ITERATIONS) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+
+
+def _endings(result: AnalysisResult) -> Mapping[int, Ending | None]:
+    """What ends loops without a bound, by the address of the head."""
+    return dict(zip((result.cfg.nodes[loop.head].start for loop in result.cfg.loops), result.bounds.endings, strict=True))
 
 
 def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
@@ -249,7 +275,20 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     known = result.residency
     if known is None or known.occupancy is None:
         return (Gap(entry, "unknown-occupancy", known.why if known is not None else "no launch is given"),)
-    return block_barriers(result.cfg, result.isa.facts).gaps
+    return ()
+
+
+def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
+    """Return the warps of a block, each with its path, where they wait for each other at barriers that are not of all, or for engines.
+
+    None where they do not, and where the launch or the machine does not say their paths.
+    """
+    cfg = result.cfg
+    meet = any(waits_alone(each) for node in cfg.nodes for each in node.code)
+    if seen is None or not (meet or seen.counted.roles):
+        return None
+    traces = traced(cfg, result.isa.facts, result.settings.launch)
+    return Alone.of(cfg, traces, matched(traces)) if traces is not None else None
 
 
 def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
@@ -270,11 +309,11 @@ def _differ(cfg: WarpCfg, counted: Counted) -> bool:
     return longest > _LONGER * mean
 
 
-def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]:
+def _uncounted(result: AnalysisResult, seen: Observed | None, alone: Alone | None) -> tuple[Gap, ...]:
     """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
-    if seen is not None and seen.counted.roles:
+    if seen is not None and seen.counted.roles and alone is None:
         first, second = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
         message = (
             f"warps of a block have roles: some run the loop at {first}, others that at {second}; an estimate gives all warps one path"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.waiting import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
 from sassan.simt.code import Code, Operation, Unity
@@ -70,7 +71,8 @@ class Deciding(Integers):
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return what `Integers` do, and note it."""
         self._drew = False
-        out = super().outputs(operation, inputs, at)
+        known = over(operation, at)
+        out = known if known is not None else super().outputs(operation, inputs, at)
         if operation.instruction.address in self._addresses:
             if self._drew:
                 self.drawn[at.rows] += 1

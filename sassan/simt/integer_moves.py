@@ -3,11 +3,12 @@
 import re
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from sassan.ir import Constant, Immediate, Special
-from sassan.simt.integer_work import MASK, UnknownError, Work
+from sassan.ir import Constant, Immediate, Register, Special
+from sassan.simt.integer_work import MASK, UnknownError, Work, as_signed, back
 
 
 def _move(work: Work) -> None:
@@ -18,11 +19,25 @@ def _move(work: Work) -> None:
         work.put(to, work.word(source, half), half)
 
 
+def _to_one_copy(work: Work) -> None:
+    """R2UR: what the first lane holds."""
+    to, source = work.instruction.operands
+    if work.modifiers:
+        raise UnknownError
+    work.put(to, work.word(source))
+
+
 def _convert(work: Work) -> None:
-    """I2I between words: a copy; narrower ones have no rule."""
+    """I2I between words: a copy, or what it is without its sign; narrower ones have no rule."""
     to, source = work.instruction.operands
     if not work.modifiers <= {"S32", "U32"}:
         raise UnknownError
+    if isinstance(source, Register | Constant) and source.absolute:
+        if work.instruction.opcode.split(".")[1:] != ["S32", "S32"]:
+            raise UnknownError
+        size = back(np.abs(as_signed(work.word(replace(source, absolute=False, negated=False)))))
+        work.put(to, (np.uint64(0) - size) & MASK if source.negated else size)
+        return
     work.put(to, work.word(source))
 
 
@@ -68,6 +83,7 @@ def _half_constant(work: Work) -> None:
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **dict.fromkeys(("MOV", "MOV32I", "UMOV"), _move),
+    "R2UR": _to_one_copy,
     "I2I": _convert,
     **dict.fromkeys(("S2R", "S2UR", "CS2R"), _special),
     **dict.fromkeys(("LDC", "ULDC", "LDCU"), _load_constant),
