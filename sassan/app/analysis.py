@@ -20,7 +20,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Inference, Inferred, Seen, check_bounds, inference, whole_run
+from sassan.ipet.loop_bounds import Ending, Inference, Inferred, Seen, check_bounds, inference, whole_run
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
@@ -39,6 +39,8 @@ from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 
+_OTHERS = frozenset({Ending.PHASE, Ending.REGISTERS})
+"""Waits that nothing ends which a launch says."""
 _LOOSE = 64
 """Back edges of an inner loop from which its bound may be far from what the warps of a launch do."""
 
@@ -216,7 +218,14 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
 
 def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> Seen | None:
     """A run of all warps of the launch, where it may say more of loops without a bound, or with a loose one, or of addresses from data."""
-    wanted = [loop.loop for loop in inferred if loop.bound is None and loop.refutation is None]
+    facts = settings.facts.of(cfg.function.name) if settings.facts is not None else None
+    given = {head for head, _ in facts.bounds} if facts is not None else set[int]()
+    wanted = [
+        loop.loop
+        for loop in inferred
+        if loop.bound is None and loop.refutation is None and loop.head not in given
+        if loop.ended is None or loop.ended.ending not in _OTHERS
+    ]
     loose = [] if wanted else [loop.loop for loop in inferred if (loop.bound or 0) >= _LOOSE and cfg.loops[loop.loop].parent is not None]
     if settings.experiment:
         return None

@@ -17,11 +17,16 @@ from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.counted import Counted
+from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import Source, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
+from sassan.estimate.roles.alone import Alone
+from sassan.estimate.roles.meetings import waits_alone
+from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.traces import traced
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
 from sassan.ipet.loop_bounds import Ending
@@ -43,8 +48,12 @@ _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
 _ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
-_EXPECTED: Mapping[Ending | None, int] = {Ending.WAIT: 0, Ending.PHASE: 0, Ending.SWAP: 0, Ending.DRAW: 1, Ending.VOTE: 4}
+_EXPECTED: Mapping[Ending | None, int] = {
+    **dict.fromkeys((Ending.WAIT, Ending.PHASE, Ending.REGISTERS, Ending.SWAP), 0),
+    **{Ending.DRAW: 1, Ending.VOTE: 4},
+}
 """Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
+_SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
 _LATENCIES = {"fence": 600, "sleep": 1000}
 """Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
 _LATENCY = 300
@@ -123,14 +132,19 @@ def prepared(
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
-    ran = nested(cfg, seen.counted.executions) if walked is None and seen is not None else None
-    if walked is None and (missing := _uncounted(result, seen)):
+    alone = _alone(result, seen) if walked is None else None
+    if missing := _missing(result, seen, alone, is_recorded=walked is not None):
         return missing
+    every = alone.every if alone is not None else None
+    average = every / len(alone.traces) if alone is not None and every is not None else None
+    counts = average.tolist() if average is not None else seen.counted.executions if seen is not None else None
+    ran = nested(cfg, counts) if walked is None and counts is not None else None
     sampled = Source.SAMPLED if (settings.launch.found or settings.launch.contents) is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
-    block = nested(cfg, seen.counted.longest) if seen is not None and source is sampled and _differ(cfg, seen.counted) else None
-    assumed = _assumed(result, source, seen, expected)
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block)
+    differ = seen is not None and alone is None and source is sampled and _differ(cfg, seen.counted)
+    block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
+    assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
+    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -150,6 +164,11 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         if len(undecided) < len(made) or undecided.keys() <= iterations.keys():
             return EstimateResult(result, None, made)
         iterations = {**undecided, **iterations}
+    if made.kernel.alone is not None:
+        # The simulation says how long these waits take.
+        endings = _endings(result)
+        iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
+        latencies = {name: cycles for name, cycles in latencies.items() if name not in ENGINES}
     known = made.estimate(policy=policy)
     texts = (
         tuple(
@@ -189,10 +208,14 @@ def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
 
 def _expected(result: AnalysisResult, head: int) -> int:
     """The back edges per entry to expect of the loop with this head: by what ends it, and no more than its bound."""
-    starts = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
-    endings, bounds = (dict(zip(starts, each, strict=True)) for each in (result.bounds.endings, result.bounds.of_loop))
-    usual, bound = _EXPECTED.get(endings.get(head), _ITERATIONS), bounds.get(head)
+    starts = (result.cfg.nodes[loop.head].start for loop in result.cfg.loops)
+    usual, bound = _EXPECTED.get(_endings(result).get(head), _ITERATIONS), dict(zip(starts, result.bounds.of_loop, strict=True)).get(head)
     return usual if bound is None else min(usual, bound)
+
+
+def _endings(result: AnalysisResult) -> Mapping[int, Ending | None]:
+    """What ends loops without a bound, by the address of the head."""
+    return dict(zip((result.cfg.nodes[loop.head].start for loop in result.cfg.loops), result.bounds.endings, strict=True))
 
 
 def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
@@ -278,7 +301,29 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     known = result.residency
     if known is None or known.occupancy is None:
         return (Gap(entry, "unknown-occupancy", known.why if known is not None else "no launch is given"),)
-    return block_barriers(result.cfg, result.isa.facts).gaps
+    return ()
+
+
+def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
+    """Return the warps of a block, each with its path, where they wait for each other at barriers that are not of all, or for engines.
+
+    None where they do not, and where the launch or the machine does not say their paths.
+    """
+    cfg = result.cfg
+    meet = any(waits_alone(each) for node in cfg.nodes for each in node.code)
+    if seen is None or not (meet or seen.counted.roles):
+        return None
+    traces = traced(cfg, result.isa.facts, result.settings.launch)
+    return Alone.of(cfg, traces, matched(traces), result.bounds.of_loop) if traces is not None else None
+
+
+def _missing(result: AnalysisResult, seen: Observed | None, alone: Alone | None, *, is_recorded: bool) -> tuple[Gap, ...]:
+    """Return why the warps of a block have no expected path: nobody ends a wait, or nothing says how often a loop iterates."""
+    if alone is not None and alone.matched.gaps:
+        return alone.matched.gaps
+    if alone is None and (missing := block_barriers(result.cfg, result.isa.facts).gaps):
+        return missing
+    return () if is_recorded or (alone is not None and alone.every is not None) else _uncounted(result, seen, alone)
 
 
 def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
@@ -299,11 +344,11 @@ def _differ(cfg: WarpCfg, counted: Counted) -> bool:
     return longest > _LONGER * mean
 
 
-def _uncounted(result: AnalysisResult, seen: Observed | None) -> tuple[Gap, ...]:
+def _uncounted(result: AnalysisResult, seen: Observed | None, alone: Alone | None) -> tuple[Gap, ...]:
     """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
-    if seen is not None and seen.counted.roles:
+    if seen is not None and seen.counted.roles and alone is None:
         first, second = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
         message = (
             f"warps of a block have roles: some run the loop at {first}, others that at {second}; an estimate gives all warps one path"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.waiting import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
 from sassan.simt.code import Code, Operation, Unity
@@ -73,8 +74,9 @@ class Deciding(Integers):
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return what `Integers` do, and note it."""
         self._drew = False
-        out = super().outputs(operation, inputs, at)
-        if self._follows:
+        known = over(operation, at)
+        out = known if known is not None else super().outputs(operation, inputs, at)
+        if self._follows and known is None:
             out = self._followed(operation, inputs, out, at)
         if operation.instruction.address in self._addresses:
             if self._drew:

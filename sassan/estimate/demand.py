@@ -14,6 +14,8 @@ from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
 from sassan.estimate.program import LAST_WORD, TICK, Column, Program, Stall
+from sassan.estimate.roles.alone import Alone
+from sassan.estimate.roles.meetings import Meeting, groups_left, is_grouped, is_product, is_queued, meeting
 from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
@@ -24,8 +26,11 @@ from sassan.timing.control import block_ops
 from sassan.timing.control_ops import Op, Ops
 from sassan.warpcfg.graph import WarpCfg
 
-_BULK = ("bulkload", "bulkstore", "mbarrier", "wgmma", "tcgen05", "cluster", "griddependency", "registers", "async")
-_LONG = frozenset({"global", "texture", "atomic", "store", *_BULK})
+_AT_ONCE = ("WARPGROUP", "UTMACMDFLUSH", "USETMAXREG", "SYNCS", "UTMASTG", "ACQBULK", "FENCE.VIEW")
+"""What others decide, and what a block that runs as it should hardly waits for."""
+ENGINES = ("bulkload", "bulkstore", "mbarrier", "wgmma", "tcgen05", "cluster", "griddependency", "registers", "async")
+"""Classes of latencies that engines, or warps that meet at barriers, decide."""
+_LONG = frozenset({"global", "texture", "atomic", "store", *ENGINES})
 """Classes of latencies of the memory beyond the SM."""
 _READ = 20
 """Cycles until the operands of an access have been read, where nothing is in the way."""
@@ -81,6 +86,7 @@ class Demands:
     usual: Usual
     moved: Mapping[int, Expected]
     share: Share
+    alone: Alone | None = None
 
     @cached_property
     def pools(self) -> Mapping[str, bool]:
@@ -102,13 +108,15 @@ class Demands:
         return (f"{unit} of the SM" if divided else unit), True
 
     def program(self, visits: Visits) -> Program:
-        """Return the program of a path."""
+        """Return the program of a path, or of the paths of the warps of a block where each has its own."""
         row = _Rows(self).of
         rows = [row(each) for node in self.cfg.nodes for each in node.code]
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
         self._wait_for_products(rows, starts.tolist())
         self._wait_for_code(rows)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
+        if self.alone is not None:
+            return self.alone.program(np.array(rows, np.int64), starts, np.array(list(self.pools.values()), np.int64))
         blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
         weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]
@@ -120,6 +128,8 @@ class Demands:
             np.array(list(self.pools.values()), np.int64),
             np.array([round(share * (LAST_WORD + 1)) for share in shares], np.int64),
             np.array(visits.turns, np.int64),
+            np.array([[0, len(visits.nodes), 0, 0]], np.int64),
+            np.zeros((0, 5), np.int64),
         )
 
     def _wait_for_code(self, rows: Sequence[list[int]]) -> None:
@@ -164,6 +174,8 @@ class _Rows:
             row = self._known[key] = self._made(*key, op)
         row = row.copy()
         row[Column.WAITS] = op.clears
+        if self._demands.alone is not None:
+            self._by_events(row, instruction)
         moved = self._demands.moved.get(instruction.address)
         if moved is not None:
             self._move(row, moved)
@@ -191,6 +203,21 @@ class _Rows:
         row[Column.SHARED] = space(opcode) is Space.SHARED
         row[Column.ASSUMED] = figure is None or figure.unsure or kind.name in self._demands.usual.given
         return row
+
+    def _by_events(self, row: list[int], instruction: Instruction) -> None:
+        """Leave out what events of the simulation say: how long a warp waits for others and for engines."""
+        kind, left, figures = meeting(instruction), groups_left(instruction), self._demands.usual.figures
+        engine = is_product(instruction.opcode)
+        if kind is None and left is None and not engine and not instruction.opcode.startswith(_AT_ONCE):
+            return
+        assert instruction.control is not None
+        row[Column.STALL] = max(1, decode(instruction.control).stall)
+        row[Column.BLOCKS] = row[Column.DRAINS] = row[Column.BRANCHES] = 0
+        row[Column.WRITTEN] = round(figures.copy if kind is Meeting.COPY else figures.trial)
+        if engine:
+            row[Column.QUEUED], row[Column.GROUPS] = is_queued(instruction.opcode), is_grouped(instruction)
+            row[Column.WRITTEN] = row[Column.INTERVAL] + round(figures.product)
+        row[Column.LEFT] = 0 if left is None else left + 1
 
     def _move(self, row: list[int], moved: Expected) -> None:
         share, figures = self._demands.share, self._demands.usual.figures

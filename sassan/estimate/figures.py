@@ -27,7 +27,9 @@ class Figures:
     from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
     `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
     is usual. `cache`: KiB of L1 that shared memory never takes.
-    `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit.
+    `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit. `copy`: from the issue of a copy by the
+    copy engine until L1 would have answered a load. `trial`: of an arrival at a barrier in shared memory, or a look at it. `product`: from
+    the last pass of an asynchronous matrix product until it is known to be done. `phase`: until a warp sees that a phase is over.
     """
 
     l1: float
@@ -41,6 +43,10 @@ class Figures:
     cache: float
     check: float
     shuffle: float
+    copy: float
+    trial: float
+    product: float
+    phase: float
 
 
 @dataclass(frozen=True, slots=True)

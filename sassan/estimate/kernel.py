@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Column, Figures, Numbers, Stall
+from sassan.estimate.roles.phases import Act
 from sassan.isa.control import BARRIERS
 from sassan.jit.decorators import uncounted, uncounted_inner
 
@@ -19,7 +20,15 @@ _SELECTED, _WAIT, _RESOLVING, _BARRIER = int(Stall.SELECTED), int(Stall.WAIT), i
 _MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), int(Stall.MIO_THROTTLE), int(Stall.NOT_SELECTED)
 _OLDEST, _ROUND_ROBIN = (list(Policy).index(each) for each in (Policy.OLDEST, Policy.ROUND_ROBIN))
 _NEVER = 1 << 62
-_ENDED, _RUNS, _ARRIVED = 0, 1, 2
+_ENDED, _RUNS, _ARRIVED, _AWAITS = 0, 1, 2, 3
+_QUEUED, _GROUPS, _LEFT = int(Column.QUEUED), int(Column.GROUPS), int(Column.LEFT)
+_ARRIVE, _COPY, _COMMIT, _WAIT_FOR = int(Act.ARRIVE), int(Act.COPY), int(Act.COMMIT), int(Act.WAIT)
+_VISIT, _ROW, _ACT, _AT, _COUNT = range(5)
+"""Columns of events."""
+_FIRST, _BEHIND, _EVENTS, _NO_EVENT = range(4)
+"""Columns of paths."""
+GROUPS = 8
+"""Groups of products whose ends are known: no code leaves more of them on their way."""
 _BEGUN, _ACTIVE, _NOW, FINISH, WIDTH = range(5)
 """Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
 _CLOCK, _RESIDENT, _TAIL = range(3)
@@ -38,6 +47,8 @@ class Code(NamedTuple):
     shared: Numbers
     below: Numbers
     turns: Numbers
+    paths: Numbers
+    events: Numbers
 
 
 class Shape(NamedTuple):
@@ -51,10 +62,15 @@ class Shape(NamedTuple):
     release: int
     backlog: int
     policy: int
+    phase: int
 
 
 class Warps(NamedTuple):
-    """Per warp: its state, visit, row, when it may issue, when it last did, when its accesses end, its age; when barriers are clear."""
+    """Per warp: its state, visit, row, when it may issue, when it last did, when its accesses end, its age; when barriers are clear.
+
+    `event`: its next one. `floor`: until when events keep it; `awaited` and `needed`: the barrier that it waits at, and for how many.
+    `grouped`: its groups of products; `engine`: the end of what engines have of it; `groups`: the ends of the last groups.
+    """
 
     state: Numbers
     visit: Numbers
@@ -66,10 +82,19 @@ class Warps(NamedTuple):
     clear: Numbers
     why: Numbers
     doubt: Numbers
+    event: Numbers
+    floor: Numbers
+    needed: Numbers
+    grouped: Numbers
+    engine: Numbers
+    groups: Numbers
 
 
 class State(NamedTuple):
-    """What the warps share: units and queues, per scheduler when it is looked at and which warp it took, per place its block; results."""
+    """What the warps share: units and queues, per scheduler when it is looked at and which warp it took, per place its block; results.
+
+    `counts` and `open_from` (places, barriers): how many have arrived at barriers of a block, and when the last of them does.
+    """
 
     free: Numbers
     queues: Numbers
@@ -84,6 +109,8 @@ class State(NamedTuple):
     stalls: Figures
     assumed: Figures
     timeline: Numbers
+    counts: Numbers
+    open_from: Numbers
 
 
 class Simulation(NamedTuple):
@@ -98,6 +125,8 @@ class Simulation(NamedTuple):
 @uncounted_inner
 def _held(sim: Simulation, w: int) -> int:
     """Return until when its unit keeps a warp back."""
+    if sim.code.rows[sim.warps.at[w], _QUEUED]:
+        return int(sim.warps.ready[w])
     unit = sim.code.rows[sim.warps.at[w], _UNIT]
     free = sim.state.free[sim.shape.schedulers if sim.code.shared[unit] else w % sim.shape.schedulers, unit]
     return int(max(sim.warps.ready[w], free))
@@ -203,20 +232,76 @@ def _issue(sim: Simulation, w: int, now: int) -> None:
     row, s = sim.warps.at[w], w % sim.shape.schedulers
     unit = sim.code.rows[row, _UNIT]
     sim.state.last[s], sim.state.look[s] = w, now + 1
-    sim.state.free[sim.shape.schedulers if sim.code.shared[unit] else s, unit] = now + sim.code.rows[row, _INTERVAL]
+    lanes = sim.shape.schedulers if sim.code.shared[unit] else s
+    begins = max(now, sim.state.free[lanes, unit])
+    sim.state.free[lanes, unit] = begins + sim.code.rows[row, _INTERVAL]
     _note(sim, now, s, 1)
     _note(sim, now, sim.shape.schedulers + unit, sim.code.rows[row, _INTERVAL])
     taken, late = _access(sim, row, now)
-    end = now + sim.code.rows[row, _WRITTEN] + late
+    end = begins + sim.code.rows[row, _WRITTEN] + late
+    if sim.code.rows[row, _QUEUED]:
+        sim.warps.engine[w] = max(sim.warps.engine[w], end)
     sim.state.counters[FINISH] = max(sim.state.counters[FINISH], end)
     sim.warps.ends[w] = max(sim.warps.ends[w], end)
     _set(sim, w, row, sim.code.rows[row, _WRITES], end)
     _set(sim, w, row, sim.code.rows[row, _READS], now + sim.code.rows[row, _READ] + taken)
-    _step(sim, w, now)
+    if sim.code.rows[row, _GROUPS]:
+        sim.warps.groups[w, sim.warps.grouped[w] % GROUPS] = end
+        sim.warps.grouped[w] += 1
+    if 0 < sim.code.rows[row, _LEFT] <= sim.warps.grouped[w]:
+        last = sim.warps.grouped[w] - sim.code.rows[row, _LEFT]
+        sim.warps.floor[w] = max(sim.warps.floor[w], sim.warps.groups[w, last % GROUPS])
+    waits = _meet(sim, w, row, now, end)
+    _step(sim, w, now, waits)
 
 
 @uncounted_inner
-def _step(sim: Simulation, w: int, now: int) -> None:
+def _meet(sim: Simulation, w: int, row: int, now: int, end: int) -> bool:
+    """Do what a warp does at barriers of its block with an instruction, and return whether it waits there."""
+    path = sim.code.paths[w % sim.shape.block_warps % len(sim.code.paths)]
+    place = w // sim.shape.block_warps
+    while sim.warps.event[w] < path[_NO_EVENT]:
+        event = sim.code.events[sim.warps.event[w]]
+        if event[_VISIT] > sim.warps.visit[w] or (event[_VISIT] == sim.warps.visit[w] and event[_ROW] > row):
+            return False
+        sim.warps.event[w] += 1
+        at = event[_AT]
+        if event[_ACT] == _WAIT_FOR:
+            if sim.state.counts[place, at] < event[_COUNT]:
+                sim.warps.needed[w] = sim.warps.event[w] - 1
+                return True
+            sim.warps.floor[w] = max(sim.warps.floor[w], sim.state.open_from[place, at] + sim.shape.phase)
+            continue
+        comes = now + 1
+        if event[_ACT] == _COPY:
+            comes = max(end, sim.warps.ends[w])
+        elif event[_ACT] == _COMMIT:
+            comes = max(comes, sim.warps.engine[w])
+        sim.state.counts[place, at] += event[_COUNT]
+        sim.state.open_from[place, at] = max(sim.state.open_from[place, at], comes)
+        _awake(sim, place)
+    return False
+
+
+@uncounted_inner
+def _awake(sim: Simulation, place: int) -> None:
+    """Let the warps of a block go on for which enough others have arrived."""
+    for w in range(place * sim.shape.block_warps, (place + 1) * sim.shape.block_warps):
+        if sim.warps.state[w] != _AWAITS:
+            continue
+        event = sim.code.events[sim.warps.needed[w]]
+        if sim.state.counts[place, event[_AT]] >= event[_COUNT]:
+            opened = sim.state.open_from[place, event[_AT]] + sim.shape.phase
+            sim.warps.state[w] = _RUNS
+            kept = sim.warps.ready[w]
+            go = max(kept, opened)
+            sim.state.stalls[event[_ROW], _BARRIER] += (go - kept) * sim.code.weights[sim.warps.visit[w]]
+            _arm(sim, w, go)
+            sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], sim.warps.ready[w])
+
+
+@uncounted_inner
+def _step(sim: Simulation, w: int, now: int, waits: bool) -> None:
     """Go on to the next instruction of a warp, or end it."""
     row, weight, place = sim.warps.at[w], float(sim.code.weights[sim.warps.visit[w]]), w // sim.shape.block_warps
     after = now + sim.code.rows[row, _STALL]
@@ -224,7 +309,7 @@ def _step(sim: Simulation, w: int, now: int) -> None:
     sim.warps.at[w] += 1
     if sim.warps.at[w] == sim.code.starts[sim.code.nodes[sim.warps.visit[w]] + 1]:
         sim.warps.visit[w] = _next(sim, w)
-        if sim.warps.visit[w] == len(sim.code.nodes):
+        if sim.warps.visit[w] == sim.code.paths[w % sim.shape.block_warps % len(sim.code.paths), _BEHIND]:
             _end(sim, w, after, now, weight)
             _open(sim, place, row, now)
             return
@@ -235,15 +320,20 @@ def _step(sim: Simulation, w: int, now: int) -> None:
         sim.warps.state[w] = _ARRIVED
         sim.state.arrived[place] += 1
         _open(sim, place, row, now)
+    elif waits:
+        sim.warps.state[w], sim.warps.ready[w] = _AWAITS, after
     else:
-        _arm(sim, w, after)
+        floor = sim.warps.floor[w]
+        if floor > after:
+            sim.state.stalls[row, _BARRIER] += (floor - after) * weight
+        _arm(sim, w, max(after, floor))
 
 
 @uncounted_inner
 def _next(sim: Simulation, w: int) -> int:
     """Return the next visit that a warp makes (`program.drawn`)."""
-    visit = sim.warps.visit[w] + 1
-    while visit < len(sim.code.nodes):
+    visit, behind = sim.warps.visit[w] + 1, sim.code.paths[w % sim.shape.block_warps % len(sim.code.paths), _BEHIND]
+    while visit < behind:
         if (sim.warps.age[w] * GOLDEN + sim.code.turns[visit] * ODD) & LAST_WORD < sim.code.below[visit]:
             break
         visit += 1
@@ -273,8 +363,13 @@ def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
     begun, size = sim.state.counters[_BEGUN], sim.shape.block_warps
     sim.state.dispatched[begun] = clock
     sim.state.live[place], sim.state.arrived[place], sim.state.over[place] = size, 0, 0
+    for barrier in range(sim.state.counts.shape[1]):
+        sim.state.counts[place, barrier], sim.state.open_from[place, barrier] = 0, 0
     for w in range(place * size, (place + 1) * size):
-        sim.warps.state[w], sim.warps.visit[w], sim.warps.at[w], sim.warps.ends[w] = _RUNS, 0, sim.code.starts[sim.code.nodes[0]], 0
+        path = sim.code.paths[(w - place * size) % len(sim.code.paths)]
+        sim.warps.state[w], sim.warps.visit[w], sim.warps.ends[w] = _RUNS, path[_FIRST], 0
+        sim.warps.at[w] = sim.code.starts[sim.code.nodes[path[_FIRST]]]
+        sim.warps.event[w], sim.warps.floor[w], sim.warps.grouped[w], sim.warps.engine[w] = path[_EVENTS], 0, 0, 0
         sim.warps.age[w], sim.warps.ready[w] = begun * size + w - place * size, start
         for barrier in range(BARRIERS):
             sim.warps.clear[w, barrier] = 0

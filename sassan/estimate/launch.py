@@ -16,9 +16,10 @@ from sassan.estimate.observed import Observed
 from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, Program, Run, Sm, Stall
+from sassan.estimate.roles.alone import Alone
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
-from sassan.estimate.traffic import Expected, expected
+from sassan.estimate.traffic import Expected, copied, expected
 from sassan.estimate.watch import Key
 from sassan.estimate.work import Work
 from sassan.ipet.sm.gpu import memory_of
@@ -44,10 +45,8 @@ WAITS = ("latency", "barrier", "tail", "launch")
 _NAMED = 4
 """Blocks of code that an assumption names."""
 _LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
-_ASSUMPTIONS = (
-    "every warp takes the same path, and each block of it as often as a warp does on average",
-    "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)",
-)
+_ALIKE = "every warp takes the same path, and each block of it as often as a warp does on average"
+_GUESSES = "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,8 @@ class Grid:
 class Kernel:
     """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
 
-    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others.
+    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others. `alone`: the warps of
+    a block, where each has a path of its own; what of `path` is not theirs is extrapolated.
     """
 
     cfg: WarpCfg
@@ -75,6 +75,7 @@ class Kernel:
     observed: Observed | None = None
     assumed: frozenset[int] = frozenset()
     block: Weighted | None = None
+    alone: Alone | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -89,6 +90,14 @@ class Kernel:
     def fetched(self, walked: Visits) -> int:
         """Return the lines of code of a path: none is in a cache of an SM when a launch begins."""
         return len({each.address // LINE for node in set(walked.nodes) for each in self.cfg.nodes[node].code})
+
+    def beyond(self, walked: Visits) -> float:
+        """Return how many times the instructions that are simulated a block executes, where each warp has a path of its own."""
+        if self.alone is None:
+            return 1.0
+        sizes = np.array(self.sizes, np.float64)
+        every = self.alone.every if self.alone.every is not None else len(self.alone.traces) * np.array(walked.counts(len(sizes)))
+        return max(1.0, float(sizes @ every) / float(sizes @ self.alone.executions(len(sizes))))
 
     def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: Memory, warps: int, fills: float) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
@@ -135,15 +144,22 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
 def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Policy) -> Estimate:
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
-    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch), kernel.touched)
+    pipeline = memory_pipeline(usual.rates.machine.arch)
+    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.touched)
+    if kernel.alone is not None:
+        moved = {**moved, **copied(kernel.alone.matched.bytes, pipeline)}
     memory = Memory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
-    demands = Demands(kernel.cfg, usual, moved, share)
+    demands = Demands(kernel.cfg, usual, moved, share, kernel.alone)
     program = demands.program(walked)
-    run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), policy=policy)
+    length = sum(sizes[node] for node in walked.nodes) if kernel.alone is None else int(np.take(sizes, program.nodes).mean())
+    run, simulated = on_sm.run(program, usual, length, policy=policy)
     work = Work(program, tuple(demands.pools), usual.rates.machine.schedulers)
-    simulated -= max(0.0, run.cycles - work.at_most(walked, len(run.dispatched) * grid.block_warps, run))
+    if kernel.alone is None:
+        simulated -= max(0.0, run.cycles - work.at_most(walked, len(run.dispatched) * grid.block_warps, run))
+    else:
+        simulated *= kernel.beyond(walked)
     warps = on_sm.blocks * grid.block_warps
     # What is simulated may end before its stores have left the queues; and an SM gets its blocks one after the other.
     cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)
@@ -167,9 +183,14 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
         stalls=_stalls(kernel.cfg, run),
         assumed=1 - part + part * float(np.maximum(run.assumed, uncounted).sum() / run.stalls.sum()),
         source=kernel.source,
-        assumptions=(*memory.assumptions(share), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_ASSUMPTIONS),
+        assumptions=(*memory.assumptions(share), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_assumptions(kernel)),
         timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),
     )
+
+
+def _assumptions(kernel: Kernel) -> tuple[str, ...]:
+    """Return what is taken for granted of the paths of warps, and of what is not known of hardware."""
+    return (*((_ALIKE,) if kernel.alone is None else kernel.alone.assumptions), _GUESSES)
 
 
 def _counts(kernel: Kernel, share: float) -> tuple[str, ...]:
@@ -212,6 +233,7 @@ class _OnSm:
             release=round(usual.figures.release),
             backlog=round(usual.figures.backlog * TICK),
             policy=policy,
+            phase=round(usual.figures.phase),
         )
         run = simulate(program, sm)
         if simulated == self.blocks:

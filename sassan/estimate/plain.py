@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sassan.errors import SelfCheckError
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall, drawn
+from sassan.estimate.roles.phases import Act
 from sassan.isa.control import BARRIERS
 
 _LONGEST = 10_000_000
@@ -36,6 +37,14 @@ class _Warp:
     waits: bool = False
     clear: list[tuple[int, int, int]] = field(default_factory=lambda: [(0, 0, 0)] * BARRIERS)
     """Of each barrier: when it is clear, the stall of who waits for it, and whether that time is assumed."""
+    event: int = 0
+    floor: int = 0
+    """Until when events keep it."""
+    awaited: tuple[int, int, int] | None = None
+    """The row of the event that it waits at, its barrier, and for how many arrivals."""
+    engine: int = 0
+    groups: list[int] = field(default_factory=list[int])
+    """The ends of its groups of products."""
 
 
 class _Simulation:
@@ -49,6 +58,8 @@ class _Simulation:
         self.queues = {Column.PIPELINE: 0, Column.L2: 0, Column.DRAM: 0}
         self.last = [-1] * sm.schedulers
         self.over = [0] * sm.places
+        self.counts: list[dict[int, int]] = [{} for _ in range(sm.places)]
+        self.open_from: list[dict[int, int]] = [{} for _ in range(sm.places)]
         self.begun = self.active = self.now = self.finish = 0
         self.clock = self.resident = self.tail = 0.0
         self.assumed = np.zeros(len(program.rows))
@@ -89,14 +100,20 @@ class _Simulation:
     def begin(self, place: int, start: int, clock: float) -> None:
         """Begin the next block on a place."""
         self.dispatched[self.begun] = clock
-        self.over[place] = 0
+        self.over[place], self.counts[place], self.open_from[place] = 0, {}, {}
         for index, warp in enumerate(self.of(place)):
-            warp.runs, warp.waits, warp.visit, warp.ends, warp.ready = True, False, 0, 0, start
-            warp.row, warp.age = int(self.program.starts[self.program.nodes[0]]), self.begun * self.sm.block_warps + index
+            warp.visit, _, warp.event, _ = self.path(warp)
+            warp.runs, warp.waits, warp.ends, warp.ready = True, False, 0, start
+            warp.floor, warp.awaited, warp.engine, warp.groups = 0, None, 0, []
+            warp.row, warp.age = int(self.program.starts[self.program.nodes[warp.visit]]), self.begun * self.sm.block_warps + index
             warp.clear = [(0, 0, 0)] * BARRIERS
         self.begun += 1
         self.active += self.sm.block_warps
         self.notes.append((start, -1, self.sm.block_warps))
+
+    def path(self, warp: _Warp) -> list[int]:
+        """Return the first visit of a warp, the one behind its last, and the same of its events."""
+        return [int(each) for each in self.program.paths[warp.number % self.sm.block_warps % len(self.program.paths)]]
 
     def unit(self, warp: _Warp) -> tuple[int, int]:
         """Return the unit of the next instruction of a warp: that of all schedulers, or of its own."""
@@ -113,13 +130,13 @@ class _Simulation:
 
     def held(self, warp: _Warp) -> tuple[int, int]:
         """Return until when its unit, and until when the memory pipeline keeps a warp back."""
-        unit = self.free.get(self.unit(warp), 0)
+        unit = 0 if self.row(warp)[Column.QUEUED] else self.free.get(self.unit(warp), 0)
         full = (self.queues[Column.PIPELINE] - self.sm.backlog) // TICK if self.row(warp)[Column.PIPELINE] else 0
         return max(warp.ready, unit), full
 
     def choose(self, scheduler: int, cycle: int) -> _Warp | None:
         """Return the warp that a scheduler takes."""
-        able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits]
+        able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits and not warp.awaited]
         able = [warp for warp in able if max(self.held(warp)) <= cycle]
         last = self.last[scheduler]
         if self.sm.policy is Policy.ROUND_ROBIN:
@@ -143,15 +160,54 @@ class _Simulation:
         self.stalls[at, Stall.NOT_SELECTED] += (cycle - queued) * weight
         self.stalls[at, Stall.SELECTED] += weight
         self.last[warp.scheduler] = warp.number
-        self.free[self.unit(warp)] = cycle + row[Column.INTERVAL]
+        begins = max(cycle, self.free.get(self.unit(warp), 0))
+        self.free[self.unit(warp)] = begins + row[Column.INTERVAL]
         self.notes += [(cycle, warp.scheduler, 1), (cycle, self.sm.schedulers + row[Column.UNIT], row[Column.INTERVAL])]
         taken, late = self.access(row, cycle)
-        end, read = cycle + row[Column.WRITTEN] + late, cycle + row[Column.READ] + taken
+        end, read = begins + row[Column.WRITTEN] + late, cycle + row[Column.READ] + taken
         self.finish, warp.ends = max(self.finish, end), max(warp.ends, end)
         for barrier, clear in ((row[Column.WRITES], end), (row[Column.READS], read)):
             if barrier >= 0 and clear > warp.clear[barrier][0]:
                 warp.clear[barrier] = clear, row[Column.WHY], row[Column.ASSUMED]
+        if row[Column.QUEUED]:
+            warp.engine = max(warp.engine, end)
+        if row[Column.GROUPS]:
+            warp.groups.append(end)
+        if 0 < row[Column.LEFT] <= len(warp.groups):
+            warp.floor = max(warp.floor, warp.groups[-row[Column.LEFT]])
+        self.meet(warp, at, cycle, end)
         self.step(warp, row, cycle, weight)
+
+    def meet(self, warp: _Warp, at: int, cycle: int, end: int) -> None:
+        """Do what a warp does at barriers of its block with an instruction."""
+        counts, open_from = self.counts[warp.place], self.open_from[warp.place]
+        while warp.event < self.path(warp)[3]:
+            visit, row, act, barrier, count = (int(each) for each in self.program.events[warp.event])
+            if (visit, row) > (warp.visit, at):
+                return
+            warp.event += 1
+            if act == Act.WAIT:
+                if counts.get(barrier, 0) < count:
+                    warp.awaited = row, barrier, count
+                    return
+                warp.floor = max(warp.floor, open_from[barrier] + self.sm.phase)
+                continue
+            comes = {Act.COPY: max(end, warp.ends), Act.COMMIT: max(cycle + 1, warp.engine)}.get(Act(act), cycle + 1)
+            counts[barrier] = counts.get(barrier, 0) + count
+            open_from[barrier] = max(open_from.get(barrier, 0), comes)
+            self.awake(warp.place)
+
+    def awake(self, place: int) -> None:
+        """Let the warps of a block go on for which enough others have arrived."""
+        for warp in self.of(place):
+            if warp.awaited is None or not warp.runs:
+                continue
+            row, barrier, count = warp.awaited
+            if self.counts[place].get(barrier, 0) >= count:
+                go = max(warp.ready, self.open_from[place][barrier] + self.sm.phase)
+                self.stalls[row, Stall.BARRIER] += (go - warp.ready) * self.weight(warp)
+                warp.awaited = None
+                self.arm(warp, go)
 
     def access(self, row: list[int], cycle: int) -> tuple[int, int]:
         """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
@@ -168,12 +224,12 @@ class _Simulation:
 
     def step(self, warp: _Warp, row: list[int], cycle: int, weight: float) -> None:
         """Go on to the next instruction of a warp, or end it."""
-        nodes, starts = self.program.nodes, self.program.starts
+        nodes, starts, at = self.program.nodes, self.program.starts, warp.row
         warp.issued, after = cycle, cycle + row[Column.STALL]
         warp.row += 1
         if warp.row == starts[nodes[warp.visit] + 1]:
             warp.visit = self.next(warp)
-            if warp.visit == len(nodes):
+            if warp.visit == self.path(warp)[1]:
                 self.end(warp, after, cycle, weight)
                 self.open(warp.place, row, cycle)
                 return
@@ -183,14 +239,18 @@ class _Simulation:
         if row[Column.BLOCKS]:
             warp.waits = True
             self.open(warp.place, row, cycle)
+        elif warp.awaited is not None:
+            warp.ready = after
         else:
-            self.arm(warp, after)
+            self.stalls[at, Stall.BARRIER] += max(0, warp.floor - after) * weight
+            self.arm(warp, max(after, warp.floor))
 
     def next(self, warp: _Warp) -> int:
         """Return the next visit that a warp makes."""
-        visits = range(warp.visit + 1, len(self.program.nodes))
+        behind = self.path(warp)[1]
+        visits = range(warp.visit + 1, behind)
         made = (visit for visit in visits if drawn(warp.age, int(self.program.turns[visit])) < self.program.below[visit])
-        return next(made, len(self.program.nodes))
+        return next(made, behind)
 
     def end(self, warp: _Warp, after: int, cycle: int, weight: float) -> None:
         """End a warp, and its block with the last one."""

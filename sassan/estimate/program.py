@@ -25,8 +25,10 @@ class Column(IntEnum):
     STALL: until the next instruction of the warp. WAITS: barriers that it waits for, as bits. WRITES and READS: the barrier of its result
     and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for how
     many ticks it keeps the memory pipeline of its SM, and the SM's share of L2 and DRAM. BEYOND: the latency that L2 and DRAM add.
-    BLOCKS: it is a block barrier. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of a branch. WHY: the
-    stall of those that wait for its barriers. ASSUMED: its latency is assumed. SHARED: it accesses shared memory.
+    BLOCKS: it is a block barrier of warps with one path. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of a branch. WHY: the
+    stall of those that wait for its barriers. ASSUMED: its latency is assumed. SHARED: it accesses shared memory. QUEUED: an engine takes it
+    into its queue, and the warp goes on. GROUPS: it ends a group of products of a warpgroup; LEFT: it waits until one less than so many
+    groups are on their way, 0 for no wait.
     """
 
     STALL = 0
@@ -47,6 +49,9 @@ class Column(IntEnum):
     WHY = auto()
     ASSUMED = auto()
     SHARED = auto()
+    QUEUED = auto()
+    GROUPS = auto()
+    LEFT = auto()
 
 
 class Stall(IntEnum):
@@ -68,6 +73,10 @@ class Stall(IntEnum):
 class Program:
     """`rows` of all instructions (see `Column`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
 
+    Where warps of a block have paths of their own, warp w makes the visits `paths[w, 0]` to `paths[w, 1]`, and `events[paths[w, 2]]` to
+    `events[paths[w, 3]]` are what it does at barriers of its block: visit, row, `Act`, barrier, count (`roles/phases.py`). Else there is
+    one row for all warps.
+
     A visit represents `weights` visits, and takes as many times its time. `shared[u]`: all schedulers share unit u.
     A warp makes a visit if the word that its number and `turns` give is below `below`, 2^32 times the share of the warps that do
     (`drawn`); the first visit is made by all.
@@ -80,6 +89,9 @@ class Program:
     shared: Numbers
     below: Numbers
     turns: Numbers
+    paths: Numbers
+    events: Numbers
+    barriers: int = 0
 
 
 def drawn(warp: int, turn: int) -> int:
@@ -92,7 +104,7 @@ class Sm:
     """`blocks` blocks of `block_warps` warps run one after the other on `places` places of an SM.
 
     `dispatch`: cycles until a block follows another one; `release`: from the last arrival at a block barrier until the warps go on;
-    `backlog`: ticks of work that the memory pipeline queues before it takes no more.
+    `backlog`: ticks of work that the memory pipeline queues before it takes no more; `phase`: until a warp sees that a phase is over.
     """
 
     schedulers: int
@@ -103,6 +115,7 @@ class Sm:
     release: int
     backlog: int
     policy: Policy = Policy.OLDEST
+    phase: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,19 @@ def simulate(program: Program, sm: Sm) -> Run:
     """
     from sassan.estimate import kernel  # noqa: PLC0415 - imports the compiler, which takes most of a second
 
-    code = kernel.Code(program.rows, program.starts, program.nodes, program.weights, program.shared, program.below, program.turns)
+    code = kernel.Code(
+        program.rows,
+        program.starts,
+        program.nodes,
+        program.weights,
+        program.shared,
+        program.below,
+        program.turns,
+        program.paths,
+        program.events,
+    )
     size, schedulers = sm.places * sm.block_warps, sm.schedulers
-    warps = kernel.Warps(*_zeros(7, size), *_zeros(3, size, BARRIERS))
+    warps = kernel.Warps(*_zeros(7, size), *_zeros(3, size, BARRIERS), *_zeros(5, size), *_zeros(1, size, kernel.GROUPS))
     free, queues, counters = (
         np.zeros((schedulers + 1, len(program.shared)), np.int64),
         np.zeros(kernel.QUEUES, np.int64),
@@ -29,8 +39,11 @@ def simulate(program: Program, sm: Sm) -> Run:
     live, arrived, over = _zeros(3, sm.places)
     dispatched, stalls, totals = np.zeros(sm.blocks), np.zeros((len(program.rows), len(Stall))), np.zeros(3)
     assumed = np.zeros(len(program.rows))
+    counts, open_from = _zeros(2, sm.places, max(1, program.barriers))
     timeline = np.zeros((BINS, schedulers + len(program.shared) + kernel.QUEUES + 1), np.int64)
-    state = kernel.State(free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, assumed, timeline)
+    state = kernel.State(
+        free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, assumed, timeline, counts, open_from
+    )
     shape = kernel.Shape(*astuple(sm))._replace(policy=list(Policy).index(sm.policy))
     if not kernel.run(kernel.Simulation(code, shape, warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")

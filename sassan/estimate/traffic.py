@@ -80,6 +80,11 @@ def expected(
     return out
 
 
+def copied(bytes_of: Mapping[int, float], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
+    """Return what copies by the copy engine move, which are of so many bytes; they pass L1 by."""
+    return {address: Expected(size / pipeline.port, size / SECTOR) for address, size in bytes_of.items()}
+
+
 def _one_unit(touched: Iterable[Touched]) -> float:
     """Return which part of the atomic operations that wait are on one line: a unit of L2 works on each."""
     by_place: dict[int, float] = {}

@@ -101,7 +101,7 @@ def run(
     looked_at = watched(cfg, facts_of)
     nodes = [node.start for node in cfg.nodes]
     code = _code(cfg, facts_of, [*nodes, *looked_at.groups], looked_at.registers)
-    place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
+    place, active = warps_at(function, pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
 
     def watch_of(code: Code) -> tuple[Watch, Deciding]:
         values = Deciding(place, code, live_slice(control_slice(code), {}))
@@ -123,8 +123,7 @@ def _code(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders
     """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
     code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
-    slow = slow_paths(cfg.function)
-    return replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
+    return replace(code, blocks=usual_branches(cfg.function, code.blocks))
 
 
 def _ends(watch: Watch, values: Deciding, code: Code, active: Words) -> npt.NDArray[np.bool_]:
@@ -135,6 +134,12 @@ def _ends(watch: Watch, values: Deciding, code: Code, active: Words) -> npt.NDAr
     except EnoughError:
         return watch.ended
     return np.asarray(outcome.status == RunStatus.ENDED)
+
+
+def usual_branches(function: Function, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return blocks that do not go where a subroutine of the compiler is called."""
+    slow = slow_paths(function)
+    return tuple(_usual(blocks, block, slow) for block in blocks)
 
 
 def slow_paths(function: Function) -> frozenset[int]:
@@ -162,7 +167,7 @@ def _calls(blocks: Sequence[Block], number: int, callees: frozenset[int]) -> boo
     return False
 
 
-def _pointers(function: Function, launch: Launch) -> Launch:
+def pointers(function: Function, launch: Launch) -> Launch:
     """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart."""
     given = {place.offset for _, place in launch.placed(function)}
     missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]

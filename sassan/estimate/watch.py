@@ -158,13 +158,13 @@ class Watch:
                 holds = warps.registers[session.slots[register], rows] != 0 if register >= 0 else np.ones_like(active)
                 active = active & (holds != guard.negated)
             for reference in several:
-                addresses = _addresses(session, instruction.operands[reference.place], rows)
+                addresses = lane_addresses(session, instruction.operands[reference.place], rows)
                 self.seen.setdefault((instruction.address, reference.place), []).append(
                     Executions(rows, steps, addresses[:, : reference.lanes], active[:, : reference.lanes])
                 )
 
 
-def _addresses(session: Session, operand: object, rows: Rows) -> Words:
+def lane_addresses(session: Session, operand: object, rows: Rows) -> Words:
     """Return the low words of the addresses of all lanes."""
     assert isinstance(operand, Memory | Constant)
     total = np.full((len(rows), 32), operand.offset & 0xFFFFFFFF, np.uint32)

@@ -17,7 +17,9 @@ def address(place: Memory | Constant, word: Callable[[int], Longs], *, wide: boo
 
     `wide` addresses have 64 bits (global and generic memory), others 32. Raises UnknownError for a form that is not followed.
     """
-    if set(place.modifiers) - (_PLAIN if isinstance(place, Constant) else set[str]()) or (isinstance(place, Memory) and place.prefix and not place.descriptor):
+    if set(place.modifiers) - (_PLAIN if isinstance(place, Constant) else set[str]()) or (
+        isinstance(place, Memory) and place.prefix and not place.descriptor
+    ):
         raise UnknownError
     held = [(register, name) for register in place.base if (name := number(register.file, register.index)) is not None]
     total: Longs = np.full((1, 1), place.offset & 0xFFFFFFFFFFFFFFFF, np.uint64)

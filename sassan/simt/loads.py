@@ -5,6 +5,7 @@ import numpy as np
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.contents import Contents
 from sassan.simt.addresses import address
+from sassan.simt.code import number
 from sassan.simt.integer_work import UnknownError, Work
 from sassan.simt.values import LANES, Truth
 
@@ -53,4 +54,3 @@ def descriptors(instruction: Instruction) -> frozenset[int]:
     places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
     names = [number(register.file, register.index) for place in places for register in place.descriptor]
     return frozenset(name + half for name in names if name is not None for half in range(2))
-

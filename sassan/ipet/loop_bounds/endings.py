@@ -20,6 +20,7 @@ class Ending(StrEnum):
 
     WAIT = "it waits until another thread changes the word that {} reads: its bound is how often it looks"
     PHASE = "it waits for a barrier in shared memory, tested by {}: its bound is how often it looks"
+    REGISTERS = "it waits for registers that other warps give back, asked for by {}: its bound is how often it asks"
     SWAP = "it compares and swaps until that succeeds, by {}: its bound is how often other threads come first"
     CHAIN = "it follows what memory holds from word to word, read by {}: its bound is the longest such chain"
     VOTE = "it goes on until threads agree, by {}: its bound is the number of rounds"
@@ -60,6 +61,7 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     for ending, instruction in (
         (Ending.SWAP, next((each.instruction for each in deciding if _base(each) in _ATOMICS and "CAS" in _modifiers(each)), None)),
         (Ending.PHASE, _first(deciding, frozenset({"SYNCS"}))),
+        (Ending.REGISTERS, _first(deciding, frozenset({"USETMAXREG"}))),
         (Ending.VOTE, _first(deciding, _VOTES)),
         (Ending.DRAW, _first(deciding, _ATOMICS)),
         (Ending.DRAW, draws if _first(deciding, frozenset({"LDS"})) is not None else None),

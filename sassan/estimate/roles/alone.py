@@ -1,0 +1,106 @@
+"""The program of a block whose warps have paths of their own: their visits one after the other, and their events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Self
+
+import numpy as np
+
+from sassan.estimate.program import LAST_WORD, Figures, Numbers, Program
+from sassan.estimate.roles.phases import Matched
+from sassan.estimate.roles.traces import Trace
+from sassan.warpcfg.graph import WarpCfg
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Warps of a block, with `traces`, and what was `matched` of them; `rows` are the rows of instructions within each node, by address.
+
+    `every`: the visits of each node by all of them to their ends; None where that is not known. `loops` are those that are taken to
+    iterate as often as their bounds say, by the addresses of their heads.
+    """
+
+    traces: tuple[Trace, ...]
+    matched: Matched
+    rows: tuple[dict[int, int], ...]
+    every: Figures | None
+    loops: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, cfg: WarpCfg, traces: tuple[Trace, ...], matched: Matched, back_edges: Sequence[int | None]) -> Self:
+        """Return the warps of a block of a graph; `back_edges` per entry are bounds of its loops."""
+        firsts = accumulate((len(node.code) for node in cfg.nodes), initial=0)
+        rows = ({each.address: first + at for at, each in enumerate(node.code)} for node, first in zip(cfg.nodes, firsts, strict=False))
+        whole = [_whole(cfg, trace.nodes[:visits], back_edges) for trace, visits in zip(traces, matched.visits, strict=True)]
+        known = [some for some in whole if some is not None]
+        every = sum((counts for counts, _ in known), np.zeros(len(cfg.nodes))) if len(known) == len(whole) else None
+        loops = sorted({cfg.nodes[cfg.loops[loop].head].start for _, loop in known if loop is not None})
+        return cls(traces, matched, tuple(rows), every, tuple(loops))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what is taken for granted of the traces."""
+        waits = (
+            "waits are over when those that are counted have arrived, in any order; a block stands for all, and for those of its cluster"
+        )
+        if not self.loops:
+            return (waits,)
+        heads = ", ".join(f"0x{head:04x}" for head in self.loops)
+        return (waits, f"the loop at {heads} iterates as often as its bound says, and each time like those that were run")
+
+    def nodes(self, warp: int) -> Numbers:
+        """Return the nodes that a warp is simulated at."""
+        return self.traces[warp].nodes[: self.matched.visits[warp]]
+
+    def executions(self, nodes: int) -> Numbers:
+        """Return how often all warps together visit each node."""
+        return sum((np.bincount(self.nodes(warp), minlength=nodes) for warp in range(len(self.traces))), np.zeros(nodes, np.int64))
+
+    def program(self, rows: Numbers, starts: Numbers, shared: Numbers) -> Program:
+        """Return the program with the rows of all instructions."""
+        nodes = [self.nodes(warp) for warp in range(len(self.traces))]
+        firsts = [0, *accumulate(map(len, nodes))]
+        several = self.matched.events
+        events_from = [0, *accumulate(map(len, several))]
+        events = [
+            (first + event.visit, self.rows[some[event.visit]][event.address], int(event.act), event.barrier, event.count)
+            for first, some, of_warp in zip(firsts, nodes, several, strict=False)
+            for event in of_warp
+        ]
+        every = np.concatenate(nodes)
+        paths = list(zip(firsts[:-1], firsts[1:], events_from[:-1], events_from[1:], strict=True))
+        return Program(
+            rows,
+            starts,
+            every,
+            np.ones(len(every)),
+            shared,
+            np.full(len(every), LAST_WORD + 1, np.int64),
+            np.zeros(len(every), np.int64),
+            np.array(paths, np.int64),
+            np.array(events, np.int64).reshape(-1, 5),
+            self.matched.barriers,
+        )
+
+
+def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None]) -> tuple[Figures, int | None] | None:
+    """Return the visits of each node by a warp to its end, and the loop whose further iterations are like those that were run.
+
+    None where the visits end in a loop of which no iteration is whole, or that has no bound.
+    """
+    counts = np.bincount(nodes, minlength=len(cfg.nodes)).astype(np.float64)
+    ends = {edge.src for edge in cfg.edges if edge.dst is None}
+    if len(nodes) == 0 or int(nodes[-1]) in ends:
+        return counts, None
+    loop = next((index for index, each in enumerate(cfg.loops) if each.parent is None and int(nodes[-1]) in each.nodes), None)
+    if loop is None or (bound := back_edges[loop]) is None:
+        return None
+    heads = np.flatnonzero(nodes == cfg.loops[loop].head)
+    before = ~np.isin(nodes, list(cfg.loops[loop].nodes))
+    first = int(np.flatnonzero(before)[-1]) + 1 if before.any() else 0
+    heads = heads[heads >= first]
+    if len(heads) <= 1:
+        return None
+    one = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
+    return np.bincount(nodes[: heads[0]], minlength=len(cfg.nodes)) + one * (bound + 1), loop

@@ -1,0 +1,195 @@
+"""The warps of one block, run on the concrete machine: which nodes each visits, one after the other, and what it does at barriers.
+
+A wait is over when a warp comes to it: whether what it waits for has come is the question of `phases.py` and of the simulation. So each
+warp runs as if it were alone, and its path is that of the launch.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.errors import SassanError
+from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, Meeting, amount, meeting, place
+from sassan.estimate.waiting import Waiting
+from sassan.estimate.warps import pointers, usual_branches
+from sassan.estimate.watch import EnoughError, lane_addresses
+from sassan.ir import Immediate, Instruction, Operand, Register
+from sassan.isa.facts import Facts
+from sassan.isa.registers import bit
+from sassan.machine.launch import Launch
+from sassan.simt.code import Code, lower
+from sassan.simt.decoder import TableDecoder
+from sassan.simt.launch_warps import Spot, warps_at
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice, live_slice
+from sassan.simt.state import Order, RunStatus, Session, lanes
+from sassan.simt.values import LANES, Rows, Words
+from sassan.warpcfg.graph import WarpCfg
+
+_WORK = 30_000
+"""Operations that are executed at most, each of as many warps as stand at the same place: some seconds."""
+_STEPS = 60_000
+"""Blocks of code that a warp executes at most."""
+_SHARED = (1 << 24) - 1
+"""The bits of an address in shared memory that say where in its block it lies: those above name the block of the cluster."""
+_SEED = 2026
+
+
+class Met(NamedTuple):
+    """What one warp did at a barrier in its visit of a node, by the number of the visit.
+
+    `barrier` is where it lies in shared memory, or its number; `threads` are those that executed the instruction, and `amount` its operand
+    behind the barrier, None where it has none.
+    """
+
+    visit: int
+    address: int
+    kind: Meeting
+    barrier: int
+    threads: int
+    amount: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The nodes that a warp visits, and what it does at barriers; `ended`: it came to its end."""
+
+    nodes: npt.NDArray[np.int64]
+    met: tuple[Met, ...]
+    ended: bool
+
+
+def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Trace, ...] | None:
+    """Return the traces of the warps of a block in the middle of a grid; None where the machine has no rule for an instruction.
+
+    The block and the grid of the launch are given.
+    """
+    assert launch.block is not None
+    assert launch.grid is not None
+    meetings = {each.address: (each, kind) for node in cfg.nodes for each in node.code if (kind := meeting(each)) is not None}
+    number = prod(launch.grid) // 2
+    block = (number % launch.grid[0], number // launch.grid[0] % launch.grid[1], number // (launch.grid[0] * launch.grid[1]))
+    spots = [Spot(block, warp) for warp in range(-(-prod(launch.block) // LANES))]
+    registers = frozenset(register for each, _ in meetings.values() for register in _read(each))
+    try:
+        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls), [*(node.start for node in cfg.nodes), *meetings])
+    except SassanError:
+        return None
+    code = control_slice(code, registers)
+    code = replace(code, registers=tuple(sorted({*code.registers, *registers})), blocks=usual_branches(cfg.function, code.blocks))
+    code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in meetings.items()})
+    placed, active = warps_at(cfg.function, pointers(cfg.function, launch), spots, np.random.default_rng(_SEED))
+    notes = _Notes(cfg, code, meetings, len(spots))
+    try:
+        outcome = Machine(code, Waiting(placed), Order.RANDOM, Limits(steps=_STEPS)).run(active, notes)
+        ended = outcome.status == RunStatus.ENDED
+    except EnoughError:
+        ended = notes.ended
+    return notes.traces(ended)
+
+
+def _read(instruction: Instruction) -> tuple[int, ...]:
+    """Return the registers (bit numbers) that say at which barrier an instruction is, with what, and in which threads."""
+    named = [place(instruction), amount(instruction)]
+    registers = [register for operand in named for register in _registers(operand)]
+    if meeting(instruction) is Meeting.COPY:
+        # The barrier stands behind the shared address.
+        registers = [Register(each.file, each.index + 1) for each in registers[:1] if each.index is not None]
+    if instruction.guard is not None:
+        registers.append(Register(instruction.guard.file, instruction.guard.index))
+    return tuple(number for each in registers if (number := bit(each.file, each.index).bit_length() - 1) >= 0)
+
+
+def _registers(operand: Operand | None) -> tuple[Register, ...]:
+    if isinstance(operand, Register):
+        return (operand,)
+    return getattr(operand, "base", ())
+
+
+@dataclass(slots=True)
+class _Notes:
+    """An observer that notes the visits of nodes, and the meetings."""
+
+    cfg: WarpCfg
+    code: Code
+    meetings: Mapping[int, tuple[Instruction, Meeting]]
+    runs: int
+    ended: npt.NDArray[np.bool_] = field(init=False)
+    _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
+    _visits: list[tuple[int, Rows]] = field(default_factory=list[tuple[int, Rows]])
+    _made: npt.NDArray[np.int64] = field(init=False)
+    _met: list[list[Met]] = field(init=False)
+    _work: int = 0
+
+    def __post_init__(self) -> None:
+        """Start with nothing noted."""
+        self._nodes = {(node.context, node.start): index for index, node in enumerate(self.cfg.nodes)}
+        self._made, self.ended = np.zeros(self.runs, np.int64), np.zeros(self.runs, np.bool_)
+        self._met = [[] for _ in range(self.runs)]
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        """Note a visit of the warps that are about to execute a block."""
+        self._work += 2 + len(self.code.blocks[block].operations)
+        if self._work > _WORK:
+            self.ended = np.asarray(session.warps.status == RunStatus.ENDED)
+            raise EnoughError
+        address, contexts = self.code.blocks[block].address, session.warps.context[rows]
+        for context in np.unique(contexts).tolist() if len(session.contexts) > 1 else (0,):
+            node = self._nodes.get((session.contexts.strings[context], address))
+            if node is not None:
+                there = rows[contexts == context]
+                self._visits.append((node, there))
+                self._made[there] += 1
+        if address in self.meetings:
+            self._meet(session, *self.meetings[address], rows)
+
+    def _meet(self, session: Session, instruction: Instruction, kind: Meeting, rows: Rows) -> None:
+        active, guard = lanes(session.warps.active[rows]), instruction.guard
+        if guard is not None:
+            active &= (self._words(session, Register(guard.file, guard.index), rows) != 0) != guard.negated
+        barriers = self._barriers(session, instruction, kind, rows)
+        behind = amount(instruction)
+        amounts = None if behind is None or kind is Meeting.COPY else self._words(session, behind, rows)
+        for at, warp in enumerate(rows.tolist()):
+            executing = np.flatnonzero(active[at])
+            if not len(executing):
+                continue
+            many = None if amounts is None else int(amounts[at, executing[0]])
+            for barrier, threads in zip(*np.unique(barriers[at, executing], return_counts=True), strict=True):
+                self._met[warp].append(Met(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many))
+
+    def _barriers(self, session: Session, instruction: Instruction, kind: Meeting, rows: Rows) -> Words:
+        operand = place(instruction)
+        if operand is None:
+            return np.zeros((len(rows), LANES), np.uint32)
+        if kind is Meeting.COPY:
+            first = _registers(operand)[0]
+            assert first.index is not None
+            return self._words(session, Register(first.file, first.index + 1), rows) & np.uint32(_SHARED)
+        if kind in IN_SHARED_MEMORY:
+            return lane_addresses(session, operand, rows) & np.uint32(_SHARED)
+        return self._words(session, operand, rows)
+
+    def _words(self, session: Session, operand: Operand, rows: Rows) -> Words:
+        if isinstance(operand, Immediate) and isinstance(operand.value, int):
+            return np.full((len(rows), LANES), operand.value & 0xFFFFFFFF, np.uint32)
+        number = bit(operand.file, operand.index).bit_length() - 1 if isinstance(operand, Register) else -1
+        if number < 0:
+            truth = isinstance(operand, Register) and operand.file in {"P", "UP"}
+            return np.full((len(rows), LANES), int(truth), np.uint32)
+        return session.warps.registers[session.slots[number], rows]
+
+    def traces(self, ended: npt.NDArray[np.bool_]) -> tuple[Trace, ...]:
+        """Return what was noted of each warp."""
+        warps = np.concatenate([rows for _, rows in self._visits]) if self._visits else np.zeros(0, np.int64)
+        nodes = np.repeat([node for node, _ in self._visits], [len(rows) for _, rows in self._visits])
+        order = np.argsort(warps, kind="stable")
+        bounds = np.searchsorted(warps[order], np.arange(self.runs + 1))
+        sorted_nodes = nodes[order].astype(np.int64)
+        return tuple(
+            Trace(sorted_nodes[bounds[warp] : bounds[warp + 1]], tuple(self._met[warp]), bool(ended[warp])) for warp in range(self.runs)
+        )

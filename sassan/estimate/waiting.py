@@ -1,0 +1,33 @@
+"""Integers of warps for which every wait is over at once, whatever it waits for: an estimate follows the path, the simulation the time."""
+
+import numpy as np
+
+from sassan.simt.code import Operation
+from sassan.simt.integers import Integers
+from sassan.simt.values import LANES, PREDICATES, Moment, Words
+
+
+def over(operation: Operation, at: Moment) -> tuple[Words, ...] | None:
+    """Return what an instruction writes that asks whether something has come: it has; None for any other instruction.
+
+    ELECT chooses the first of the threads that execute it.
+    """
+    name, *modifiers = operation.instruction.opcode.split(".")
+    if not ("PHASECHK" in modifiers or name == "ELECT" or "TRY_ALLOC" in modifiers):
+        return None
+    truth = np.ones((len(at.rows), LANES), np.uint32)
+    if name == "ELECT":
+        first = at.executing.argmax(axis=1)
+        truth = (np.arange(LANES) == first[:, None]).astype(np.uint32)
+        number = np.broadcast_to(first[:, None], truth.shape).astype(np.uint32)
+        return tuple(truth if register in PREDICATES else number for register in operation.writes)
+    return (truth,) * len(operation.writes)
+
+
+class Waiting(Integers):
+    """`Integers` whose waits are over."""
+
+    def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
+        """Return what `Integers` do, where it is no question of a wait."""
+        known = over(operation, at)
+        return known if known is not None else super().outputs(operation, inputs, at)
