@@ -110,8 +110,12 @@ def _possible(cfg: WarpCfg, settings: Settings) -> WarpCfg:
     return replace(cfg, gaps=(*cfg.gaps, Gap(cfg.function.entry, "impossible-launch", why))) if why else cfg
 
 
-def analyze(function: Function, settings: Settings, file: str = "", stopped: Collection[str] = ()) -> AnalysisResult:
+def analyze(
+    function: Function, settings: Settings, file: str = "", stopped: Collection[str] = (), *, before: AnalysisResult | None = None
+) -> AnalysisResult:
     """All that is known of a function; `file` is the input that holds it, `stopped` is that of `explored`.
+
+    `before`: a result of the same function for the same launch, whose run of all warps is taken over.
 
     Units: cycles of the cost model. With warps, the result also bounds their makespan on one SM; with the shape of a block, that of as many
     as are resident; with a grid, that of the grid. Raises InputError for an architecture without a table or a machine that does not run it,
@@ -124,7 +128,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
     values = launched(plain, isa, settings)
     cfg = _possible(values.cfg if values is not None else plain, settings)
-    bounds, run = _bounds(cfg, isa, settings, values, file)
+    bounds, run = _bounds(cfg, isa, settings, values, file, before)
     while unmade := _unmade(cfg, bounds):
         # Nothing is lost behind a call that is never made.
         isa = ending(isa, unmade)
@@ -132,7 +136,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
         plain = _explore(plain.function, isa.facts, settings, last)
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
-        bounds, run = _bounds(cfg, isa, settings, values, file)
+        bounds, run = _bounds(cfg, isa, settings, values, file, before)
     followed = touched(values, settings) if values is not None and _moves(settings) else None
     if followed is not None and run is not None:
         followed = _as_seen(followed, run)
@@ -140,7 +144,7 @@ def analyze(function: Function, settings: Settings, file: str = "", stopped: Col
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
-    result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed)
+    result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed, run)
     return with_sm_level(result) if bound.bound else result
 
 
@@ -183,7 +187,14 @@ def _as_seen(followed: Iterable[Access], run: Seen) -> tuple[Access, ...]:
     )
 
 
-def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None, file: str = "") -> tuple[LoopBounds, Seen | None]:
+def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
+    cfg: WarpCfg,
+    isa: Isa,
+    settings: Settings,
+    values: WarpValues | None = None,
+    file: str = "",
+    before: AnalysisResult | None = None,
+) -> tuple[LoopBounds, Seen | None]:
     """The bounds of the loops, and a run of all warps of the launch, where there was one.
 
     They are flow facts, then what the code itself says for the launch, then the default.
@@ -201,7 +212,8 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | Non
         if wrong := excluded & held.blocks:
             _warn_of_blocks(wrong, cfg.function, settings.launch, file)
             excluded = set()
-    run = _run(cfg, isa, settings, inferred, values)
+    is_known = before is not None and len(before.cfg.loops) == len(cfg.loops)
+    run = before.run if is_known and before is not None else _run(cfg, isa, settings, inferred, values)
     inferred = _by_run(inferred, run)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
@@ -232,9 +244,7 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
     facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
     known = values is not None and launch.contents is not None and _moves(settings)
     if known and (spread := [(each.address, each.space) for each in accesses(values) if each.waste]):
-        run = whole_run(cfg, facts_of, launch, loops, spread)
-        if run is not None:
-            return run
+        return whole_run(cfg, facts_of, launch, loops, spread)
     return whole_run(cfg, facts_of, launch, loops, is_long=bool(wanted)) if loops else None
 
 

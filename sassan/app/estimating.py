@@ -50,7 +50,8 @@ _ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
 _EXPECTED: Mapping[Ending | None, int] = {
     **dict.fromkeys((Ending.WAIT, Ending.PHASE, Ending.REGISTERS, Ending.SWAP), 0),
-    **{Ending.DRAW: 1, Ending.VOTE: 4},
+    Ending.DRAW: 1,
+    Ending.VOTE: 4,
 }
 """Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
 _SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
@@ -239,7 +240,7 @@ def _with_expectations(result: AnalysisResult, iterations: Mapping[int, int], la
     if isinstance(costs, Control | Cycles | Table):
         costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
     settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs)
-    return analyze(result.function, settings, result.file)
+    return analyze(result.function, settings, result.file, before=result)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Policy.OLDEST) -> tuple[EstimateResult | None, ...]:

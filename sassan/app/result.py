@@ -6,6 +6,7 @@ from sassan.access.accesses import Access
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds
+from sassan.ipet.loop_bounds import Seen
 from sassan.ipet.sm.makespan import Makespan
 from sassan.ipet.sm.residency import Grid, Residency
 from sassan.ipet.wcet import Problem, Wcet
@@ -66,6 +67,8 @@ class AnalysisResult:
     """What registers hold for the launch, None where nothing of it is given or they are not followed."""
     accesses: tuple[Access, ...] | None = field(default=None, compare=False, repr=False)
     """The accesses with these values, where the cost model has use for them."""
+    run: Seen | None = field(default=None, compare=False, repr=False)
+    """A run of all warps of the launch, where there was one."""
     makespan: Makespan | None = None
     residency: Residency | None = None
     scheduled: Scheduled | None = None

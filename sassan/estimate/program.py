@@ -23,12 +23,12 @@ class Column(IntEnum):
     """What a row says of an instruction, in cycles; -1 is no barrier and no unit.
 
     STALL: until the next instruction of the warp. WAITS: barriers that it waits for, as bits. WRITES and READS: the barrier of its result
-    and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for how
-    many ticks it keeps the memory pipeline of its SM, and the SM's share of L2 and DRAM. BEYOND: the latency that L2 and DRAM add.
-    BLOCKS: it is a block barrier of warps with one path. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of a branch. WHY: the
-    stall of those that wait for its barriers. ASSUMED: its latency is assumed. SHARED: it accesses shared memory. QUEUED: an engine takes it
-    into its queue, and the warp goes on. GROUPS: it ends a group of products of a warpgroup; LEFT: it waits until one less than so many
-    groups are on their way, 0 for no wait.
+    and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for
+    how many ticks it keeps the memory pipeline of its SM, and the SM's share of L2 and DRAM. BEYOND: the latency that L2 and DRAM add.
+    BLOCKS: it is a block barrier of warps with one path. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of
+    a branch. WHY: the stall of those that wait for its barriers. ASSUMED: its latency is assumed. SHARED: it accesses shared memory.
+    QUEUED: an engine takes it into its queue, and the warp goes on. GROUPS: it ends a group of products of a warpgroup; LEFT: it waits
+    until one less than so many groups are on their way, 0 for no wait.
     """
 
     STALL = 0

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.analysis.graph import immediate_dominators
-from sassan.ir import Instruction, Memory, Register
+from sassan.ir import Instruction, Memory, Register, Special
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
@@ -34,6 +34,7 @@ _FREE, _NEVER = -1, -2
 """A lane whose path is certain, and one of which it never will be again."""
 _BOTH = 2
 _END = -1
+_MERGING = frozenset({"WARPSYNC", "BAR"})
 _TOGETHER = 62
 """So many branches by which a lane may have left loops are distinguished, as bits of a word."""
 
@@ -111,6 +112,12 @@ class Certainty:
     _after: Sequence[frozenset[int]] | None = field(init=False)
     _divided: frozenset[int] = field(init=False)
     """Blocks that end with a branch that is taken where not all threads of the warp are there."""
+    _split: Truth = field(init=False)
+    """Warps that ever took a branch on uncertain words: that their lanes are together says nothing of other executions."""
+    _waiting: set[int] = field(default_factory=set[int])
+    """Blocks in which lanes may wait at a barrier that others have left on uncertain words."""
+    _merging: frozenset[int] = field(init=False)
+    """Blocks with an instruction that may bring lanes together which the graph, and so the run, keeps apart."""
 
     def __post_init__(self) -> None:
         """Start with nothing certain."""
@@ -124,6 +131,14 @@ class Certainty:
         self._after = _after(self.code)
         self._barriers = barriers(self.code.function.instructions)
         self._divided = _ending_with(self.code, _is_divided)
+        self._split = np.zeros(self.runs, np.bool_)
+        together = [each.address for each in self.code.function.instructions if each.opcode.partition(".")[0] in _MERGING]
+        self._merging = frozenset(
+            number
+            for number, block in enumerate(self.code.blocks)
+            if any(block.address <= address <= block.last for address in together)
+            and not (block.control is not None and block.control.flow is Flow.WARP_BARRIER)
+        )
 
     @property
     def settled(self) -> bool:
@@ -146,7 +161,8 @@ class Certainty:
         until = self._until[rows]
         self._until[rows] = np.where(active & (until == block), _FREE, until)
         whole = ((active == alive) & (self._until[rows] == _FREE) & ~self._absent(rows)) | ~alive
-        self._apart_since[rows] &= ~whole.all(axis=1)
+        if block not in self._waiting:
+            self._apart_since[rows] &= ~whole.all(axis=1)
         if self._apart_since[rows].any():
             self.parted.add(block)
 
@@ -173,7 +189,7 @@ class Certainty:
             known = np.broadcast_to(whole[:, None], known.shape)
         elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
-            whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
+            whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1) & ~_of_one_lane(operation)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
                 whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
@@ -259,6 +275,8 @@ class Certainty:
 
     def _decided(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
         control, rows = block.control, at.rows
+        if number in self._merging:
+            self._apart_since[rows] |= (at.executing != self._alive[rows]).any(axis=1)
         if control is None:
             return taken
         moved = control.moves.register if control.moves is not None else None
@@ -275,7 +293,7 @@ class Certainty:
             sure = sure & (control.unity is not Unity.OPEN) & shared & (self._until[rows] == _FREE).all(axis=1)[:, None]
         if number in self._divided:
             # All threads of the warp are here, and in every execution.
-            whole = at.executing.all(axis=1) & ~self._apart_since[rows]
+            whole = at.executing.all(axis=1) & ~self._split[rows]
             sure, taken = sure | whole[:, None], taken & ~whole[:, None]
         unsure = at.executing & ~sure & (self._until[rows] == _FREE)
         if not unsure.any():
@@ -283,6 +301,11 @@ class Certainty:
         self._unsure.add(number)
         self.parted |= self._sides_of(frozenset({number})).blocks
         self._apart_since[rows] |= unsure.any(axis=1)
+        self._split[rows] |= unsure.any(axis=1)
+        if control.flow is Flow.BREAK:
+            # Who waits at the barrier stays open where all lanes are together again.
+            self._waiting.update(range(len(self.code.blocks)))
+            self.parted |= self._waiting
         detour = self._detour_of(number)
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
@@ -353,6 +376,10 @@ class Certainty:
             self._lost[rows] |= whole[:, 0]
         if sides.shared and self.shared is not None:
             self.shared.lose(rows[whole[:, 0]])
+
+    def has_split(self, rows: Rows) -> Truth:
+        """Return which warps took a branch on uncertain words."""
+        return self._split[rows]
 
     def certain_in(self, registers: Iterable[int], rows: Rows) -> Truth:
         """Return in which lanes all of some registers are certain."""
@@ -459,7 +486,7 @@ def with_side_entries(code: Code, loops: Sequence[frozenset[int]], heads: Sequen
 def _next(block: Block, control: Control | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
     if control is None:
         return frozenset({block.follow})
-    always = not control.condition.tests and not control.condition.never
+    always = not control.condition.tests and not control.condition.never and control.unity is not Unity.OPEN
     there = {block.target, *block.targets} - {-1}
     if control.flow in {Flow.EXIT, Flow.TRAP}:
         there = {_END}
@@ -495,6 +522,12 @@ def _reached(after: Sequence[frozenset[int]], starts: Iterable[int], meet: int) 
             blocks.add(block)
             stack += after[block]
     return frozenset(blocks)
+
+
+def _of_one_lane(operation: Operation) -> bool:
+    """Say whether the warp gets the word of one of its lanes, in which they differ."""
+    specials = (operand.name for operand in operation.instruction.operands if isinstance(operand, Special))
+    return operation.broadcast and any(name.startswith(("SR_TID", "SR_LANEID")) or name.endswith("MASK") for name in specials)
 
 
 def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:

@@ -26,6 +26,7 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
 _UNSURE = frozenset(floats.OPERATIONS) - frozenset(floats.EXACT)
 """The rules of floating point settle neither roundings nor NaN."""
 _SMALL = 24
+_MANY = 16
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
 
@@ -92,6 +93,10 @@ class Integers:
             sure = where if not work.drawn and name not in _UNSURE and (self._exchanges or name not in cross_lane.OPERATIONS) else False
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
+        if not known and len(operation.writes) > _MANY:
+            # Products write up to 128 registers: one word stands for all of them.
+            word = self._one(operation.writes[0], drawn, operation, 0, at)
+            return (word,) * len(operation.writes), False
         words: list[Words] = []
         for place, register in enumerate(operation.writes):
             drawn_word = self._one(register, stir(drawn, np.uint32(place)), operation, place, at)

@@ -93,14 +93,32 @@ def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None]) -> tu
     ends = {edge.src for edge in cfg.edges if edge.dst is None}
     if len(nodes) == 0 or int(nodes[-1]) in ends:
         return counts, None
-    loop = next((index for index, each in enumerate(cfg.loops) if each.parent is None and int(nodes[-1]) in each.nodes), None)
-    if loop is None or (bound := back_edges[loop]) is None:
+    around = [index for index, each in enumerate(cfg.loops) if int(nodes[-1]) in each.nodes]
+    inside: tuple[int, Figures] | None = None
+    for loop in sorted(around, key=lambda index: len(cfg.loops[index].nodes)):
+        inside = _to_exit(cfg, nodes, loop, back_edges[loop], inside)
+    if inside is None:
         return None
-    heads = np.flatnonzero(nodes == cfg.loops[loop].head)
-    before = ~np.isin(nodes, list(cfg.loops[loop].nodes))
-    first = int(np.flatnonzero(before)[-1]) + 1 if before.any() else 0
-    heads = heads[heads >= first]
-    if len(heads) <= 1:
+    first, rest = inside
+    return np.bincount(nodes[:first], minlength=len(cfg.nodes)) + rest, max(around, key=lambda index: len(cfg.loops[index].nodes))
+
+
+def _to_exit(
+    cfg: WarpCfg, nodes: Numbers, loop: int, back_edges: int | None, inside: tuple[int, Figures] | None
+) -> tuple[int, Figures] | None:
+    """Return where visits enter a loop that they do not leave, and the visits of each node from there to its exit; `inside` of an inner one.
+
+    Its iterations are like those that are whole, or, where none is, like the first one as far as that goes.
+    """
+    outside = np.flatnonzero(~np.isin(nodes, list(cfg.loops[loop].nodes)))
+    first = int(outside[-1]) + 1 if len(outside) else 0
+    heads = first + np.flatnonzero(nodes[first:] == cfg.loops[loop].head)
+    if back_edges is None or not len(heads):
+        return inside if back_edges == 0 else None
+    if len(heads) > 1:
+        one = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
+    elif inside is not None:
+        one = np.bincount(nodes[heads[0] : inside[0]], minlength=len(cfg.nodes)) + inside[1]
+    else:
         return None
-    one = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
-    return np.bincount(nodes[: heads[0]], minlength=len(cfg.nodes)) + one * (bound + 1), loop
+    return int(heads[0]), one * (back_edges + 1)

@@ -36,7 +36,7 @@ _PRODUCTS = ("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "
 _GROUPED = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 
 
-def meeting(instruction: Instruction) -> Meeting | None:
+def meeting(instruction: Instruction) -> Meeting | None:  # noqa: PLR0911 - one kind each
     """Return what an instruction does at a barrier; None for any other one."""
     name, *modifiers = instruction.opcode.split(".")
     match name:

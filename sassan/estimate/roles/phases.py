@@ -101,7 +101,9 @@ def _arrivals(met: Met) -> int:
     return 1 if met.kind is Meeting.COMMIT else met.threads
 
 
-def _events(trace: Trace, needs: Mapping[_Key, int], warps: int, numbers: dict[_Key, int]) -> Iterator[Event]:
+def _events(  # noqa: C901, PLR0912 - one kind each
+    trace: Trace, needs: Mapping[_Key, int], warps: int, numbers: dict[_Key, int]
+) -> Iterator[Event]:
     """Yield the events of one warp; barriers get `numbers` as they come."""
     last = defaultdict[_Key, int](lambda: -1)
     turns, own = Counter[_Key](), Counter[_Key]()

@@ -110,16 +110,18 @@ class AccessCounter:
         certainty = session.certainty
         assert certainty is not None
         executing = lanes(session.warps.active[rows])
+        sure = np.ones_like(executing)
         if each.guard is not None:
+            sure = certainty.certain_in((each.guard,), rows)
             # A lane of which it is not known takes part.
             held = _held(session, each.guard, rows) != 0
             guard = each.instruction.guard
             assert guard is not None
-            executing = executing & ((held != guard.negated) | ~certainty.certain_in((each.guard,), rows))
+            executing = executing & ((held != guard.negated) | ~sure)
         if (
             each.reference.space is Space.SHARED
             and each.reference.bytes > WORD
-            and not (executing.all(axis=1) | ~executing.any(axis=1)).all()
+            and not ((executing.all(axis=1) & sure.all(axis=1) & ~certainty.has_split(rows)) | ~executing.any(axis=1)).all()
         ):
             self.lost.add(each.name)
             return

@@ -45,8 +45,8 @@ _WARPS = 1 << 18
 _BATCH = 1 << 12
 _LONGEST = 1 << 20
 """Blocks of code that a warp executes at most."""
-_WORK = 16_000_000
-"""Operations of warps that are executed at most, each with the cost of starting it: some seconds."""
+_WORK = 4_000_000
+"""Operations of warps that are executed at most, each with the cost of starting it: about ten seconds."""
 _START = 400
 """Warps whose operations take as long as to start one."""
 _SEED = 2027
@@ -161,7 +161,7 @@ class _Run:
         )
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
-        self._stack = _stack_place(code)
+        self._stack = _stack_place(code, frozenset().union(*read(accesses.accesses).values()))
         self._wanted = wanted
         self._work, self._most_work = 0, most
         numbers: dict[int, set[int]] = {}
@@ -217,8 +217,11 @@ def _blocks(spots: Sequence[Spot]) -> Rows:
     return np.cumsum([spot.warp == 0 for spot in spots]) - 1
 
 
-def _stack_place(code: Code) -> int | None:
-    """Return where the code reads the word of its stack; None where it does not, or where a condition may depend on that word."""
+def _stack_place(code: Code, addresses: frozenset[int] = frozenset()) -> int | None:
+    """Return where the code reads the word of its stack; None where it does not, or where a condition may depend on that word.
+
+    Nor may one of the registers that say `addresses` which are looked at.
+    """
     operations = [operation for block in code.blocks for operation in block.operations]
     reading = [(operation, offset) for operation in operations if (offset := _read_place(operation)) is not None]
     places = {offset for _, offset in reading}
@@ -236,7 +239,7 @@ def _stack_place(code: Code) -> int | None:
             if not is_own and derived.intersection(read) and not derived.issuperset(operation.writes):
                 derived.update(operation.writes)
                 changed = True
-    tested = {test.register for operation in operations for test in operation.condition.tests}
+    tested = {*addresses, *(test.register for operation in operations for test in operation.condition.tests)}
     for block in code.blocks:
         if block.control is not None:
             tested |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
