@@ -57,7 +57,7 @@ def _together(keys: Longs, where: Truth) -> Counts:
     """Return how many lanes have the key that most have."""
     ordered = _sorted(keys, where)
     counts = np.cumsum(_first(ordered), axis=1)
-    return _fullest(counts, ordered != _NOWHERE, ordered.shape[1] + 1)
+    return _fullest(np.asarray(counts, np.int64), np.asarray(ordered != _NOWHERE), ordered.shape[1] + 1)
 
 
 def _fullest(kinds: npt.NDArray[np.int64], where: Truth, number: int) -> Counts:

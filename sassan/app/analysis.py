@@ -242,8 +242,8 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
     if settings.experiment:
         return None
     facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
-    known = values is not None and launch.contents is not None and _moves(settings)
-    if known and (spread := [(each.address, each.space) for each in accesses(values) if each.waste]):
+    known = values if launch.contents is not None and _moves(settings) else None
+    if known is not None and (spread := [(each.address, each.space) for each in accesses(known) if each.waste]):
         return whole_run(cfg, facts_of, launch, loops, spread)
     return whole_run(cfg, facts_of, launch, loops, is_long=bool(wanted)) if loops else None
 

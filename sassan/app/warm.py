@@ -55,7 +55,8 @@ def _estimate() -> None:
     from sassan.estimate.simulate import simulate  # noqa: PLC0415
 
     rows = np.zeros((1, len(Column)), np.int64)
-    program = Program(rows, np.array([0, 1]), np.array([0]), np.ones(1), *(np.zeros(1, np.int64) for _ in range(3)))
+    zero, paths, events = np.zeros(1, np.int64), np.array([[0, 1, 0, 0]]), np.zeros((0, 5), np.int64)
+    program = Program(rows, np.array([0, 1]), np.array([0]), np.ones(1), zero, zero, zero, paths, events)
     simulate(program, Sm(schedulers=1, places=1, block_warps=1, blocks=1, dispatch=0, release=0, backlog=0))
 
 

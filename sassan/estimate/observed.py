@@ -50,17 +50,18 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     None where the machine has no rule for an instruction. Numbers among the arguments that are not known, and that decide a branch or an
     address, are assumed.
     """
-    if launch.block is None or launch.grid is None:
+    block, grid = launch.block, launch.grid
+    if block is None or grid is None:
         return None
     missing = numbers_needed(cfg, facts_of, launch)
     launch = replace(with_numbers(launch, missing), contents=launch.found or launch.contents)
-    chosen = sample(launch.block, launch.grid)
+    chosen = sample(block, grid)
     try:
         watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))
     except SassanError:
         return None
     touches = touched(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
-    blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
+    blocks, block_warps = prod(grid), -(-prod(block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
     return Observed(counted(watch, done, chosen, worst, expected), touches, bytes_of_all, parts(watch, chosen, drawn), missing)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.analysis.graph import immediate_dominators
-from sassan.ir import Instruction, Memory, Register, Special
+from sassan.ir import Immediate, Instruction, Memory, Register, Special
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
@@ -34,6 +34,7 @@ _FREE, _NEVER = -1, -2
 """A lane whose path is certain, and one of which it never will be again."""
 _BOTH = 2
 _END = -1
+_EVERY = 0xFFFFFFFF
 _MERGING = frozenset({"WARPSYNC", "BAR"})
 _TOGETHER = 62
 """So many branches by which a lane may have left loops are distinguished, as bits of a word."""
@@ -116,6 +117,8 @@ class Certainty:
     """Warps that ever took a branch on uncertain words: that their lanes are together says nothing of other executions."""
     _waiting: set[int] = field(default_factory=set[int])
     """Blocks in which lanes may wait at a barrier that others have left on uncertain words."""
+    _grouped: bool = field(init=False)
+    """Whether lanes may come together in groups, each of which executes votes, shuffles and reductions by itself."""
     _merging: frozenset[int] = field(init=False)
     """Blocks with an instruction that may bring lanes together which the graph, and so the run, keeps apart."""
 
@@ -129,6 +132,7 @@ class Certainty:
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = _after(self.code)
+        self._grouped = any(map(_is_grouped, self.code.function.instructions))
         self._barriers = barriers(self.code.function.instructions)
         self._divided = _ending_with(self.code, _is_divided)
         self._split = np.zeros(self.runs, np.bool_)
@@ -186,10 +190,12 @@ class Certainty:
             # All lanes that have not exited take part, each on a path that is certain: what one of them finds follows from what all hold.
             alive = self._alive[rows]
             whole = ((executing == alive) & ((known & (self._until[rows] == _FREE)) | ~alive) & ~(alive & self._absent(rows))).all(axis=1)
+            whole &= not self._grouped
             known = np.broadcast_to(whole[:, None], known.shape)
         elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
-            whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1) & ~_of_one_lane(operation)
+            whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
+            whole &= not _of_one_lane(operation)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
                 whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
@@ -268,15 +274,24 @@ class Certainty:
     def left(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
         """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
         taken = self._decided(number, block, at, taken)
+        if block.control is not None and block.control.flow in {Flow.EXIT, Flow.TRAP}:
+            self._gone(at.rows, taken & at.executing)
         for register in self.torn & self._where.keys():
             # Within a block of code no other side has used it, as every graph assumes.
             self.words[self._where[register], at.rows] = False
         return taken
 
+    def _gone(self, rows: Rows, lanes: Truth) -> None:
+        """Let lanes that end have been on the other sides of what they took by uncertain words: they come to no meeting any more."""
+        self._apart(rows, {branch: lanes & some[rows] for branch, some in self._left.items()})
+        for branch, some in self._short.items():
+            if (here := lanes & some[rows]).any():
+                some[rows] &= ~here
+                self._spoil(self._sides_of(frozenset({branch})), rows, here)
+
     def _decided(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
         control, rows = block.control, at.rows
-        if number in self._merging:
-            self._apart_since[rows] |= (at.executing != self._alive[rows]).any(axis=1)
+        self._apart_since[rows] |= (number in self._merging) & (at.executing != self._alive[rows]).any(axis=1)
         if control is None:
             return taken
         moved = control.moves.register if control.moves is not None else None
@@ -302,10 +317,9 @@ class Certainty:
         self.parted |= self._sides_of(frozenset({number})).blocks
         self._apart_since[rows] |= unsure.any(axis=1)
         self._split[rows] |= unsure.any(axis=1)
-        if control.flow is Flow.BREAK:
-            # Who waits at the barrier stays open where all lanes are together again.
-            self._waiting.update(range(len(self.code.blocks)))
-            self.parted |= self._waiting
+        # Who waits at the barrier of a BREAK stays open where all lanes are together again.
+        self._waiting.update(range(len(self.code.blocks)) if control.flow is Flow.BREAK else ())
+        self.parted |= self._waiting
         detour = self._detour_of(number)
         if detour is None or (detour.loop and not self._has_other(number, detour.loop)):
             left = {branch: unsure & lanes[rows] for branch, lanes in self._left.items() if number in self._loop_of(branch)}
@@ -316,7 +330,7 @@ class Certainty:
         return np.where(unsure, detour.taken, self._hurried(number, rows, taken))
 
     def _hurried(self, number: int, rows: Rows, taken: Truth) -> Truth:
-        """Let lanes that may be on either side of a branch leave loops: nothing is said of these, and words that are drawn end them late."""
+        """Let lanes that may be on either side of a branch leave loops: nothing is said of these; drawn words end them late."""
         astray = self._until[rows] != _FREE
         if not astray.any():
             return taken
@@ -522,6 +536,13 @@ def _reached(after: Sequence[frozenset[int]], starts: Iterable[int], meet: int) 
             blocks.add(block)
             stack += after[block]
     return frozenset(blocks)
+
+
+def _is_grouped(instruction: Instruction) -> bool:
+    """Say whether an instruction is a WARPSYNC of lanes that are not known to be all."""
+    name, *modifiers = instruction.opcode.split(".")
+    every = any(isinstance(each, Immediate) and each.value in {_EVERY, -1} for each in instruction.operands)
+    return name == "WARPSYNC" and "ALL" not in modifiers and not every
 
 
 def _of_one_lane(operation: Operation) -> bool:

@@ -61,7 +61,7 @@ def _vote(work: Work) -> None:
     *results, source = work.instruction.operands
     executing, truth = _executing(work), work.truth(source)
     work.drawn = not isinstance(source, Register) or source.index is None  # it asks which lanes are here
-    yes, no = (truth & executing).any(axis=1), (~truth & executing).any(axis=1)
+    yes, no = (np.asarray((each & executing).any(axis=1)) for each in (truth, ~truth))
     match sorted(work.modifiers):
         case ["ALL"]:
             outcome = ~no
@@ -96,11 +96,11 @@ def _reduction(work: Work) -> None:
             result = np.where(executing, number, np.iinfo(np.int64).max).min(axis=1)
         case ["MAX"]:
             result = np.where(executing, number, np.iinfo(np.int64).min).max(axis=1)
-        case ["OR"] | []:
+        case ["OR"]:
             result = np.bitwise_or.reduce(np.where(executing, number, 0), axis=1)
         case ["XOR"]:
             result = np.bitwise_xor.reduce(np.where(executing, number, 0), axis=1)
-        case ["AND"]:
+        case ["AND"] | []:
             result = np.bitwise_and.reduce(np.where(executing, number, -1), axis=1)
         case _:
             raise UnknownError

@@ -158,7 +158,12 @@ def _funnel(work: Work) -> None:
         case ["HI", "L", "U32", "W"]:
             turned: Longs = (work.word(low) | work.word(high) << np.uint64(32)) << (work.word(places) & np.uint64(31))
             work.put(to, turned >> np.uint64(32))
-        case ["HI", "L", "U32"] | ["HI", "L", "U64"]:
+        case ["HI", "L", "U64"]:
+            # A shift of 64 bits by a number of run time is this instruction alone, for its upper word.
+            if (work.word(places) > np.uint64(63)).any():
+                raise UnknownError
+            work.put(to, ((work.word(low) | work.word(high) << np.uint64(32)) << work.word(places)) >> np.uint64(32))
+        case ["HI", "L", "U32"]:
             whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
             moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
             work.put(to, moved >> np.uint64(32))

@@ -22,7 +22,10 @@ _WORDS = 1 << 22
 """Words of all blocks together that are followed."""
 _NOBODY = np.iinfo(np.int32).max
 _WRITERS = frozenset(
-    ("ST", "ATOM", "ATOMS", "STSM", "STAS", "REDAS", "LDGSTS", "UBLKCP", "UBLKRED", "UTMALDG", "SYNCS", "ARRIVES", "LDTM", "UTCBAR")
+    (
+        *("ST", "ATOM", "ATOMS", "STSM", "STAS", "REDAS", "RED", "REDG", "LDGSTS", "UBLKCP", "UBLKRED", "UTMALDG"),
+        *("SYNCS", "ARRIVES", "LDTM", "UTCBAR", "UTCATOMSWS", "UGETNEXTWORKID"),
+    )
 )
 """What may change shared memory, and is no plain store of it."""
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -48,7 +51,7 @@ class SharedMemory:
         self._readers, self._writers = (np.zeros((2, count, 0), np.int32) for _ in range(2))
 
     def load(self, rows: Rows, reading: Truth, address: Words) -> tuple[Words, Truth]:
-        """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading` are the lanes whose addresses are certain."""
+        """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading`: lanes with certain addresses."""
         found, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
         group, lane, block, place = self._places(rows, reading & ~self.lost[self._blocks[rows], None], address)
         if not len(group):
@@ -167,5 +170,5 @@ def _is_other(barrier: Instruction) -> bool:
 
 def _is_whole(barrier: Instruction) -> bool:
     modifiers = set(barrier.opcode.split(".")[1:])
-    counts = [operand for operand in barrier.operands[1:] if not getattr(operand, "file", "") == "P"]
-    return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and not counts and isinstance(barrier.operands[0], Immediate)
+    number, *counts = [operand for operand in barrier.operands if getattr(operand, "file", "") != "P"] or [None]
+    return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and not counts and isinstance(number, Immediate)

@@ -38,7 +38,7 @@ def local_operation(instruction: Instruction, condition: Condition, writes: tupl
 
 
 def shared_operation(instruction: Instruction, condition: Condition, writes: tuple[int, ...]) -> Operation | None:
-    """Return what a load from, or a store to, shared memory does whose address is a sum of multiples of registers; None for any other one."""
+    """Return what a load from, or a store to, shared memory does at a sum of multiples of registers; None for any other one."""
     base, *modifiers = instruction.opcode.split(".")
     if base not in {_SHARED_LOAD, _SHARED_STORE}:
         return None

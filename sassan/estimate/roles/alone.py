@@ -64,7 +64,7 @@ class Alone:
         several = self.matched.events
         events_from = [0, *accumulate(map(len, several))]
         events = [
-            (first + event.visit, self.rows[some[event.visit]][event.address], int(event.act), event.barrier, event.count)
+            (first + event.visit, self.rows[some[event.visit]][event.address], int(event.act), event.barrier, event.arrivals)
             for first, some, of_warp in zip(firsts, nodes, several, strict=False)
             for event in of_warp
         ]
@@ -106,9 +106,9 @@ def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None]) -> tu
 def _to_exit(
     cfg: WarpCfg, nodes: Numbers, loop: int, back_edges: int | None, inside: tuple[int, Figures] | None
 ) -> tuple[int, Figures] | None:
-    """Return where visits enter a loop that they do not leave, and the visits of each node from there to its exit; `inside` of an inner one.
+    """Return where visits enter a loop that they do not leave, and the visits of each node from there to its exit.
 
-    Its iterations are like those that are whole, or, where none is, like the first one as far as that goes.
+    `inside` is that of an inner one. Its iterations are like those that are whole; where none is, like the first one as far as that goes.
     """
     outside = np.flatnonzero(~np.isin(nodes, list(cfg.loops[loop].nodes)))
     first = int(outside[-1]) + 1 if len(outside) else 0

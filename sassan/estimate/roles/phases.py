@@ -36,13 +36,13 @@ class Act(IntEnum):
 
 
 class Event(NamedTuple):
-    """An act of a warp at an instruction of its visit; `count`: how many arrive, or how many have to."""
+    """An act of a warp at an instruction of its visit; `arrivals`: how many arrive, or how many have to."""
 
     visit: int
     address: int
     act: Act
     barrier: int
-    count: int
+    arrivals: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,12 @@ def _reached(events: Sequence[Sequence[Event]]) -> tuple[list[int], tuple[int, .
     while moved:
         moved = False
         for warp, some in enumerate(events):
-            while at[warp] < len(some) and (some[at[warp]].act is not Act.WAIT or arrived[some[at[warp]].barrier] >= some[at[warp]].count):
+            while at[warp] < len(some) and (
+                some[at[warp]].act is not Act.WAIT or arrived[some[at[warp]].barrier] >= some[at[warp]].arrivals
+            ):
                 event = some[at[warp]]
                 if event.act is not Act.WAIT:
-                    arrived[event.barrier] += event.count
+                    arrived[event.barrier] += event.arrivals
                 at[warp] += 1
                 moved = True
     return at, tuple(warp for warp, some in enumerate(events) if at[warp] < len(some))
@@ -165,7 +167,9 @@ def _gap(event: Event, warp: int, names: Mapping[int, _Key]) -> Gap:
     kind, where = names[event.barrier]
     which = f"the barrier at 0x{where:x} of shared memory" if kind == "mbarrier" else f"{kind} {where}"
     return Gap(
-        event.address, "unmatched-wait", f"warp {warp} waits here for arrival {event.count} at {which}, and no warp of its block makes it"
+        event.address,
+        "unmatched-wait",
+        f"warp {warp} waits here for arrival {event.arrivals} at {which}, and no warp of its block makes it",
     )
 
 

@@ -131,7 +131,8 @@ class AccessCounter:
         )
         if len(counts):
             most = counts.max(axis=0)
-            self.most[each.name] = np.maximum(self.most.get(each.name, most), most)
+            known = self.most.get(each.name)
+            self.most[each.name] = most if known is None else np.maximum(known, most)
 
     def result(self, parted: Iterable[int]) -> Iterator[tuple[AccessName, Transactions]]:
         """Yield what an execution of an access takes at most, of accesses of which all were counted: 0 where there is none.

@@ -5,7 +5,7 @@ SIMT machine, which follows which words are certain (`simt/certain.py`). Of a lo
 what was seen (docs/proofs/runs-of-a-launch.md).
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
@@ -19,7 +19,7 @@ from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
-from sassan.ir import Constant, Function, Instruction, Language
+from sassan.ir import Constant, Function, Instruction, Language, Special
 from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -161,6 +161,8 @@ class _Run:
         )
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
+        ranked = [register for operation in _operations(code) if _reads_rank(operation) for register in operation.writes]
+        self._rank_is_a_name = not _decides(code, ranked)
         self._stack = _stack_place(code, frozenset().union(*read(accesses.accesses).values()))
         self._wanted = wanted
         self._work, self._most_work = 0, most
@@ -180,8 +182,8 @@ class _Run:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
         special = {name: words for name, words in place.special.items() if name != _RANK}
-        if not self._cfg.function.clustered:
-            # Code for no clusters uses it only in addresses of shared memory, where it is no more than a name.
+        if not self._cfg.function.clustered and self._rank_is_a_name:
+            # In addresses of shared memory it is no more than a name.
             special[_RANK] = np.zeros_like(place.special[_RANK])
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)
         order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
@@ -222,28 +224,42 @@ def _stack_place(code: Code, addresses: frozenset[int] = frozenset()) -> int | N
 
     Nor may one of the registers that say `addresses` which are looked at.
     """
-    operations = [operation for block in code.blocks for operation in block.operations]
-    reading = [(operation, offset) for operation in operations if (offset := _read_place(operation)) is not None]
+    reading = [(operation, offset) for operation in _operations(code) if (offset := _read_place(operation)) is not None]
     places = {offset for _, offset in reading}
     if len(places) != 1 or any(operation.writes != (_R1,) for operation, _ in reading):
         return None
-    derived, changed = {_R1}, True
+    return None if _decides(code, [_R1], addresses) else places.pop()
+
+
+def _operations(code: Code) -> list[Operation]:
+    return [operation for block in code.blocks for operation in block.operations]
+
+
+def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int] = frozenset()) -> bool:
+    """Say whether what stands in some registers may decide where control goes, or one of some `addresses`, or be stored.
+
+    As an address of local or of shared memory it does not: threads find what they stored by its distance.
+    """
+    derived, changed = {each for each in starts if each is not None}, True
     while changed:
         changed = False
-        for operation in operations:
+        for operation in _operations(code):
             local = operation.exact if isinstance(operation.exact, Local) else None
-            is_own = local is not None and not local.shared
-            read = operation.reads[local.base :] if local is not None and is_own else (*operation.reads, *operation.gathered)
+            read = operation.reads[local.base :] if local is not None else (*operation.reads, *operation.gathered)
             if local is not None and local.store and derived.intersection(read):
-                return None
-            if not is_own and derived.intersection(read) and not derived.issuperset(operation.writes):
+                return True
+            if local is None and derived.intersection(read) and not derived.issuperset(operation.writes):
                 derived.update(operation.writes)
                 changed = True
-    tested = {*addresses, *(test.register for operation in operations for test in operation.condition.tests)}
+    tested = {*addresses, *(test.register for operation in _operations(code) for test in operation.condition.tests)}
     for block in code.blocks:
         if block.control is not None:
             tested |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
-    return None if derived & tested else places.pop()
+    return bool(derived & tested)
+
+
+def _reads_rank(operation: Operation) -> bool:
+    return any(isinstance(operand, Special) and operand.name == _RANK for operand in operation.instruction.operands)
 
 
 def _read_place(operation: Operation) -> int | None:

@@ -1,6 +1,6 @@
 """Forms of loops as public code has them (samples/loops): each has a bound for its launch, or the name of what ends it.
 
-The comments say how often the loops iterate, by the source. Bounds count back edges of what the compiler has made of a loop: of 77 iterations,
+The comments say how often the loops iterate, by the source. Bounds count back edges of what the compiler made of a loop: of 77 iterations,
 four in each turn, 18 turns go back.
 """
 
@@ -79,7 +79,7 @@ FORMS = {
     "tile_min": Form("counters", 128, 2, (Buffer(), 1000, 64), (15, 15), (15, 3, 0)),
     # 20,20,20
     "triangular_3": Form("counters", 128, 1, (Buffer(), 20), (19, 19, 0), (19, 19, 0)),
-    # 64 (count < cap)
+    # 64: the guard
     "guarded_counter": Form("counters", 128, 8, (IOTA, Buffer(), 64), (63,), (63,)),
     # primes: i*i <= n -> 31
     "sqrt_loop": Form("counters", 128, 8, (Buffer(), 1000), (0,), (29,)),
@@ -129,9 +129,9 @@ FORMS = {
     "spin_lock": Form("searches", 128, 4, (Buffer(), Buffer()), (Ending.SWAP,), (Ending.SWAP,)),
     # named wait
     "lookback_cub": Form("searches", 128, 64, (Buffer(), Buffer()), (Ending.VOTE, Ending.VOTE), (Ending.VOTE, Ending.VOTE)),
-    # named: convergence
+    # convergence
     "newton_converge": Form("searches", 128, 4, (Buffer(), 0x358637BD), (Ending.CONVERGENCE,), (Ending.CONVERGENCE,)),
-    # named: convergence (float bisection)
+    # convergence of a bisection
     "float_bisection": Form("searches", 128, 8, (Buffer(), 0x38D1B717), (Ending.CONVERGENCE,), (Ending.CONVERGENCE,)),
     # named rejection
     "lcg_reject": Form("searches", 128, 8, (Buffer(), 7), (Ending.CONVERGENCE,), (Ending.CONVERGENCE,)),
