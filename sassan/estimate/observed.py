@@ -48,12 +48,14 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     `expected` is that of `counted`.
 
     None where the machine has no rule for an instruction. Numbers among the arguments that are not known, and that decide a branch or an
-    address, are assumed.
+    address, are assumed; not where there are loops and none has an expectation: facts say more of such a launch than an assumed number.
     """
     block, grid = launch.block, launch.grid
     if block is None or grid is None:
         return None
     missing = numbers_needed(cfg, facts_of, launch)
+    if missing and cfg.loops and not expected:
+        return None
     launch = replace(with_numbers(launch, missing), contents=launch.found or launch.contents)
     chosen = sample(block, grid)
     try:

@@ -45,7 +45,7 @@ _WARPS = 1 << 18
 _BATCH = 1 << 12
 _LONGEST = 1 << 20
 """Blocks of code that a warp executes at most."""
-_WORK = 4_000_000
+_WORK = 6_000_000
 """Operations of warps that are executed at most, each with the cost of starting it: about ten seconds."""
 _START = 400
 """Warps whose operations take as long as to start one."""
@@ -95,7 +95,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
-    long: more than some seconds, or a part of one unless `is_long`.
+    long: more than some seconds, or half of them unless `is_long`.
     """
     if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses):
         return None
@@ -110,7 +110,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
         code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
-        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 6)
+        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 2)
         spots = _spots(launch.grid, warps)
         while some := list(islice(spots, max(1, _BATCH // warps) * warps)):
             run.batch(some)

@@ -1,11 +1,13 @@
 """Random programs of the simulation."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, Column, Numbers, Program, Sm, Stall
+from sassan.estimate.roles.phases import Act
 
 
 def program(rng: Random) -> Program:
@@ -17,7 +19,40 @@ def program(rng: Random) -> Program:
     weights = [rng.choice((1.0, 2.5, 0.25)) for _ in visits]
     below = [rng.choice((0, 1 << 30, 3 << 30, 1 << 32, 1 << 32)) for _ in visits]
     turns = [rng.randrange(3) for _ in visits]
-    return Program(rows, starts, _words(visits), np.array(weights), *map(_words, ([0, 1], below, turns)))
+    return Program(rows, starts, _words(visits), np.array(weights), *map(_words, ([0, 1], below, turns)), *_together(len(visits)))
+
+
+def _together(visits: int) -> tuple[Numbers, Numbers]:
+    """Return the one path of all warps, and no events."""
+    return np.array([[0, visits, 0, 0]], np.int64), np.zeros((0, 5), np.int64)
+
+
+def pipeline(rng: Random) -> tuple[Program, Sm]:
+    """Return a program in which a warp fills stages, and others empty them, by copies, products and barriers; and its SM."""
+    stages, turns, readers = rng.randint(1, 3), rng.randint(1, 6), rng.randint(1, 3)
+    rows = np.array([_row(rng) for _ in range(6)], np.int64)
+    rows[:, Column.BLOCKS] = 0
+    rows[:, Column.QUEUED] = [int(rng.random() < 0.3) for _ in range(6)]
+    rows[:, Column.GROUPS], rows[:, Column.LEFT] = [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, rng.randrange(3), 0]
+    starts, nodes, paths, events = [0, 2, 4, 6], list[int](), list[tuple[int, int, int, int]](), list[tuple[int, int, int, int, int]]()
+    for warp in range(1 + readers):
+        first, first_event = len(nodes), len(events)
+        for turn in range(turns):
+            full, empty = turn % stages, stages + turn % stages
+            visit = len(nodes)
+            if warp == 0:
+                nodes.append(0)
+                if turn >= stages:
+                    events.append((visit, 0, Act.WAIT, empty, turn // stages * readers))
+                events.append((visit, 1, rng.choice((Act.COPY, Act.COMMIT, Act.ARRIVE)), full, 1))
+            else:
+                nodes += [1, 2]
+                events += [(visit, 2, Act.WAIT, full, turn // stages + 1), (visit + 1, 5, Act.ARRIVE, empty, 1)]
+        paths.append((first, len(nodes), first_event, len(events)))
+    count = len(nodes)
+    once = np.ones(count), _words([0, 1]), _words([1 << 32] * count), _words([0] * count)
+    program = Program(rows, _words(starts), _words(nodes), *once, np.array(paths, np.int64), np.array(events, np.int64), 2 * stages)
+    return program, replace(sm(rng), block_warps=1 + readers, phase=rng.choice((0, 7)))
 
 
 def _words(numbers: list[int]) -> Numbers:

@@ -1,8 +1,14 @@
-"""What no path for all warps tells is a gap."""
+"""Warps of a block with paths of their own: each is simulated on its own, and a wait that nobody ends is named."""
+
+import numpy as np
+import pytest
 
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
+from sassan.estimate.roles.meetings import Meeting
+from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.traces import Met, Trace
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.products import find
@@ -40,11 +46,53 @@ def answer(text: str) -> EstimateResult:
     return estimated(analyze(scheduled(text), settings))
 
 
-def test_warps_of_a_block_that_run_other_loops_have_no_path_in_common():
-    (gap,) = answer(ROLES.replace("{limit}", "0x80")).gaps
-    assert (gap.code, gap.address) == ("warp-roles", 0x40)
-    assert "0x0080" in gap.message
+def test_warps_of_a_block_that_run_other_loops_are_simulated_each_on_its_own():
+    few, many = (answer(ROLES.replace("{limit}", limit)).estimate for limit in ("0x80", "0x2000"))
+    assert few is not None
+    assert many is not None
+    assert few.rows["total"].cycles["issue"] < many.rows["total"].cycles["issue"]
+    assert few.cycles < many.cycles
 
 
 def test_a_loop_that_ends_at_once_is_no_role():
     assert answer(ROLES.replace("{limit}", "0x2")).estimate is not None
+
+
+def trace(*met: tuple[Meeting, int, int | None]) -> Trace:
+    """Return the trace of a warp that meets others at barriers, once in each visit."""
+    several = tuple(Met(visit, 16 * visit, kind, barrier, 1, amount) for visit, (kind, barrier, amount) in enumerate(met))
+    return Trace(np.zeros(len(met), np.int64), several, ended=True)
+
+
+BEGIN = (1 << 20) - 1 << 1
+"""The word that sets up a barrier for one arrival."""
+STAGES = [(Meeting.BEGIN, stage, BEGIN) for stage in range(4)]
+
+
+def pipeline(turns: int, missing: int = -1, parity: int = 0) -> tuple[Trace, Trace]:
+    """Return a producer and a consumer of two stages, without the arrival of one turn, or with another phase bit."""
+    producer, consumer = list(STAGES), list[tuple[Meeting, int, int | None]]()
+    for turn in range(turns):
+        stage, phase = turn % 2, turn // 2 % 2
+        producer += [(Meeting.TEST, 2 + stage, (1 - phase) << 31), (Meeting.EXPECT, stage, 4096), (Meeting.COPY, stage, None)]
+        consumer.append((Meeting.TEST, stage, (phase ^ parity) << 31))
+        consumer += [(Meeting.ARRIVE, 2 + stage, 0)] if turn != missing else []
+    return trace(*producer), trace(*consumer)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 7])
+def test_every_wait_of_a_pipeline_is_matched(turns: int):
+    found = matched(pipeline(turns))
+    assert found.gaps == ()
+    assert found.visits == tuple(len(each.nodes) for each in pipeline(turns))
+    assert set(found.bytes.values()) == {4096}
+
+
+def test_a_missing_arrival_is_named_with_its_barrier():
+    (gap, *_) = matched(pipeline(7, missing=2)).gaps
+    assert gap.code == "unmatched-wait"
+    assert "0x2 of shared memory" in gap.message
+
+
+def test_a_wrong_phase_bit_is_named():
+    assert matched(pipeline(4, parity=1)).gaps

@@ -9,6 +9,7 @@ import pytest
 from budget import part
 from sassan.estimate import plain
 from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall, drawn
+from sassan.estimate.roles.phases import Act
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
 from unit.estimate import random_programs
@@ -21,11 +22,32 @@ def straight(*rows: dict[Column, int]) -> Program:
     usual = {Column.STALL: 1, Column.WRITES: -1, Column.READS: -1, Column.WRITTEN: 1, Column.INTERVAL: 1}
     numbers = [[{**usual, **row}.get(column, 0) for column in Column] for row in rows]
     once = (np.array([each]) for each in (0, 1 << 32, 0))
-    return Program(np.array(numbers, np.int64), np.array([0, len(rows)]), np.array([0]), np.array([1.0]), *once)
+    paths = np.array([[0, 1, 0, 0]]), np.zeros((0, 5), np.int64)
+    return Program(np.array(numbers, np.int64), np.array([0, len(rows)]), np.array([0]), np.array([1.0]), *once, *paths)
 
 
 def same(a: Run, b: Run) -> bool:
     return all(np.array_equal(left, right) for left, right in zip(astuple(a), astuple(b), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_compiled_simulation_of_warps_with_paths_of_their_own_is_the_plain_one(seed: int):
+    rng = Random(1000 + seed)
+    for _ in range(part(50)):
+        program, sm = random_programs.pipeline(rng)
+        assert same(simulate(program, sm), plain.simulate(program, sm)), (program, sm)
+
+
+def test_a_wait_takes_as_long_as_what_it_waits_for():
+    # One warp copies for 500 cycles; the other one waits for that, and for nothing else.
+    program = straight({Column.WRITTEN: 500}, {})
+    starts, nodes = np.array([0, 1, 2]), np.array([0, 1])
+    events = np.array([[0, 0, Act.COPY, 0, 1], [1, 1, Act.WAIT, 0, 1]])
+    paths = np.array([[0, 1, 0, 1], [1, 2, 1, 2]])
+    program = replace(program, starts=starts, nodes=nodes, weights=np.ones(2), below=np.full(2, 1 << 32), turns=np.zeros(2, np.int64))
+    program = replace(program, paths=paths, events=events, barriers=1)
+    run = simulate(program, Sm(schedulers=2, places=1, block_warps=2, blocks=1, dispatch=1, release=1, backlog=0, phase=16))
+    assert run.stalls[1, Stall.BARRIER] == 500 + 16 - 1
 
 
 @pytest.mark.parametrize("seed", range(40))

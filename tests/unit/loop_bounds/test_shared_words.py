@@ -203,6 +203,7 @@ def test_a_memory_that_notes_no_readers_is_noticed(monkeypatch: pytest.MonkeyPat
         return found
 
     monkeypatch.setattr(SharedMemory, "load", load)
+
     def run_all() -> None:
         for seed in range(60):
             test_a_certain_word_is_found_in_every_order_of_the_threads(seed)
