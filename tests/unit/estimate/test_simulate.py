@@ -40,8 +40,8 @@ def test_the_compiled_simulation_of_warps_with_paths_of_their_own_is_the_plain_o
 
 def test_a_wait_takes_as_long_as_what_it_waits_for():
     # One warp copies for 500 cycles; the other one waits for that, and for nothing else.
-    program = straight({Column.WRITTEN: 500}, {})
-    starts, nodes = np.array([0, 1, 2]), np.array([0, 1])
+    program = straight({Column.WRITTEN: 500}, {}, {})
+    starts, nodes = np.array([0, 1, 3]), np.array([0, 1])
     events = np.array([[0, 0, Act.COPY, 0, 1], [1, 1, Act.WAIT, 0, 1]])
     paths = np.array([[0, 1, 0, 1], [1, 2, 1, 2]])
     program = replace(program, starts=starts, nodes=nodes, weights=np.ones(2), below=np.full(2, 1 << 32), turns=np.zeros(2, np.int64))

@@ -70,13 +70,13 @@ FORMS = {
     # 8
     "pointer_end": Form("counters", 128, 4, (Buffer(), 1024), (7,), (0, 1)),
     # 100
-    "pointer_ne": Form("counters", 128, 4, (Buffer(), 100), (0, 5, 0), (0, 5, 0)),
+    "pointer_ne": Form("counters", 128, 4, (Buffer(), 100), (2, 5, 0), (0, 5, 0)),
     # 7 (1..10^6)
     "times_ten": Form("counters", 128, 4, (Buffer(), 1000000), (6,), (6,)),
     # 10
     "halve_signed": Form("counters", 128, 4, (Buffer(), 777), (9,), (9,)),
     # 16 outer, 64 inner
-    "tile_min": Form("counters", 128, 2, (Buffer(), 1000, 64), (15, 15), (15, 3, 0)),
+    "tile_min": Form("counters", 128, 2, (Buffer(), 1000, 64), (15, 15), (15, 3, 1073741821)),
     # 20,20,20
     "triangular_3": Form("counters", 128, 1, (Buffer(), 20), (19, 19, 0), (19, 19, 0)),
     # 64: the guard
@@ -94,21 +94,19 @@ FORMS = {
     # 28 (leader's length)
     "shuffle_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (None, None, 2), (None, 2)),
     # 28 with data
-    "redux_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (0, 0, 0), (0, 0)),
+    "redux_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (0, 0, 2), (0, 2)),
     # run with data / named
     "collatz_data": Form("recorded", 128, 8, (IOTA, Buffer()), (177,), (177,)),
     # with data / named mark
-    "strlen": Form("recorded", 128, 1, (Known([1] * 10 + [0] * 100), Buffer()), (10,), (Ending.MARK,)),
+    "strlen": Form("recorded", 128, 1, (Known([1] * 10 + [0] * 100), Buffer()), (10,), (10,)),
     # <= 9 or named
-    "hash_find": Form(
-        "recorded", 128, 8, (IOTA, Known([-1 if i % 9 == 8 else 7 * i for i in range(4096)]), Buffer(), 4095), (8,), (Ending.MARK,)
-    ),
+    "hash_find": Form("recorded", 128, 8, (IOTA, Known([-1 if i % 9 == 8 else 7 * i for i in range(4096)]), Buffer(), 4095), (8,), (8,)),
     # 16
     "string_match": Form("recorded", 128, 8, (Known([65] * 1024), Known([65] * 8), Buffer(), 4000, 16), (15,), (15,)),
     # 5 phases, i*10 inner, thread 0 rewrites between barriers
     "shared_phases": Form("shared_words", 128, 4, (Buffer(), 5), (4, 9), (4, 1)),
     # 100 via shared ring index
-    "shared_tail": Form("shared_words", 128, 4, (Buffer(), 100), (5, 0, 5, 0, 5, 0, 5, 0), (3, 5)),
+    "shared_tail": Form("shared_words", 128, 4, (Buffer(), 100), (5, 0, 5, 0, 5, 0, 5, 0), (3, None)),
     # scan in shared of lens, last element is the trip count: 288
     "prefix_in_shared": Form("shared_words", 128, 2, (Known([3, 1, 4, 1] * 32), Buffer()), (17, 0, 0), (17, 0)),
     # max of shared word from data
@@ -122,7 +120,7 @@ FORMS = {
     # 13
     "upper_bound_cub": Form("searches", 128, 8, (IOTA, Buffer(), 4096), (12,), (12,)),
     # 12
-    "merge_path": Form("searches", 128, 8, (IOTA, IOTA, Buffer(), 2048, 2048), (10,), (Ending.CHAIN,)),
+    "merge_path": Form("searches", 128, 8, (IOTA, IOTA, Buffer(), 2048, 2048), (10,), (10,)),
     # named search
     "hash_probe": Form("searches", 128, 8, (IOTA, Buffer(), 4095), (Ending.SWAP,), (Ending.SWAP,)),
     # named swap
