@@ -92,7 +92,7 @@ FORMS = {
     # 32 pages with data
     "paged": Form("recorded", 128, 4, (Known([100, 37, 512, 1]), IOTA, Buffer(), 16), (31, 0, 0), (31, 0)),
     # 28 (leader's length)
-    "shuffle_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (None, None, 2), (None, 2)),
+    "shuffle_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (0, 0, 2), (0, 2)),
     # 28 with data
     "redux_bound": Form("recorded", 128, 4, (Known([i % 29 for i in range(512)]), Buffer()), (0, 0, 2), (0, 2)),
     # run with data / named
@@ -104,11 +104,11 @@ FORMS = {
     # 16
     "string_match": Form("recorded", 128, 8, (Known([65] * 1024), Known([65] * 8), Buffer(), 4000, 16), (15,), (15,)),
     # 5 phases, i*10 inner, thread 0 rewrites between barriers
-    "shared_phases": Form("shared_words", 128, 4, (Buffer(), 5), (4, 9), (4, 1)),
+    "shared_phases": Form("shared_words", 128, 4, (Buffer(), 5), (4, 9), (4, None)),
     # 100 via shared ring index
     "shared_tail": Form("shared_words", 128, 4, (Buffer(), 100), (5, 0, 5, 0, 5, 0, 5, 0), (3, None)),
     # scan in shared of lens, last element is the trip count: 288
-    "prefix_in_shared": Form("shared_words", 128, 2, (Known([3, 1, 4, 1] * 32), Buffer()), (17, 0, 0), (17, 0)),
+    "prefix_in_shared": Form("shared_words", 128, 2, (Known([3, 1, 4, 1] * 32), Buffer()), (17, 0, 2), (None, 2)),
     # max of shared word from data
     "shared_count_data": Form("shared_words", 128, 4, (Known([i % 40 for i in range(512)]), Buffer()), (8, 2), (1, 2)),
     # 9 outer, up to 9 inner
