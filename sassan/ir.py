@@ -255,7 +255,7 @@ class CompilerFacts:
     constants: tuple[tuple[int, int], ...] = ()
     """(bank, size) of the function's own constant banks."""
     literals: bytes = field(default=b"", repr=False)
-    """Constant bank 2: numbers that the compiler keeps beside the code, and nobody writes; empty where relocations change them."""
+    """Constant bank 2: numbers that the compiler keeps beside the code, and that never change; empty where relocations change them."""
     cluster: int | None = None
     """The largest number of blocks of a cluster; 0: not given, None: no attribute about clusters."""
     block: BlockLimit | None = None

@@ -319,7 +319,7 @@ def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
 
 
 def _missing(result: AnalysisResult, seen: Observed | None, alone: Alone | None, *, is_recorded: bool) -> tuple[Gap, ...]:
-    """Return why the warps of a block have no expected path: nobody ends a wait, or nothing says how often a loop iterates."""
+    """Return why the warps of a block have no expected path: a wait has no end, or nothing says how often a loop iterates."""
     if alone is not None and alone.matched.gaps:
         return alone.matched.gaps
     if alone is None and (missing := block_barriers(result.cfg, result.isa.facts).gaps):

@@ -24,7 +24,7 @@ class TableDecoder:
 
     `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
     `stack`: threads find again what they stored in their own memory; else that is drawn as all memory is. `shared`: loads and stores of
-    shared memory are told apart, for machines that follow which words of it are certain.
+    shared memory are kept apart, for machines that follow which words of it are certain.
     """
 
     facts: Callable[[Instruction], Facts | None]

@@ -20,7 +20,7 @@ WAITING = -3
 """The next block of a run that waits at a barrier."""
 _WORDS = 1 << 22
 """Words of all blocks together that are followed."""
-_NOBODY = np.iinfo(np.int32).max
+_NO_THREAD = np.iinfo(np.int32).max
 _WRITERS = frozenset(
     (
         *("ST", "ATOM", "ATOMS", "STSM", "STAS", "REDAS", "RED", "REDG", "LDGSTS", "UBLKCP", "UBLKRED", "UTMALDG"),
@@ -58,7 +58,7 @@ class SharedMemory:
             return found, known
         thread = self._threads(rows, group, lane)
         own = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
-        free = self._writers[0, block, place] == _NOBODY
+        free = self._writers[0, block, place] == _NO_THREAD
         sure = (own & self._late_sure[block, place]) | (free & self._sure[block, place])
         sure &= ~np.isin(place, [address // 4 for address in self.racy])
         found[group, lane] = np.where(own, self._late[block, place], self._word[block, place])
@@ -75,12 +75,12 @@ class SharedMemory:
         self._grow(int(np.where(writing, address, 0).max()) // 4 + 1)
         group, lane, block, place = self._places(rows, writing, address)
         thread, words, known = self._threads(rows, group, lane), word[group, lane], sure[group, lane] & (address[group, lane] % 4 == 0)
-        others = (self._readers[0, block, place] != _NOBODY) & (
+        others = (self._readers[0, block, place] != _NO_THREAD) & (
             (self._readers[0, block, place] != thread) | (self._readers[1, block, place] != thread)
         )
         self.racy.update((place[others] * 4).tolist())
         alone = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
-        first = (self._writers[0, block, place] == _NOBODY) | alone
+        first = (self._writers[0, block, place] == _NO_THREAD) | alone
         self._late[block[first], place[first]] = words[first]
         self._late_sure[block[first], place[first]] = True
         wrong = ~known | (self._late[block, place] != words)
@@ -92,7 +92,7 @@ class SharedMemory:
         """Let any word of the blocks of runs be anything from the last barrier on: what was read since then was not certain."""
         blocks = np.unique(self._blocks[rows])
         for block in blocks[~self.lost[blocks]].tolist():
-            self.racy.update((np.flatnonzero(self._readers[0, block] != _NOBODY) * 4).tolist())
+            self.racy.update((np.flatnonzero(self._readers[0, block] != _NO_THREAD) * 4).tolist())
         self.lost[blocks] = True
 
     def wait(self, rows: Rows, following: Ints) -> Ints:
@@ -122,10 +122,10 @@ class SharedMemory:
 
     def _pass(self, block: int) -> None:
         """Begin another interval."""
-        wrote = self._writers[0, block] != _NOBODY
+        wrote = self._writers[0, block] != _NO_THREAD
         self._word[block] = np.where(wrote, self._late[block], self._word[block])
         self._sure[block] = np.where(wrote, self._late_sure[block], self._sure[block])
-        self._readers[:, block] = self._writers[:, block] = np.array([[_NOBODY], [-1]])
+        self._readers[:, block] = self._writers[:, block] = np.array([[_NO_THREAD], [-1]])
 
     def _places(self, rows: Rows, which: Truth, address: Words) -> tuple[Rows, Rows, Rows, Rows]:
         """Return run, lane, block and place of the words at addresses that were stored to."""
@@ -143,8 +143,8 @@ class SharedMemory:
         blocks = len(self.lost)
         self._word, self._late = (np.hstack([each, np.zeros((blocks, more), np.uint32)]) for each in (self._word, self._late))
         self._sure, self._late_sure = (np.hstack([each, np.zeros((blocks, more), np.bool_)]) for each in (self._sure, self._late_sure))
-        nobody = np.broadcast_to(np.array([[[_NOBODY]], [[-1]]], np.int32), (_BOTH, blocks, more))
-        self._readers, self._writers = (np.concatenate([each, nobody], axis=2) for each in (self._readers, self._writers))
+        none = np.broadcast_to(np.array([[[_NO_THREAD]], [[-1]]], np.int32), (_BOTH, blocks, more))
+        self._readers, self._writers = (np.concatenate([each, none], axis=2) for each in (self._readers, self._writers))
 
 
 def is_followed(code: Code) -> bool:

@@ -47,7 +47,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The events of each warp, up to its last visit that was reached, and the `visits` of it; `gaps`: waits that nobody ends.
+    """The events of each warp, up to its last visit that was reached, and the `visits` of it; `gaps`: waits without an end.
 
     `bytes` are those that one execution of a copy brings into shared memory on average, by its address.
     """
