@@ -140,7 +140,7 @@ def prepared(
     average = every / len(alone.traces) if alone is not None and every is not None else None
     counts = average.tolist() if average is not None else seen.counted.executions if seen is not None else None
     ran = nested(cfg, counts) if walked is None and counts is not None else None
-    sampled = Source.SAMPLED if (settings.launch.found or settings.launch.contents) is None else Source.SAMPLED_DATA
+    sampled = Source.SAMPLED if (settings.launch.initial or settings.launch.contents) is None else Source.SAMPLED_DATA
     source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
     differ = seen is not None and alone is None and source is sampled and _differ(cfg, seen.counted)
     block = nested(cfg, seen.counted.longest) if differ and seen is not None else None

@@ -117,7 +117,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             host=_host(launch.arguments),
             recorded=True,
             contents=launch.contents,
-            found=launch.found,
+            initial=launch.initial,
         ),
         resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
         warps=None,

@@ -40,12 +40,12 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
         place = kernel_of(functions, launch)
         ranges = None if isinstance(place, Gap) else _stored(functions, place, launch, stores)
         contents = memory.contents(ranges) if ranges is not None else None
-        found = contents if ranges == [] else memory.contents()
+        initial = contents if ranges == [] else memory.contents()
         known = met.setdefault(launch.kernel, set())
         if contents is not None and len(known | {contents.digest}) > _MOST_CONTENTS:
             contents = None
         known.update(() if contents is None else (contents.digest,))
-        rows.append(replace(launch, contents=contents, found=found))
+        rows.append(replace(launch, contents=contents, initial=initial))
         if ranges is None:
             memory.clear()
         for first, end in ranges or ():

@@ -56,7 +56,7 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     missing = numbers_needed(cfg, facts_of, launch)
     if missing and cfg.loops and not expected:
         return None
-    launch = replace(with_numbers(launch, missing), contents=launch.found or launch.contents)
+    launch = replace(with_numbers(launch, missing), contents=launch.initial or launch.contents)
     chosen = sample(block, grid)
     try:
         watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))

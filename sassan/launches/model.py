@@ -61,7 +61,7 @@ class ProgramLaunch:
     `arguments` is None if the kernel's parameters are unknown; `given` are integer parameters that somebody wrote down instead. `code`
     (`sha256:…` of the image that contains the kernel) is None likewise. `writes` are those of the host since the launch before, in order:
     before the first of the `count` launches, or before each. `contents` of memory are known, and the launch does not change them; it
-    `found` others, too, which it may change.
+    `initial` others, too, which it may change.
     """
 
     kernel: str
@@ -77,7 +77,7 @@ class ProgramLaunch:
     given: tuple[Setting, ...] = ()
     writes: tuple[MemoryWrite, ...] = ()
     contents: Contents | None = None
-    found: Contents | None = field(default=None, compare=False)
+    initial: Contents | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Launch:
     """Whether it is one of several launches that a file lists."""
     contents: Contents | None = None
     """Bytes of global memory that are known, and that the launch itself does not change."""
-    found: Contents | None = field(default=None, compare=False)
+    initial: Contents | None = field(default=None, compare=False)
     """Those, and bytes that are known when it begins: for expectations alone."""
 
     def __post_init__(self) -> None:

@@ -236,8 +236,8 @@ class Certainty:
         reading = at.executing & self._certain_base(operation, how, at.rows) & (self._until[at.rows] == _FREE)
         address, sure, words = place_of(how, inputs, at.executing), reading, list[Words]()
         for place in range(len(operation.writes)):
-            found, known = self.shared.load(at.rows, reading, address + np.uint32(4 * place))
-            words.append(found)
+            seen, known = self.shared.load(at.rows, reading, address + np.uint32(4 * place))
+            words.append(seen)
             sure = sure & known
         return tuple(words), sure
 

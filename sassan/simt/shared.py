@@ -52,20 +52,20 @@ class SharedMemory:
 
     def load(self, rows: Rows, reading: Truth, address: Words) -> tuple[Words, Truth]:
         """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading`: lanes with certain addresses."""
-        found, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
+        words, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
         group, lane, block, place = self._places(rows, reading & ~self.lost[self._blocks[rows], None], address)
         if not len(group):
-            return found, known
+            return words, known
         thread = self._threads(rows, group, lane)
-        own = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
+        is_own = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
         free = self._writers[0, block, place] == _NO_THREAD
-        sure = (own & self._late_sure[block, place]) | (free & self._sure[block, place])
+        sure = (is_own & self._late_sure[block, place]) | (free & self._sure[block, place])
         sure &= ~np.isin(place, [address // 4 for address in self.racy])
-        found[group, lane] = np.where(own, self._late[block, place], self._word[block, place])
+        words[group, lane] = np.where(is_own, self._late[block, place], self._word[block, place])
         known[group, lane] = sure
         np.minimum.at(self._readers[0], (block[sure], place[sure]), thread[sure])
         np.maximum.at(self._readers[1], (block[sure], place[sure]), thread[sure])
-        return found, known
+        return words, known
 
     def store(self, rows: Rows, writing: Truth, address: Words, word: Words, sure: Truth) -> None:
         """Store words that are certain where `sure`, in the lanes that are or may be `writing` at addresses that are certain."""
@@ -157,8 +157,8 @@ def is_followed(code: Code) -> bool:
 
 def barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
     """Return the addresses of the barriers that all threads of a block wait at; none where some may be passed by a part of them."""
-    found = [instruction for instruction in instructions if instruction.opcode.partition(".")[0] == "BAR"]
-    first = [each for each in found if not _is_other(each)]
+    several = [instruction for instruction in instructions if instruction.opcode.partition(".")[0] == "BAR"]
+    first = [each for each in several if not _is_other(each)]
     return frozenset() if not all(map(_is_whole, first)) else frozenset(each.address for each in first)
 
 

@@ -269,7 +269,7 @@ def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunc
     ]
     if not same:
         return None
-    return replace(same[0], contents=common(other.contents for other in same), found=common(other.found for other in same))
+    return replace(same[0], contents=common(other.contents for other in same), initial=common(other.initial for other in same))
 
 
 def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:

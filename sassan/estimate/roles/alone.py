@@ -116,9 +116,9 @@ def _to_exit(
     if back_edges is None or not len(heads):
         return inside if back_edges == 0 else None
     if len(heads) > 1:
-        one = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
+        iteration = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
     elif inside is not None:
-        one = np.bincount(nodes[heads[0] : inside[0]], minlength=len(cfg.nodes)) + inside[1]
+        iteration = np.bincount(nodes[heads[0] : inside[0]], minlength=len(cfg.nodes)) + inside[1]
     else:
         return None
-    return int(heads[0]), one * (back_edges + 1)
+    return int(heads[0]), iteration * (back_edges + 1)

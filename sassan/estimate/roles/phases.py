@@ -106,7 +106,7 @@ def _events(  # noqa: C901, PLR0912 - one kind each
 ) -> Iterator[Event]:
     """Yield the events of one warp; barriers get `numbers` as they come."""
     last = defaultdict[_Key, int](lambda: -1)
-    turns, own = Counter[_Key](), Counter[_Key]()
+    turns, arrived = Counter[_Key](), Counter[_Key]()
     for met in trace.met:
         key = _key(met)
         number = numbers.setdefault(key, len(numbers))
@@ -116,13 +116,13 @@ def _events(  # noqa: C901, PLR0912 - one kind each
                 if met.amount in _PARITIES:
                     parity = int(met.amount == _PARITY)
                     last[key] += last[key] % 2 != parity
-                elif own[key]:
+                elif arrived[key]:
                     # The state that an arrival returned: the phase is that of the arrival, the one behind the last that was waited for.
-                    last[key], own[key] = last[key] + 1, 0
+                    last[key], arrived[key] = last[key] + 1, 0
                 if key in needs and last[key] >= 0:
                     yield Event(*place, Act.WAIT, number, (last[key] + 1) * needs[key])
             case Meeting.ARRIVE | Meeting.EXPECT | Meeting.COPIED:
-                own[key] += 1
+                arrived[key] += 1
                 yield Event(*place, Act.COPY if met.kind is Meeting.COPIED else Act.ARRIVE, number, _arrivals(met))
             case Meeting.COMMIT:
                 yield Event(*place, Act.COMMIT, number, 1)

@@ -50,6 +50,6 @@ def test_a_launch_finds_what_it_overwrites_and_the_next_one_does_not():
     launch = ProgramLaunch(function.name, (1, 1, 1), BLOCK, arguments=(pointer,))
     recording = Launches((replace(launch, writes=(write,)), launch), data={"sha256:a": b"abcd"})
     first, second = with_contents([("", function)], recording).launches
-    assert first.found is not None
-    assert first.found.parts == (KnownBytes(0x1000, b"abcd"),)
-    assert (first.contents, second.contents, second.found) == (None, None, None)
+    assert first.initial is not None
+    assert first.initial.parts == (KnownBytes(0x1000, b"abcd"),)
+    assert (first.contents, second.contents, second.initial) == (None, None, None)
