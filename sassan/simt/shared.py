@@ -170,5 +170,6 @@ def _is_other(barrier: Instruction) -> bool:
 
 def _is_whole(barrier: Instruction) -> bool:
     modifiers = set(barrier.opcode.split(".")[1:])
-    number, *counts = [operand for operand in barrier.operands if getattr(operand, "file", "") != "P"] or [None]
-    return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and not counts and isinstance(number, Immediate)
+    operands = [operand for operand in barrier.operands if getattr(operand, "file", "") != "P"]
+    plain = len(operands) == 1 and isinstance(operands[0], Immediate)
+    return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and plain
