@@ -348,7 +348,8 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
     if len(rows) == len(warp.lanes) > 1:
         return _scattered(access, reference, len(rows))
     pattern, stride = _pattern(warp.addresses, size) if len(rows) <= 1 else (Pattern.ROWS, None)
-    collisions = sum(max(map(row.count, row)) for row in rows) if reference.atomic else None
+    # Operations on parts of a word are at one place, wherever the word begins.
+    collisions = sum(max(map(row.count, row)) if reference.bytes >= WORD else len(row) for row in rows) if reference.atomic else None
     access = replace(access, pattern=pattern, stride=stride, collisions=collisions, lanes=len(warp.lanes))
     match access.space:
         case Space.SHARED:

@@ -35,7 +35,8 @@ def transactions(reference: Reference, addresses: Longs, executing: Truth, known
         for place, size in ((1, SECTOR), (2, LINE), (3, HALF)):
             out[:, place] = _different(ends // np.uint64(size), both) + anywhere
     if reference.atomic:
-        out[:, 5] = _together(addresses, sure) + anywhere
+        # Operations on parts of one word are at one place.
+        out[:, 5] = _together(addresses // np.uint64(max(WORD, reference.bytes)), sure) + anywhere
     return out
 
 
@@ -46,11 +47,11 @@ def _sorted(keys: Longs, where: Truth) -> Longs:
 def _first(keys: Longs) -> Truth:
     """Return which of sorted keys are the first of their kind."""
     before = np.concatenate([np.full((len(keys), 1), _NOWHERE), keys[:, :-1]], axis=1)
-    return (keys != before) & (keys != _NOWHERE)
+    return np.asarray((keys != before) & (keys != _NOWHERE))
 
 
 def _different(keys: Longs, where: Truth) -> Counts:
-    return _first(_sorted(keys, where)).sum(axis=1)
+    return np.asarray(_first(_sorted(keys, where)).sum(axis=1), np.int64)
 
 
 def _together(keys: Longs, where: Truth) -> Counts:
@@ -64,7 +65,7 @@ def _fullest(kinds: npt.NDArray[np.int64], where: Truth, number: int) -> Counts:
     """Return how often the most frequent of the kinds 0 to `number` - 1 occurs in each row."""
     rows = np.broadcast_to(np.arange(len(kinds))[:, None], kinds.shape)[where]
     counts = np.bincount(rows * number + kinds[where], minlength=len(kinds) * number)
-    return counts.reshape(len(kinds), number).max(axis=1, initial=0)
+    return np.asarray(counts.reshape(len(kinds), number).max(axis=1, initial=0), np.int64)
 
 
 def _passes(reference: Reference, addresses: Longs, where: Truth) -> Counts:

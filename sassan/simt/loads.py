@@ -48,9 +48,11 @@ def load(work: Work, contents: Contents) -> Truth:
 
 
 def descriptors(instruction: Instruction) -> frozenset[int]:
-    """Return the registers that only say how caches treat an access (`desc[UR4]`): they are no part of its address."""
+    """Return the registers that only say how caches treat an access (`desc[UR4]`), and are no part of its address."""
     if instruction.opcode.partition(".")[0] not in LOADS:
         return frozenset()
     places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
     names = [number(register.file, register.index) for place in places for register in place.descriptor]
-    return frozenset(name + half for name in names if name is not None for half in range(2))
+    said = {number(register.file, register.index) for place in places for register in place.base}
+    address = {name + half for name in said if name is not None for half in range(2)}
+    return frozenset(name + half for name in names if name is not None for half in range(2)) - address

@@ -11,6 +11,8 @@ _SHARED_LOAD, _SHARED_STORE = "LDS", "STS"
 _SCALES = {"": 1, "X4": 4, "X8": 8, "X16": 16}
 _WORDS = {"64": 2, "128": 4}
 _PARTS = frozenset({"U8", "S8", "U16", "S16"})
+_FORMS = frozenset({"32", "U", *_WORDS, *_PARTS})
+"""Modifiers of loads and stores of shared memory whose words are known."""
 
 
 def local_operation(instruction: Instruction, condition: Condition, writes: tuple[int, ...]) -> Operation | None:
@@ -43,7 +45,7 @@ def shared_operation(instruction: Instruction, condition: Condition, writes: tup
     if base not in {_SHARED_LOAD, _SHARED_STORE}:
         return None
     place = instruction.operands[1 if base == _SHARED_LOAD else 0]
-    if not isinstance(place, Memory) or place.descriptor or place.prefix or place.modifiers:
+    if not isinstance(place, Memory) or place.descriptor or place.prefix or place.modifiers or set(modifiers) - _FORMS:
         return None
     scales, address = [], []
     for register in place.base:

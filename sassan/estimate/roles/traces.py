@@ -181,7 +181,7 @@ class _Notes:
         if number < 0:
             truth = isinstance(operand, Register) and operand.file in {"P", "UP"}
             return np.full((len(rows), LANES), int(truth), np.uint32)
-        return session.warps.registers[session.slots[number], rows]
+        return np.asarray(session.warps.registers[session.slots[number], rows])
 
     def traces(self, ended: npt.NDArray[np.bool_]) -> tuple[Trace, ...]:
         """Return what was noted of each warp."""

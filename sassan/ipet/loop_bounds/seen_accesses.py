@@ -147,4 +147,4 @@ class AccessCounter:
 
 
 def _held(session: Session, register: int, rows: Rows) -> Longs:
-    return session.warps.registers[session.slots[register], rows].astype(np.uint64)
+    return np.asarray(session.warps.registers[session.slots[register], rows], np.uint64)

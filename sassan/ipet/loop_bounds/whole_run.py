@@ -162,7 +162,7 @@ class _Run:
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
         ranked = [register for operation in _operations(code) if _reads_rank(operation) for register in operation.writes]
-        self._rank_is_a_name = not _decides(code, ranked)
+        self._rank_is_a_name = not _decides(code, ranked, own_window=True)
         self._stack = _stack_place(code, frozenset().union(*read(accesses.accesses).values()))
         self._wanted = wanted
         self._work, self._most_work = 0, most
@@ -235,10 +235,11 @@ def _operations(code: Code) -> list[Operation]:
     return [operation for block in code.blocks for operation in block.operations]
 
 
-def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int] = frozenset()) -> bool:
+def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int] = frozenset(), *, own_window: bool = False) -> bool:
     """Say whether what stands in some registers may decide where control goes, or one of some `addresses`, or be stored.
 
-    As an address of local or of shared memory it does not: threads find what they stored by its distance.
+    As an address of local memory it does not: threads find what they stored by its distance. Nor as one of shared memory where it only
+    says that the window is the block's (`own_window`).
     """
     derived, changed = {each for each in starts if each is not None}, True
     while changed:
@@ -247,6 +248,8 @@ def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int]
             local = operation.exact if isinstance(operation.exact, Local) else None
             read = operation.reads[local.base :] if local is not None else (*operation.reads, *operation.gathered)
             if local is not None and local.store and derived.intersection(read):
+                return True
+            if local is not None and local.shared and not own_window and derived.intersection(operation.reads[: local.base]):
                 return True
             if local is None and derived.intersection(read) and not derived.issuperset(operation.writes):
                 derived.update(operation.writes)
