@@ -22,13 +22,13 @@ _OLDEST, _ROUND_ROBIN = (list(Policy).index(each) for each in (Policy.OLDEST, Po
 _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED, _AWAITS = 0, 1, 2, 3
 _QUEUED, _GROUPS, _LEFT = int(Column.QUEUED), int(Column.GROUPS), int(Column.LEFT)
-_ARRIVE, _COPY, _COMMIT, _WAIT_FOR = int(Act.ARRIVE), int(Act.COPY), int(Act.COMMIT), int(Act.WAIT)
+_COPY, _COMMIT, _WAIT_FOR = int(Act.COPY), int(Act.COMMIT), int(Act.WAIT)
 _VISIT, _ROW, _ACT, _AT, _COUNT = range(5)
 """Columns of events."""
 _FIRST, _BEHIND, _EVENTS, _NO_EVENT = range(4)
 """Columns of paths."""
 GROUPS = 8
-"""Groups of products whose ends are known: no code leaves more of them on their way."""
+"""Groups of products whose ends are known: wgmma.wait_group leaves at most 7 on their way (PTX ISA 8.8)."""
 _BEGUN, _ACTIVE, _NOW, FINISH, WIDTH = range(5)
 """Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
 _CLOCK, _RESIDENT, _TAIL = range(3)
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
 class Warps(NamedTuple):
     """Per warp: its state, visit, row, when it may issue, when it last did, when its accesses end, its age; when barriers are clear.
 
-    `event`: its next one. `floor`: until when events keep it; `awaited` and `needed`: the barrier that it waits at, and for how many.
+    `event`: its next one. `earliest`: until when events keep it; `needed`: the event that it waits at.
     `grouped`: its groups of products; `engine`: the end of what engines have of it; `groups`: the ends of the last groups.
     """
 
@@ -83,7 +83,7 @@ class Warps(NamedTuple):
     why: Numbers
     doubt: Numbers
     event: Numbers
-    floor: Numbers
+    earliest: Numbers
     needed: Numbers
     grouped: Numbers
     engine: Numbers
@@ -250,7 +250,7 @@ def _issue(sim: Simulation, w: int, now: int) -> None:
         sim.warps.grouped[w] += 1
     if 0 < sim.code.rows[row, _LEFT] <= sim.warps.grouped[w]:
         last = sim.warps.grouped[w] - sim.code.rows[row, _LEFT]
-        sim.warps.floor[w] = max(sim.warps.floor[w], sim.warps.groups[w, last % GROUPS])
+        sim.warps.earliest[w] = max(sim.warps.earliest[w], sim.warps.groups[w, last % GROUPS])
     waits = _meet(sim, w, row, now, end)
     _step(sim, w, now, waits)
 
@@ -270,7 +270,7 @@ def _meet(sim: Simulation, w: int, row: int, now: int, end: int) -> bool:
             if sim.state.counts[place, at] < event[_COUNT]:
                 sim.warps.needed[w] = sim.warps.event[w] - 1
                 return True
-            sim.warps.floor[w] = max(sim.warps.floor[w], sim.state.open_from[place, at] + sim.shape.phase)
+            sim.warps.earliest[w] = max(sim.warps.earliest[w], sim.state.open_from[place, at] + sim.shape.phase)
             continue
         comes = now + 1
         if event[_ACT] == _COPY:
@@ -323,10 +323,10 @@ def _step(sim: Simulation, w: int, now: int, waits: bool) -> None:
     elif waits:
         sim.warps.state[w], sim.warps.ready[w] = _AWAITS, after
     else:
-        floor = sim.warps.floor[w]
-        if floor > after:
-            sim.state.stalls[row, _BARRIER] += (floor - after) * weight
-        _arm(sim, w, max(after, floor))
+        earliest = sim.warps.earliest[w]
+        if earliest > after:
+            sim.state.stalls[row, _BARRIER] += (earliest - after) * weight
+        _arm(sim, w, max(after, earliest))
 
 
 @uncounted_inner
@@ -369,7 +369,7 @@ def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
         path = sim.code.paths[(w - place * size) % len(sim.code.paths)]
         sim.warps.state[w], sim.warps.visit[w], sim.warps.ends[w] = _RUNS, path[_FIRST], 0
         sim.warps.at[w] = sim.code.starts[sim.code.nodes[path[_FIRST]]]
-        sim.warps.event[w], sim.warps.floor[w], sim.warps.grouped[w], sim.warps.engine[w] = path[_EVENTS], 0, 0, 0
+        sim.warps.event[w], sim.warps.earliest[w], sim.warps.grouped[w], sim.warps.engine[w] = path[_EVENTS], 0, 0, 0
         sim.warps.age[w], sim.warps.ready[w] = begun * size + w - place * size, start
         for barrier in range(BARRIERS):
             sim.warps.clear[w, barrier] = 0

@@ -165,6 +165,8 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
     cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
+    # How long engines take until what they do is seen is assumed, and so are the waits for them.
+    doubtful = run.assumed + (run.stalls[:, Stall.BARRIER] if kernel.alone is not None else 0.0)
     uncounted = run.stalls.sum(axis=1) * np.repeat([node in kernel.assumed for node in range(len(sizes))], sizes)
     balance = grid.blocks / (gpu.sms * on_sm.blocks)
     shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
@@ -181,7 +183,7 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
             "longest": work.row(visits(kernel.longest, sizes, _VISITED)),
         },
         stalls=_stalls(kernel.cfg, run),
-        assumed=1 - part + part * float(np.maximum(run.assumed, uncounted).sum() / run.stalls.sum()),
+        assumed=1 - part + part * float(np.maximum(doubtful, uncounted).sum() / run.stalls.sum()),
         source=kernel.source,
         assumptions=(*memory.assumptions(share), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_assumptions(kernel)),
         timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),

@@ -38,9 +38,9 @@ class _Warp:
     clear: list[tuple[int, int, int]] = field(default_factory=lambda: [(0, 0, 0)] * BARRIERS)
     """Of each barrier: when it is clear, the stall of who waits for it, and whether that time is assumed."""
     event: int = 0
-    floor: int = 0
+    earliest: int = 0
     """Until when events keep it."""
-    awaited: tuple[int, int, int] | None = None
+    wait: tuple[int, int, int] | None = None
     """The row of the event that it waits at, its barrier, and for how many arrivals."""
     engine: int = 0
     groups: list[int] = field(default_factory=list[int])
@@ -104,7 +104,7 @@ class _Simulation:
         for index, warp in enumerate(self.of(place)):
             warp.visit, _, warp.event, _ = self.path(warp)
             warp.runs, warp.waits, warp.ends, warp.ready = True, False, 0, start
-            warp.floor, warp.awaited, warp.engine, warp.groups = 0, None, 0, []
+            warp.earliest, warp.wait, warp.engine, warp.groups = 0, None, 0, []
             warp.row, warp.age = int(self.program.starts[self.program.nodes[warp.visit]]), self.begun * self.sm.block_warps + index
             warp.clear = [(0, 0, 0)] * BARRIERS
         self.begun += 1
@@ -136,7 +136,7 @@ class _Simulation:
 
     def choose(self, scheduler: int, cycle: int) -> _Warp | None:
         """Return the warp that a scheduler takes."""
-        able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits and not warp.awaited]
+        able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits and not warp.wait]
         able = [warp for warp in able if max(self.held(warp)) <= cycle]
         last = self.last[scheduler]
         if self.sm.policy is Policy.ROUND_ROBIN:
@@ -174,7 +174,7 @@ class _Simulation:
         if row[Column.GROUPS]:
             warp.groups.append(end)
         if 0 < row[Column.LEFT] <= len(warp.groups):
-            warp.floor = max(warp.floor, warp.groups[-row[Column.LEFT]])
+            warp.earliest = max(warp.earliest, warp.groups[-row[Column.LEFT]])
         self.meet(warp, at, cycle, end)
         self.step(warp, row, cycle, weight)
 
@@ -188,9 +188,9 @@ class _Simulation:
             warp.event += 1
             if act == Act.WAIT:
                 if counts.get(barrier, 0) < count:
-                    warp.awaited = row, barrier, count
+                    warp.wait = row, barrier, count
                     return
-                warp.floor = max(warp.floor, open_from[barrier] + self.sm.phase)
+                warp.earliest = max(warp.earliest, open_from[barrier] + self.sm.phase)
                 continue
             comes = {Act.COPY: max(end, warp.ends), Act.COMMIT: max(cycle + 1, warp.engine)}.get(Act(act), cycle + 1)
             counts[barrier] = counts.get(barrier, 0) + count
@@ -200,13 +200,13 @@ class _Simulation:
     def awake(self, place: int) -> None:
         """Let the warps of a block go on for which enough others have arrived."""
         for warp in self.of(place):
-            if warp.awaited is None or not warp.runs:
+            if warp.wait is None or not warp.runs:
                 continue
-            row, barrier, count = warp.awaited
+            row, barrier, count = warp.wait
             if self.counts[place].get(barrier, 0) >= count:
                 go = max(warp.ready, self.open_from[place][barrier] + self.sm.phase)
                 self.stalls[row, Stall.BARRIER] += (go - warp.ready) * self.weight(warp)
-                warp.awaited = None
+                warp.wait = None
                 self.arm(warp, go)
 
     def access(self, row: list[int], cycle: int) -> tuple[int, int]:
@@ -239,11 +239,11 @@ class _Simulation:
         if row[Column.BLOCKS]:
             warp.waits = True
             self.open(warp.place, row, cycle)
-        elif warp.awaited is not None:
+        elif warp.wait is not None:
             warp.ready = after
         else:
-            self.stalls[at, Stall.BARRIER] += max(0, warp.floor - after) * weight
-            self.arm(warp, max(after, warp.floor))
+            self.stalls[at, Stall.BARRIER] += max(0, warp.earliest - after) * weight
+            self.arm(warp, max(after, warp.earliest))
 
     def next(self, warp: _Warp) -> int:
         """Return the next visit that a warp makes."""

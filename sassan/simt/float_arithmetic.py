@@ -130,7 +130,7 @@ def _selected(work: Work) -> None:
 def _compared(work: Work, left: Operand, right: Operand, also: Operand) -> tuple[Truth, Truth]:
     """Return a comparison combined with another truth, and its opposite combined with it."""
     _, name, *rest = work.instruction.opcode.split(".")
-    combine = _COMBINED[next(each for each in rest if each in _COMBINED)]
+    combine = _COMBINED[next((each for each in rest if each in _COMBINED), "")]
     a, b = (number_of(work, each, double=is_double(work)) for each in (left, right))
     unordered = np.isnan(a) | np.isnan(b)
     match name:

@@ -102,7 +102,7 @@ def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand])
 
 
 def _how(work: Work) -> Callable[[Truth, Truth], Truth]:
-    return _COMBINE[next(name for name in work.instruction.opcode.split(".")[2:] if name in _COMBINE)]
+    return _COMBINE[next((name for name in work.instruction.opcode.split(".")[2:] if name in _COMBINE), "")]
 
 
 def _set_truth(work: Work) -> None:

@@ -48,6 +48,11 @@ def _compared(relation: str, a: int, b: int, is_signed: bool) -> int:
     return int(RELATIONS[relation](signed(a), signed(b)) if is_signed else RELATIONS[relation](a, b))
 
 
+def _extended(relation: str, a: int, b: int, low: int, is_signed: bool) -> int:
+    """Return how pairs compare with these high words, whose low words compare so: of unequal high words these alone decide."""
+    return low if a == b else _compared(relation, a, b, is_signed)
+
+
 REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "add": ("ww", lambda a, b: a + b),
     "subtract": ("ww", lambda a, b: a - b),
@@ -65,6 +70,7 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "popc": ("w", int.bit_count),
     "equal": ("ww", lambda a, b: int(a == b)),
     "compare": ("rwws", _compared),
+    "extended": ("rwwts", _extended),
     "conjunction": ("tt", lambda a, b: a & b),
     "disjunction": ("tt", lambda a, b: a | b),
     "difference": ("tt", lambda a, b: a ^ b),
