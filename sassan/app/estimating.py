@@ -307,7 +307,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
 
 
 def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
-    """Return the warps of a block, each with its path, where they wait for each other at barriers that are not of all, or for engines.
+    """Return the warps of a block, each with its path, where they wait for some others, or for engines.
 
     None where they do not, and where the launch or the machine does not say their paths.
     """
@@ -316,7 +316,7 @@ def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
     if seen is None or not (meet or seen.counted.roles):
         return None
     traces = traced(cfg, result.isa.facts, result.settings.launch)
-    return Alone.of(cfg, traces, matched(traces), result.bounds.of_loop) if traces is not None else None
+    return Alone.of(cfg, traces, matched(traces), result.bounds.of_loop, _executions(result)) if traces is not None else None
 
 
 def _missing(result: AnalysisResult, seen: Observed | None, alone: Alone | None, *, is_recorded: bool) -> tuple[Gap, ...]:
@@ -361,9 +361,7 @@ def _uncounted(result: AnalysisResult, seen: Observed | None, alone: Alone | Non
         message = f"warps that were run did not come to the end of this loop{_REMEDY}"
         return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted(seen.counted.cut & bounded))
     missing = numbers_missing(cfg.function, result.settings.launch)
-    executions = [0] * len(cfg.nodes)
-    for edge, count in zip(cfg.edges, result.wcet.counts, strict=True):
-        executions[edge.src] += count
+    executions = _executions(result)
     loops = [loop for loop in sorted(bounded) if not missing and executions[cfg.loops[loop].head] and bounds.of_loop[loop]]
     if loops:
         message = f"the SIMT machine has no rule for this kernel, so how often this loop iterates was not counted{_REMEDY}"
@@ -371,12 +369,18 @@ def _uncounted(result: AnalysisResult, seen: Observed | None, alone: Alone | Non
     return ()
 
 
+def _executions(result: AnalysisResult) -> list[int]:
+    """Return how often the longest path visits each node."""
+    executions = [0] * len(result.cfg.nodes)
+    for edge, count in zip(result.cfg.edges, result.wcet.counts, strict=True):
+        executions[edge.src] += count
+    return executions
+
+
 def _together(result: AnalysisResult, longest: Weighted) -> Weighted:
     """Return the longest path without the executions of code by every lane alone: lanes are expected to come there together."""
     cfg = result.cfg
-    executions = [0] * len(cfg.nodes)
-    for edge, count in zip(cfg.edges, result.wcet.counts, strict=True):
-        executions[edge.src] += count
+    executions = _executions(result)
     around = [_around(cfg, node, executions) for node in range(len(cfg.nodes))]
     if not any(count > _SIDES * most for count, most in zip(executions, around, strict=True)):
         return longest

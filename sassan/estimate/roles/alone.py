@@ -28,11 +28,16 @@ class Alone:
     loops: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, cfg: WarpCfg, traces: tuple[Trace, ...], matched: Matched, back_edges: Sequence[int | None]) -> Self:
-        """Return the warps of a block of a graph; `back_edges` per entry are bounds of its loops."""
+    def of(
+        cls, cfg: WarpCfg, traces: tuple[Trace, ...], matched: Matched, back_edges: Sequence[int | None], longest: Sequence[float]
+    ) -> Self:
+        """Return the warps of a block of a graph; `back_edges` per entry are bounds of its loops, `longest` visits on the longest path."""
         firsts = accumulate((len(node.code) for node in cfg.nodes), initial=0)
         rows = ({each.address: first + at for at, each in enumerate(node.code)} for node, first in zip(cfg.nodes, firsts, strict=False))
-        whole = [_whole(cfg, trace.nodes[:visits], back_edges) for trace, visits in zip(traces, matched.visits, strict=True)]
+        whole = [
+            _whole(cfg, trace.nodes[:visits], back_edges, np.asarray(longest, np.float64))
+            for trace, visits in zip(traces, matched.visits, strict=True)
+        ]
         known = [some for some in whole if some is not None]
         every = sum((counts for counts, _ in known), np.zeros(len(cfg.nodes))) if len(known) == len(whole) else None
         loops = sorted({cfg.nodes[cfg.loops[loop].head].start for _, loop in known if loop is not None})
@@ -84,7 +89,7 @@ class Alone:
         )
 
 
-def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None]) -> tuple[Figures, int | None] | None:
+def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None], longest: Figures) -> tuple[Figures, int | None] | None:
     """Return the visits of each node by a warp to its end, and the loop whose further iterations are like those that were run.
 
     None where the visits end in a loop of which no iteration is whole, or that has no bound.
@@ -96,19 +101,20 @@ def _whole(cfg: WarpCfg, nodes: Numbers, back_edges: Sequence[int | None]) -> tu
     around = [index for index, each in enumerate(cfg.loops) if int(nodes[-1]) in each.nodes]
     inside: tuple[int, Figures] | None = None
     for loop in sorted(around, key=lambda index: len(cfg.loops[index].nodes)):
-        inside = _to_exit(cfg, nodes, loop, back_edges[loop], inside)
+        inside = _to_exit(cfg, nodes, loop, back_edges[loop], inside, longest)
     if inside is None:
         return None
     first, rest = inside
     return np.bincount(nodes[:first], minlength=len(cfg.nodes)) + rest, max(around, key=lambda index: len(cfg.loops[index].nodes))
 
 
-def _to_exit(
-    cfg: WarpCfg, nodes: Numbers, loop: int, back_edges: int | None, inside: tuple[int, Figures] | None
+def _to_exit(  # noqa: PLR0913, PLR0917 - a loop, what is known of it, and of one inside
+    cfg: WarpCfg, nodes: Numbers, loop: int, back_edges: int | None, inside: tuple[int, Figures] | None, longest: Figures
 ) -> tuple[int, Figures] | None:
     """Return where visits enter a loop that they do not leave, and the visits of each node from there to its exit.
 
-    `inside` is that of an inner one. Its iterations are like those that are whole; where none is, like the first one as far as that goes.
+    `inside` is that of an inner one. Iterations are like those that are whole; where none is, like the first one, which goes on behind
+    the inner loop as the longest path does.
     """
     outside = np.flatnonzero(~np.isin(nodes, list(cfg.loops[loop].nodes)))
     first = int(outside[-1]) + 1 if len(outside) else 0
@@ -119,6 +125,8 @@ def _to_exit(
         iteration = np.bincount(nodes[heads[0] : heads[-1]], minlength=len(cfg.nodes)) / (len(heads) - 1)
     elif inside is not None:
         iteration = np.bincount(nodes[heads[0] : inside[0]], minlength=len(cfg.nodes)) + inside[1]
+        ahead = [node for node in cfg.loops[loop].nodes if not iteration[node]]
+        iteration[ahead] = longest[ahead] / max(1.0, longest[cfg.loops[loop].head])
     else:
         return None
     return int(heads[0]), iteration * (back_edges + 1)

@@ -30,10 +30,10 @@ from sassan.simt.state import Order, RunStatus, Session, lanes
 from sassan.simt.values import LANES, Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
-_WORK = 30_000
+_WORK = 150_000
 """Operations that are executed at most, each of as many warps as stand at the same place: some seconds."""
-_STEPS = 60_000
-"""Blocks of code that a warp executes at most."""
+_STEPS = 2_500
+"""Blocks of code that a warp executes at most. The machine runs the place where most warps stand, and the others behind it."""
 _SHARED = (1 << 24) - 1
 """The bits of an address in shared memory that say where in its block it lies: those above name the block of the cluster."""
 _SEED = 2026
