@@ -82,7 +82,7 @@ static int pieces(int forks) {
   launch(1, 32, 1, NULL);
   cudaMemcpy(y, words, 4000, 1); /* what was sent already */
   launch(2, 32, 1, NULL);
-  for (int i = 0; i < 12000; i++) cudaMemcpy((char *)(i < 11000 ? y : x) + i * 16 % 4000, words + i % 4000, 4, 1);
+  for (int i = 0; i < 12000; i++) cudaMemcpy((char *)(i < 11000 ? y : x) + i * 16 % 4000, words + i % 3997, 4, 1);
   cudaMemset(x, 5, 16);
   launch(3, 32, 1, NULL);
   cudaMemcpy(x, words, 400, 1);
