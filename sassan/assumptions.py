@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 
-class Kind(StrEnum):
+class AssumptionStatus(StrEnum):
     """What backs an assumption; of one with several parts, the weakest counts."""
 
     PROVED = "proved"
@@ -25,9 +25,9 @@ class Assumption(str):
     """An assumption that something backs: wherever a text is expected, its text. A plain text is one that nothing backs."""
 
     __slots__ = ("kind",)
-    kind: Kind
+    kind: AssumptionStatus
 
-    def __new__(cls, text: str, kind: Kind) -> Self:
+    def __new__(cls, text: str, kind: AssumptionStatus) -> Self:
         """Return the text with what backs it."""
         self = super().__new__(cls, text)
         self.kind = kind
@@ -40,22 +40,22 @@ class Assumption(str):
 
 def proved(text: str) -> str:
     """Return an assumption that a proof backs."""
-    return Assumption(text, Kind.PROVED)
+    return Assumption(text, AssumptionStatus.PROVED)
 
 
 def checked(text: str) -> str:
     """Return an assumption that was checked on this input."""
-    return Assumption(text, Kind.CHECKED)
+    return Assumption(text, AssumptionStatus.CHECKED)
 
 
 def published(text: str) -> str:
     """Return an assumption that a publication backs."""
-    return Assumption(text, Kind.PUBLISHED)
+    return Assumption(text, AssumptionStatus.PUBLISHED)
 
 
-def kind_of(text: str) -> Kind:
+def kind_of(text: str) -> AssumptionStatus:
     """Return what backs an assumption."""
-    return text.kind if isinstance(text, Assumption) else Kind.ASSUMED
+    return text.kind if isinstance(text, Assumption) else AssumptionStatus.ASSUMED
 
 
 def kinds(texts: Iterable[str]) -> list[str]:
@@ -66,4 +66,4 @@ def kinds(texts: Iterable[str]) -> list[str]:
 def counted(texts: Sequence[str]) -> str:
     """Return how many assumptions there are, and of each kind: `6 (2 checked, 4 assumed)`."""
     counts = Counter(map(kind_of, texts))
-    return f"{len(texts)} ({', '.join(f'{counts[kind]} {kind.value}' for kind in Kind if counts[kind])})"
+    return f"{len(texts)} ({', '.join(f'{counts[kind]} {kind.value}' for kind in AssumptionStatus if counts[kind])})"

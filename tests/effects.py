@@ -10,10 +10,10 @@ from listing import assemble
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ir import Instruction
 from sassan.isa.effects import Effect
-from sassan.isa.forms import Slot
+from sassan.isa.forms import OperandSlot
 from sassan.isa.rows import OpcodeRow
 from sassan.isa.tables import load
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 _IMMEDIATES = ("0x0", "0x1", "0x3", "0xf", "0x1f", "0xc0", "0xf8")
 
@@ -52,7 +52,7 @@ def drawn(random: Random, case: Case) -> Instruction:
 def computed(arch: str, case: Case, draws: int) -> int:
     """Check instructions that have an effect; return of how many the machine computes a result."""
     random = Random(f"effects {arch} {case}")
-    around = LaunchSymbols(assemble("EXIT", arch).function, Launch())
+    around = LaunchSymbols(assemble("EXIT", arch).function, LaunchConfiguration())
     count = 0
     for _ in range(draws):
         one = drawn(random, case)
@@ -62,7 +62,7 @@ def computed(arch: str, case: Case, draws: int) -> int:
     return count
 
 
-def _operand(random: Random, case: Case, slot: Slot) -> str:
+def _operand(random: Random, case: Case, slot: OperandSlot) -> str:
     names = {
         "d": ("R0", "R0.CC")
         if any(target.name == "cc" for one in case.effect.assignments for target in one.targets)

@@ -9,9 +9,9 @@ import pytest
 
 from sassan.errors import MissingToolError
 from sassan.evolve.compilation import compilers
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus
 from sassan.evolve.space.config import Config, KernelSource, LaunchShape, Objective, SearchPlan
-from sassan.evolve.space.genes import Gene, GeneKind, Genome, Space
+from sassan.evolve.space.genes import Gene, GeneKind, Genome, GenomeSpace
 
 KERNEL = """\
 extern "C" __global__ void tiny(float *x, int n) {
@@ -68,28 +68,28 @@ population = 4
 budget = 8
 seed = 1
 """
-TOY = Space(
+TOY = GenomeSpace(
     (Gene(GeneKind.MACRO, "A", (0, 1, 2, 3, 4, 5)), Gene(GeneKind.MACRO, "B", (0, 1, 2, 3)), Gene(GeneKind.ORDER, "order", (), 3, 3))
 )
 
 
-def toy(objectives: int = 1, population: int = 8, budget: int = 40, space: Space = TOY, seed: int = 3) -> Config:
+def toy(objectives: int = 1, population: int = 8, budget: int = 40, space: GenomeSpace = TOY, seed: int = 3) -> Config:
     """Return a configuration for individuals evaluated by `outcome_of`."""
     kernel = KernelSource("toy.cu", "", "sm_80", "toy")
     plan = SearchPlan(population=population, budget=budget, seed=seed)
     return Config("toy.toml", kernel, LaunchShape(("32",), ("1",)), space, (Objective.WCET, Objective.REGISTERS)[:objectives], plan=plan)
 
 
-def outcome_of(genome: Genome, objectives: int = 1) -> Outcome:
+def outcome_of(genome: Genome, objectives: int = 1) -> GenomeOutcome:
     """Return an outcome without a compiler: every status, and two conflicting costs."""
     if genome[0] == 5:
-        return Outcome(OutcomeStatus.FAILED, why="asked for")
+        return GenomeOutcome(OutcomeStatus.FAILED, why="asked for")
     if genome[1] == 3 and genome[0] == 4:
-        return Outcome(OutcomeStatus.HUNG, why="asked for")
+        return GenomeOutcome(OutcomeStatus.HUNG, why="asked for")
     if genome[1] == 3 and genome[0] == 3:
-        return Outcome(OutcomeStatus.GAP, why="asked for")
+        return GenomeOutcome(OutcomeStatus.GAP, why="asked for")
     costs = (float(100 - 10 * genome[0] - 3 * genome[1] + sum(genome[2:])), float(10 + 2 * genome[0] + genome[1]))
-    return Outcome(OutcomeStatus.BOUNDED, costs[:objectives])
+    return GenomeOutcome(OutcomeStatus.BOUNDED, costs[:objectives])
 
 
 class CountingEvaluator:

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx import only
-from sassan.ipet.loop_bounds.execute import Machine, writers
+from sassan.ipet.loop_bounds.execute import SymbolicExecutor, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.step import conditions
-from sassan.ipet.loop_bounds.values import Known, State, Value
+from sassan.ipet.loop_bounds.values import Known, SymbolicState, Value
 from sassan.ir import Immediate, Variable
 from sassan.isa.ptx_table import table
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from worlds import WORDS, Bools, Numbers, Worlds
 
 _OPCODES = {
@@ -177,7 +177,7 @@ def hold(random: Random, opcode: str, count: int = 16) -> None:
             held |= {operand.number + place: part for place, part in enumerate(known)}
     given_words = [as_number(kind, bits, numbers) for (kind, bits), (_, numbers) in zip(sources, words, strict=True)]
     values = _expected(opcode, [*given_words, lut] if name == "lop3" else given_words)
-    machine = Machine(LaunchSymbols(function, Launch()), {0: facts.writes}, 12, conditions(function))
+    machine = SymbolicExecutor(LaunchSymbols(function, LaunchConfiguration()), {0: facts.writes}, 12, conditions(function))
     states = machine.run([worlds.state(held)], machine.plans(writers([one], {0: facts}), -1))
     to = one.operands[0]
     assert isinstance(to, Variable)
@@ -187,7 +187,7 @@ def hold(random: Random, opcode: str, count: int = 16) -> None:
     assert allowed.all(), (line, [numbers[int(np.argmin(allowed))] for _, numbers in words], held, states)
 
 
-def _allows(worlds: Worlds, state: State, to: Variable, bits: int, values: Whole) -> Bools:
+def _allows(worlds: Worlds, state: SymbolicState, to: Variable, bits: int, values: Whole) -> Bools:
     """Say in which worlds a state allows these results; of one of 8 or 16 bits only the low half counts."""
     held = state.registers.get(to.number)
     if bits in {8, 16} and isinstance(held, Value):

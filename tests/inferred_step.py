@@ -8,14 +8,14 @@ import numpy as np
 
 from integer_step import all_outputs, number
 from sassan.arch import described
-from sassan.ipet.loop_bounds.execute import Machine, numbers, writers
+from sassan.ipet.loop_bounds.execute import SymbolicExecutor, numbers, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS
-from sassan.ipet.loop_bounds.values import Known, State, Value
+from sassan.ipet.loop_bounds.values import Known, SymbolicState, Value
 from sassan.ir import Constant, Guard, Instruction, Special
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.values import LANES
 from worlds import LAST, Numbers, Worlds
 
@@ -44,7 +44,7 @@ def is_computed(random: Random, one: Instruction, around: LaunchSymbols, warps: 
         sure = {name: np.where(runs, words, contents[name]) for name, words in sure.items() if name in contents}
     if not sure:
         return False
-    machine = Machine(around, {0: facts.writes}, 12)
+    machine = SymbolicExecutor(around, {0: facts.writes}, 12)
     states = machine.run([worlds.state(held)], machine.plans(writers([one], {0: facts}), -1))
     allowed = np.zeros(worlds.count, dtype=np.bool_)
     for state in states:
@@ -69,7 +69,7 @@ def _contents(worlds: Worlds, registers: int) -> tuple[dict[int, Numbers], dict[
     return contents, held
 
 
-def _surroundings(worlds: Worlds, one: Instruction, around: LaunchSymbols, warps: int) -> Place:
+def _surroundings(worlds: Worlds, one: Instruction, around: LaunchSymbols, warps: int) -> WarpInputs:
     """Return what the warps read beside registers: a word of the constant bank is one for each of them."""
     bank: dict[int, Numbers] = {}
     for operand in one.operands:
@@ -82,7 +82,7 @@ def _surroundings(worlds: Worlds, one: Instruction, around: LaunchSymbols, warps
     for name in _SPECIAL if any(isinstance(operand, Special) for operand in one.operands) else ():
         special[name] = worlds.members(worlds.state({}).range_of(around.special(name)))
         _share(worlds, around.special(name), special[name])
-    return Place(
+    return WarpInputs(
         np.arange(7, 7 + warps, dtype=np.uint32),
         {name: words.astype(np.uint32).reshape(warps, LANES) for name, words in special.items()},
         lambda offset: bank.get(offset, np.full(warps, offset, dtype=np.int64)).astype(np.uint32),
@@ -95,7 +95,7 @@ def _share(worlds: Worlds, value: Value, words: Numbers) -> None:
         worlds.share(value.symbol, (words - value.range.low) & LAST)
 
 
-def _results(state: State, found: Mapping[int, Numbers]) -> list[tuple[Known, Numbers]]:
+def _results(state: SymbolicState, found: Mapping[int, Numbers]) -> list[tuple[Known, Numbers]]:
     """Return what a state says of registers that the machine has computed, with these words."""
     out: list[tuple[Known, Numbers]] = []
     for name, words in found.items():

@@ -3,7 +3,7 @@
 from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 
 
@@ -12,7 +12,7 @@ def loops(
 ) -> tuple[Inferred, ...]:
     """Return the inferred loop bounds of a listing for the parameters `x150=4`, checked against runs."""
     code = assemble(text, arch)
-    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
+    launch = LaunchConfiguration(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
     result = infer(cfg, facts, launch)
     held = check_bounds(cfg, facts, launch, result)

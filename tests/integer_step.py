@@ -10,7 +10,7 @@ from sassan.ir import Instruction
 from sassan.isa.registers import bit
 from sassan.isa.tables import load
 from sassan.simt.code import Operation
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.values import LANES, Moment
 
@@ -29,7 +29,7 @@ def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dic
 
 def outputs(instruction: Instruction, arch: str, values: Mapping[int, int], *, short: bool = False, time: int = 0) -> dict[int, int]:
     """Return the same for contents by bit number; the contents of memory depend on `time`."""
-    surroundings = Place(
+    surroundings = WarpInputs(
         np.array([7], dtype=np.uint32),
         {"SRZ": np.zeros((1, LANES), dtype=np.uint32)},
         lambda offset: np.array([offset], dtype=np.uint32),
@@ -40,7 +40,7 @@ def outputs(instruction: Instruction, arch: str, values: Mapping[int, int], *, s
 
 
 def all_outputs(
-    instruction: Instruction, arch: str, values: Mapping[int, Numbers], surroundings: Place, time: int = 0
+    instruction: Instruction, arch: str, values: Mapping[int, Numbers], surroundings: WarpInputs, time: int = 0
 ) -> dict[int, Numbers]:
     """Return what the lanes of some warps write, one warp after the other, for the contents of their registers."""
     facts = load(arch).facts(instruction)

@@ -11,7 +11,7 @@ from typing import Any
 from samples import explored, program
 from sassan.ipet.loop_bounds import Inferred, infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 from sassan.warpcfg.graph import WarpCfg
 
@@ -33,18 +33,20 @@ class Sample:
     verdicts: dict[int, str]
     parameters: dict[int, int]
 
-    def launch(self, block: tuple[int, int, int] = (128, 1, 1), grid: tuple[int, int, int] = (30, 1, 1), **changed: int) -> Launch:
+    def launch(
+        self, block: tuple[int, int, int] = (128, 1, 1), grid: tuple[int, int, int] = (30, 1, 1), **changed: int
+    ) -> LaunchConfiguration:
         """Return a launch with the parameters of the file, some of them changed (`p16=7`)."""
         where = layout(self.cfg.function.arch)
         assert where is not None
         values = {offset: changed.get(f"p{offset}", value) for offset, value in self.parameters.items()}
-        return Launch(block, grid, tuple(Setting("", where.parameters + offset, value, 4) for offset, value in values.items()))
+        return LaunchConfiguration(block, grid, tuple(Setting("", where.parameters + offset, value, 4) for offset, value in values.items()))
 
-    def infer(self, launch: Launch) -> tuple[Inferred, ...]:
+    def infer(self, launch: LaunchConfiguration) -> tuple[Inferred, ...]:
         """Return the inferred bound of each loop."""
         return infer(self.cfg, tables.load(self.cfg.function.arch).facts, launch)
 
-    def launches(self, count: int, seed: int) -> list[Launch]:
+    def launches(self, count: int, seed: int) -> list[LaunchConfiguration]:
         """Return launches that differ in shape and parameters: small ones, negative ones, and those of the file."""
         draw = random.Random(seed)
         return [

@@ -12,24 +12,24 @@ from sassan.frontend.ptx.syntax import (
     Address,
     Declarator,
     Directive,
-    Function,
-    Group,
+    FunctionDeclaration,
     Header,
-    Instruction,
+    Identifier,
+    InstructionStatement,
     Label,
     Module,
-    Name,
     Not,
-    Number,
-    Parameter,
+    NumericLiteral,
+    OperandTuple,
+    ParameterDeclaration,
     Scope,
     Statement,
     Sum,
     TargetTable,
-    Variable,
+    VariableDeclaration,
 )
 from sassan.frontend.ptx.text import module_text
-from sassan.ir import Function as IrFunction
+from sassan.ir import Function
 from sassan.isa.ptx import PtxIsa, load
 from sassan.source import Source, Span
 from sassan.warpcfg import explore
@@ -53,12 +53,12 @@ def source(name: str) -> Source:
     return Source(name, (SAMPLES / name).read_text("utf-8"))
 
 
-def functions(text: str) -> tuple[IrFunction, ...]:
+def functions(text: str) -> tuple[Function, ...]:
     """Return the functions of a text."""
     return read_ptx(Source("t.ptx", text))
 
 
-def only(*lines: str, **more: str) -> tuple[IrFunction, PtxIsa]:
+def only(*lines: str, **more: str) -> tuple[Function, PtxIsa]:
     """Return a kernel of these lines, and its facts."""
     (function,) = functions(kernel(*lines, **more))
     return function, load(function)
@@ -78,11 +78,11 @@ def syntax(text: Source, lines: LineParser | None = None) -> tuple[Module, ...]:
 def again(module: Module) -> Module:
     """Return the result of reading a printed module."""
     text = module_text(module)
-    start = "fragment" if any(isinstance(item, Function) and not item.name for item in module.items) else "module"
+    start = "fragment" if any(isinstance(item, FunctionDeclaration) and not item.name for item in module.items) else "module"
     return build(Text(Source("again.ptx", text), text, 0), FastLines(), start=start)
 
 
-def placeless(functions: tuple[IrFunction, ...]) -> tuple[IrFunction, ...]:
+def placeless(functions: tuple[Function, ...]) -> tuple[Function, ...]:
     """Return functions without source positions."""
     nowhere = Span(1, 1, 1)
     return tuple(
@@ -92,50 +92,60 @@ def placeless(functions: tuple[IrFunction, ...]) -> tuple[IrFunction, ...]:
 
 
 _REGISTER = st.one_of(
-    *(st.integers(0, 8).map(lambda number, prefix=prefix: Name(f"%{prefix}{number}")) for prefix in ("r", "f", "rd")),
-    st.sampled_from([Name("single"), Name("pair.x"), Name("pair.y")]),
+    *(st.integers(0, 8).map(lambda number, prefix=prefix: Identifier(f"%{prefix}{number}")) for prefix in ("r", "f", "rd")),
+    st.sampled_from([Identifier("single"), Identifier("pair.x"), Identifier("pair.y")]),
 )
-_PREDICATE = st.integers(0, 8).map(lambda number: Name(f"%p{number}"))
+_PREDICATE = st.integers(0, 8).map(lambda number: Identifier(f"%p{number}"))
 _NUMBER = st.one_of(
     st.integers(-(2**31), 2**31).map(str),
     st.integers(0, 2**32 - 1).map(lambda value: f"0x{value:x}"),
     st.integers(0, 2**32 - 1).map(lambda value: f"0f{value:08X}"),
     st.integers(0, 2**64 - 1).map(lambda value: f"0d{value:016x}"),
     st.sampled_from(["1.5", "-2.", "1e10", "2.5E-3", "0b101", "017", "42U"]),
-).map(Number)
+).map(NumericLiteral)
 _PLAIN = st.one_of(
-    _REGISTER, _NUMBER, st.sampled_from([Name("%tid.x"), Name("WARP_SZ"), Name("table"), Sum("table", "8"), Sum("table", "-4")])
+    _REGISTER,
+    _NUMBER,
+    st.sampled_from([Identifier("%tid.x"), Identifier("WARP_SZ"), Identifier("table"), Sum("table", "8"), Sum("table", "-4")]),
 )
-_VECTOR = st.lists(st.one_of(_REGISTER, st.just(Name("_"))), min_size=1, max_size=4).map(lambda items: Group("{", tuple(items)))
+_VECTOR = st.lists(st.one_of(_REGISTER, st.just(Identifier("_"))), min_size=1, max_size=4).map(
+    lambda items: OperandTuple("{", tuple(items))
+)
 _PLACE = st.builds(
     Address,
-    st.one_of(st.integers(0, 8).map(lambda number: Name(f"%rd{number}")), st.just(Name("table")), st.just(Number("16"))),
+    st.one_of(
+        st.integers(0, 8).map(lambda number: Identifier(f"%rd{number}")), st.just(Identifier("table")), st.just(NumericLiteral("16"))
+    ),
     st.sampled_from(["", "4", "-8", "0x10"]),
     st.one_of(st.just(()), _VECTOR.map(lambda vector: (vector,))),
 )
 _OPERAND = st.one_of(_PLAIN, _VECTOR, _PLACE, _PREDICATE, _PREDICATE.map(lambda predicate: Not(predicate.text)))
-_DESTINATION = st.one_of(_REGISTER, st.tuples(_REGISTER, _PREDICATE).map(lambda both: Group("|", both)), _VECTOR)
+_DESTINATION = st.one_of(_REGISTER, st.tuples(_REGISTER, _PREDICATE).map(lambda both: OperandTuple("|", both)), _VECTOR)
 _OPCODE = st.sampled_from(["add.s32", "mov.b32", "ld.global.v2.f32", "shfl.sync.idx.b32", "cp.async.bulk.shared::cluster.global", "st.f32"])
 _GUARD = st.sampled_from(["", "", "%p1", "!%p2"])
 
 
 @st.composite
-def _instructions(draw: st.DrawFn) -> Instruction:
+def _instructions(draw: st.DrawFn) -> InstructionStatement:
     operands = (draw(_DESTINATION), *draw(st.lists(_OPERAND, max_size=4)))
-    return Instruction(draw(_GUARD), draw(_OPCODE), operands)
+    return InstructionStatement(draw(_GUARD), draw(_OPCODE), operands)
 
 
 _SPECIALS: st.SearchStrategy[Statement] = st.sampled_from(
     [
         Directive(".loc 1 2 3"),
         Directive('.pragma "nounroll";'),
-        Variable((), ".shared", (".align 4", ".b8"), (Declarator("buffer", dimensions=("16",)),)),
-        Instruction("%p3", "bra", (Name("end"),)),
-        Instruction("", "bra.uni", (Name("end"),)),
-        Instruction("", "brx.idx", (Name("%r1"), Name("ways"))),
-        Instruction("", "call.uni", (Group("(", (Name("%r1"),)), Name("device"), Group("(", (Name("%r2"), Number("7"))))),
-        Instruction("", "bar.sync", (Number("0"),)),
-        Instruction("%p1", "ret", ()),
+        VariableDeclaration((), ".shared", (".align 4", ".b8"), (Declarator("buffer", dimensions=("16",)),)),
+        InstructionStatement("%p3", "bra", (Identifier("end"),)),
+        InstructionStatement("", "bra.uni", (Identifier("end"),)),
+        InstructionStatement("", "brx.idx", (Identifier("%r1"), Identifier("ways"))),
+        InstructionStatement(
+            "",
+            "call.uni",
+            (OperandTuple("(", (Identifier("%r1"),)), Identifier("device"), OperandTuple("(", (Identifier("%r2"), NumericLiteral("7")))),
+        ),
+        InstructionStatement("", "bar.sync", (NumericLiteral("0"),)),
+        InstructionStatement("%p1", "ret", ()),
     ]
 )
 
@@ -143,27 +153,27 @@ _SPECIALS: st.SearchStrategy[Statement] = st.sampled_from(
 @st.composite
 def _bodies(draw: st.DrawFn) -> Scope:
     registers = tuple(
-        Variable((), ".reg", (kind,), (Declarator(name, count="9"),))
+        VariableDeclaration((), ".reg", (kind,), (Declarator(name, count="9"),))
         for kind, name in ((".pred", "%p"), (".b32", "%r"), (".f32", "%f"), (".b64", "%rd"))
     )
     more = (
-        Variable((), ".reg", (".b32",), (Declarator("single"),)),
-        Variable((), ".reg", (".v2", ".f32"), (Declarator("pair"),)),
+        VariableDeclaration((), ".reg", (".b32",), (Declarator("single"),)),
+        VariableDeclaration((), ".reg", (".v2", ".f32"), (Declarator("pair"),)),
         TargetTable("ways", ".branchtargets", ("end", "inner")),
     )
     statements: list[Statement] = [*registers, *more]
     for _ in range(draw(st.integers(0, 6))):
         statement = draw(st.one_of(_instructions(), _instructions(), _SPECIALS))
         # A name is declared once per scope.
-        statements.append(Scope((statement,)) if isinstance(statement, Variable) or draw(st.integers(0, 5)) == 0 else statement)
-    statements += [Label("inner"), draw(_instructions()), Label("end"), Instruction("", "ret", ())]
+        statements.append(Scope((statement,)) if isinstance(statement, VariableDeclaration) or draw(st.integers(0, 5)) == 0 else statement)
+    statements += [Label("inner"), draw(_instructions()), Label("end"), InstructionStatement("", "ret", ())]
     return Scope(tuple(statements))
 
 
 @st.composite
 def generated(draw: st.DrawFn) -> Module:
     """Draw a module: a device function, a kernel, and surrounding directives."""
-    parameters = (Parameter(".reg", (".b32",), "first"), Parameter(".reg", (".b32",), "second"))
+    parameters = (ParameterDeclaration(".reg", (".b32",), "first"), ParameterDeclaration(".reg", (".b32",), "second"))
     initial = draw(st.sampled_from(["{1, 2, -3}", "{0x1, 2}", '"text"', "{{1}, {2}}"]))
     tuning = draw(st.sampled_from([(), (".maxntid 256, 1, 1",), (".maxnreg 32", ".minnctapersm 2")]))
     return Module(
@@ -172,11 +182,22 @@ def generated(draw: st.DrawFn) -> Module:
             Header(".target", ("sm_90", "debug")),
             Header(".address_size", ("64",)),
             Directive('.file 1 "a;b.cu", 12, 34'),
-            Variable((".visible",), ".global", (".align 4", ".b8"), (Declarator("table", dimensions=("64",), initial=initial),)),
-            Function((), False, (".noreturn",), (Parameter(".reg", (".b32",), "out"),), "device", parameters, (), draw(_bodies())),
-            Function((".extern",), False, (), None, "outside", (Parameter(".param", (".align 8", ".b8"), "x", ("16",)),), (), None),
-            Function(
-                (".visible",), True, (), None, "kernel", (Parameter(".param", (".u64", ".ptr", ".global"), "in"),), tuning, draw(_bodies())
+            VariableDeclaration((".visible",), ".global", (".align 4", ".b8"), (Declarator("table", dimensions=("64",), initial=initial),)),
+            FunctionDeclaration(
+                (), False, (".noreturn",), (ParameterDeclaration(".reg", (".b32",), "out"),), "device", parameters, (), draw(_bodies())
+            ),
+            FunctionDeclaration(
+                (".extern",), False, (), None, "outside", (ParameterDeclaration(".param", (".align 8", ".b8"), "x", ("16",)),), (), None
+            ),
+            FunctionDeclaration(
+                (".visible",),
+                True,
+                (),
+                None,
+                "kernel",
+                (ParameterDeclaration(".param", (".u64", ".ptr", ".global"), "in"),),
+                tuning,
+                draw(_bodies()),
             ),
         )
     )

@@ -19,11 +19,11 @@ from dataclasses import replace
 from listing import address
 from sassan.frontend import read
 from sassan.ir import Function
-from sassan.isa.control import Control, encode
+from sassan.isa.control import ControlCode, encode
 from sassan.isa.tables import load
 from sassan.source import Source
 from sassan.timing import hazards
-from sassan.timing.findings import Finding, Report
+from sassan.timing.findings import MissingWait, Report
 from sassan.timing.scoreboards import check
 
 _CODE = re.compile(r"(\d+)(?: w(\d))?(?: r(\d))?(?: wait(\d+))?")
@@ -59,16 +59,16 @@ def found(text: str, arch: str = "sm_80") -> list[str]:
     return [_words(finding, code) for finding in report(text, arch).findings]
 
 
-def _words(finding: Finding, code: dict[int, str]) -> str:
+def _words(finding: MissingWait, code: dict[int, str]) -> str:
     return f"{finding.code}: {finding.message(code[finding.address], code[finding.producer])}"
 
 
-def _control(text: str) -> Control:
+def _control(text: str) -> ControlCode:
     match = _CODE.fullmatch(text)
     assert match is not None, text
     stall, write, read_, waits = match.groups()
     mask = sum(1 << int(digit) for digit in waits or "")
-    return Control(int(stall), False, int(write) if write else None, int(read_) if read_ else None, mask)
+    return ControlCode(int(stall), False, int(write) if write else None, int(read_) if read_ else None, mask)
 
 
 def _rows(lines: list[str], labels: dict[str, int], arch: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
 from sassan.domains.lanes import LANES as WARP
 from sassan.domains.lanes import LAST, UNKNOWN, LaneDomain, LaneState, LaneWord, word
-from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, PendingResult
+from sassan.domains.pending import NO_COVER, Pending, PendingAccess, PendingKind, PendingResult
 from sassan.domains.ranges import SIZE, Range, span
 from sassan.domains.residuals import Residual
 from sassan.domains.stack import BOT
@@ -205,7 +205,7 @@ _accesses = st.builds(PendingAccess, st.integers(0, 7), st.integers(0, 3), _cove
 pending = st.builds(
     Pending,
     st.dictionaries(st.tuples(st.integers(0, 1), st.integers(0, 1)), _results, max_size=3),
-    st.dictionaries(st.tuples(st.integers(0, 1), st.sampled_from(Access)), _accesses, max_size=3),
+    st.dictionaries(st.tuples(st.integers(0, 1), st.sampled_from(PendingKind)), _accesses, max_size=3),
 )
 
 _cycles = st.integers(0, 3)

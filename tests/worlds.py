@@ -1,6 +1,6 @@
 """Abstract states that are drawn, worlds that they allow, and whether a state allows what was computed in these worlds.
 
-A world gives every unknown word (`Symbol`) and every condition a value. So a result that is said to be a multiple of an unknown word is
+A world gives every `UnknownWord` and every condition a value. So a result that is said to be a multiple of an unknown word is
 held to that word, not to a range alone: a range of every word says nothing, the identity of a word does.
 """
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sassan.domains import ranges
 from sassan.domains.ranges import SIZE, Range
-from sassan.ipet.loop_bounds.values import NO, YES, Both, Compare, Known, Maybe, State, Symbol, Truth, Value, constant
+from sassan.ipet.loop_bounds.values import NO, YES, Both, Compare, Known, Maybe, SymbolicState, Truth, UnknownWord, Value, constant
 
 Numbers = npt.NDArray[np.int64]
 """A word, or a condition as 0 or 1, in each world."""
@@ -35,9 +35,9 @@ class Worlds:
         self.random = random
         self.count = count
         self.dice = np.random.default_rng(random.getrandbits(64))
-        self.symbols: dict[Symbol, Numbers] = {}
+        self.symbols: dict[UnknownWord, Numbers] = {}
         self.conditions: dict[Maybe | Compare | Both, Bools] = {}
-        self.facts: dict[Symbol, Range] = {}
+        self.facts: dict[UnknownWord, Range] = {}
         self._ends = [0]
         self._pool = [self.symbol(), self.symbol()]
 
@@ -69,10 +69,10 @@ class Worlds:
         self.dice.shuffle(out)
         return (words.low + out * step) & LAST
 
-    def symbol(self) -> Symbol:
+    def symbol(self) -> UnknownWord:
         """Return an unknown word, of which a path may know more than that it is of its range."""
         words = self.range()
-        symbol = Symbol(words)
+        symbol = UnknownWord(words)
         self._ends += [words.low, words.low + words.width]
         if words.width and self.random.random() < 0.3:
             step = words.step or 1
@@ -81,7 +81,7 @@ class Worlds:
         self.symbols[symbol] = self.members(words)
         return symbol
 
-    def share(self, symbol: Symbol, numbers: Numbers) -> None:
+    def share(self, symbol: UnknownWord, numbers: Numbers) -> None:
         """Take an unknown word from elsewhere."""
         self.symbols[symbol] = numbers
 
@@ -113,7 +113,7 @@ class Worlds:
         known = [condition for condition in self.conditions if isinstance(condition, Compare)]
         condition, negated = self.random.choice(known) if known else self._comparison(), self.random.random() < 0.5
         numbers = (self.conditions[condition] != negated).astype(np.int64)
-        symbol = Symbol(ranges.span(0, 1), truth=Truth(condition, negated))
+        symbol = UnknownWord(ranges.span(0, 1), truth=Truth(condition, negated))
         self.symbols[symbol] = numbers
         factor, added = self.random.choice((1, 1, -1, 2)), self.random.choice((0, 0, -1, 1, 5))
         self._ends = [added, added + factor]
@@ -145,11 +145,11 @@ class Worlds:
         self.conditions[condition] = _related(condition.relation, condition.is_signed, a, b)
         return condition
 
-    def state(self, registers: dict[int, Known]) -> State:
+    def state(self, registers: dict[int, Known]) -> SymbolicState:
         """Return the state that knows these registers and what was drawn of words."""
-        return State(registers, dict(self.facts))
+        return SymbolicState(registers, dict(self.facts))
 
-    def allows(self, state: State, results: Iterable[tuple[Known, Numbers]]) -> Bools:
+    def allows(self, state: SymbolicState, results: Iterable[tuple[Known, Numbers]]) -> Bools:
         """Say in which worlds a state, and what it says of results, is true."""
         reading = _Reading(self, state)
         values, truths = [], []
@@ -162,7 +162,7 @@ class Worlds:
             out &= reading.truth(truth, numbers != 0)
         return out
 
-    def may_end(self, state: State, value: Value, halves: Numbers) -> Bools:
+    def may_end(self, state: SymbolicState, value: Value, halves: Numbers) -> Bools:
         """Say in which worlds the low half of a word may be what it is; a range of many words is believed."""
         exact = _Reading(self, state).exact(value)
         if exact is not None:
@@ -177,7 +177,7 @@ class Worlds:
 class _Reading:
     """What a state says in each world; new unknown words are what the results make them."""
 
-    def __init__(self, worlds: Worlds, state: State) -> None:
+    def __init__(self, worlds: Worlds, state: SymbolicState) -> None:
         self.state = state
         self.count = worlds.count
         self.symbols = dict(worlds.symbols)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.access.lone import lone
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.reuse import Beside, beside, fresh, partial
 from sassan.access.transactions import (
     HALF,
@@ -34,8 +34,8 @@ from sassan.ir import Constant, Instruction, Memory, Register
 from sassan.isa.registers import bit
 from sassan.values import WarpValues
 from sassan.values.lanes.arithmetic import add, multiply
-from sassan.values.lanes.held import Held, number
-from sassan.values.warp_values import Point
+from sassan.values.lanes.held import AbstractWord, number
+from sassan.values.warp_values import PointValues
 
 NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})
 """The alignments of single pointers where none is given."""
@@ -53,7 +53,7 @@ _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1
 
 
-class Pattern(StrEnum):
+class AccessPattern(StrEnum):
     """How the addresses of the lanes of a warp lie to each other."""
 
     BROADCAST = "broadcast"
@@ -93,9 +93,9 @@ class Access:
 
     address: int
     opcode: str
-    space: Space
+    space: MemorySpace
     bytes: int
-    pattern: Pattern
+    pattern: AccessPattern
     stride: int | None = None
     sectors: Count | None = None
     lines: Count | None = None
@@ -133,7 +133,7 @@ def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTH
     bases = {access.base for access in counted if access.base}
     given = tuple(f"{base} is a multiple of {alignments[base]} bytes, as given" for base in sorted(bases & alignments.keys()))
     pointers = (_POINTERS,) if bases - alignments.keys() else ()
-    generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
+    generic = (_GENERIC,) if any(access.space is MemorySpace.GENERIC for access in counted) else ()
     spread = tuple(
         f"whenever atomic operations at 0x{access.address:04x} wait, {access.distinct} units of L2 work on them"
         for access in followed
@@ -212,8 +212,8 @@ def _either(a: Count | None, b: Count | None) -> Count | None:
     return None if a is None or b is None else Count(min(a.least, b.least), max(a.most, b.most))
 
 
-def _access(instruction: Instruction, reference: Reference, point: Point, known: _Known, alignments: Mapping[str, int]) -> Access:
-    plain = Access(instruction.address, instruction.opcode, reference.space, reference.bytes, Pattern.UNKNOWN)
+def _access(instruction: Instruction, reference: Reference, point: PointValues, known: _Known, alignments: Mapping[str, int]) -> Access:
+    plain = Access(instruction.address, instruction.opcode, reference.space, reference.bytes, AccessPattern.UNKNOWN)
     if not reference.bytes or reference.place < 0:
         return plain
     held = _address(instruction.operands[reference.place], point)
@@ -245,7 +245,7 @@ def _beside(access: Access, reference: Reference, warp: "_Warp", piece: Beside |
     return replace(access, partial=alone, filled=partial(sure, warp.modulus, reference.bytes, piece) if piece.varied else alone)
 
 
-def _address(operand: object, point: Point) -> LaneWord | None:
+def _address(operand: object, point: PointValues) -> LaneWord | None:
     """Return the low word of the address of each lane, None where threads may differ in more than their lanes."""
     if not isinstance(operand, Memory | Constant) or not set(operand.modifiers) <= _PLAIN:
         return None
@@ -258,27 +258,27 @@ def _address(operand: object, point: Point) -> LaneWord | None:
     return None if total.needs is None else total.value
 
 
-def _part(register: Register, point: Point) -> Held | None:
+def _part(register: Register, point: PointValues) -> AbstractWord | None:
     if register.index is None:
         return number(0)
     scales = [_SCALES[name] for name in register.modifiers if name in _SCALES]
     value = point.word(bit(register.file, register.index).bit_length() - 1)
     if value is None or register.negated or not set(register.modifiers) - set(_SCALES) <= _PLAIN:
         return None
-    return multiply(Held(value, 0), Held(const(scales[0]), 0)) if scales else Held(value, 0)
+    return multiply(AbstractWord(value, 0), AbstractWord(const(scales[0]), 0)) if scales else AbstractWord(value, 0)
 
 
 def _scattered(access: Access, reference: Reference, count: int) -> Access:
     """Return the most that an access of this size may cost, wherever its lanes go."""
     size = reference.bytes
     collisions = count if reference.atomic else None
-    access = replace(access, pattern=Pattern.SCATTERED, collisions=collisions, lanes=count)
+    access = replace(access, pattern=AccessPattern.SCATTERED, collisions=collisions, lanes=count)
     match access.space:
-        case Space.SHARED:
+        case MemorySpace.SHARED:
             return replace(access, passes=Count(1, count), ideal=least_passes([0] * count, size))
-        case Space.CONSTANT:
+        case MemorySpace.CONSTANT:
             return replace(access, passes=Count(1, count), ideal=1)
-        case Space.LOCAL:
+        case MemorySpace.LOCAL:
             width = max(size, WORD)
             return replace(access, sectors=Count(width, count * width // WORD), ideal=width)
         case _:
@@ -302,7 +302,7 @@ def _warps(  # noqa: PLR0913, PLR0917 - what is known of the lanes
     table = word.lanes or (0,) * len(word.rows or range(LANES * len(threads)))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
     rows = word.rows or (0,) * len(table)
-    if reference.lanes < LANES or (reference.space is Space.SHARED and reference.bytes > WORD):
+    if reference.lanes < LANES or (reference.space is MemorySpace.SHARED and reference.bytes > WORD):
         # Lanes without an address of their own take part; which lanes go together is asked of full warps alone.
         executing = -1
     out: list[_Warp] = []
@@ -347,25 +347,25 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
     rows = warp.among(0, LANES)
     if len(rows) == len(warp.lanes) > 1:
         return _scattered(access, reference, len(rows))
-    pattern, stride = _pattern(warp.addresses, size) if len(rows) <= 1 else (Pattern.ROWS, None)
+    pattern, stride = _pattern(warp.addresses, size) if len(rows) <= 1 else (AccessPattern.ROWS, None)
     # Operations on parts of a word are at one place, wherever the word begins.
     collisions = sum(max(map(row.count, row)) if reference.bytes >= WORD else len(row) for row in rows) if reference.atomic else None
     access = replace(access, pattern=pattern, stride=stride, collisions=collisions, lanes=len(warp.lanes))
     match access.space:
-        case Space.SHARED:
+        case MemorySpace.SHARED:
             least = max((over(row, modulus, LINE, size, least_words).least for row in rows), default=0)
             return replace(access, passes=Count(least, _most_passes(reference, warp)), ideal=least_passes(warp.addresses, size))
-        case Space.CONSTANT:
+        case MemorySpace.CONSTANT:
             return replace(access, passes=_sum(over(row, modulus, 1, 1, distinct) for row in rows), ideal=1)
-        case Space.LOCAL:
+        case MemorySpace.LOCAL:
             return _local(access, rows, size, whole=warp.sure == tuple(range(LANES)))
         case _:
             lines = _sum(over(row, modulus, LINE, size, _lines) for row in rows)
             halves = _sum(over(row, modulus, HALF, size, _halves) for row in rows)
             ideal = least_sectors(rows, size)
             touched = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
-            if pattern is Pattern.ALIGNED and touched.most > ideal:
-                access = replace(access, pattern=Pattern.MISALIGNED)
+            if pattern is AccessPattern.ALIGNED and touched.most > ideal:
+                access = replace(access, pattern=AccessPattern.MISALIGNED)
             return replace(access, sectors=touched, lines=lines, halves=halves, ideal=ideal)
 
 
@@ -409,10 +409,10 @@ def _local(access: Access, rows: Sequence[Sequence[int]], size: int, *, whole: b
     return replace(access, sectors=Count(width, width if places == 1 else min(places * width, LANES * width // WORD)), ideal=width)
 
 
-def _pattern(lanes: Sequence[int], size: int) -> tuple[Pattern, int | None]:
+def _pattern(lanes: Sequence[int], size: int) -> tuple[AccessPattern, int | None]:
     steps = {late - early for early, late in pairwise(lanes)}
     if steps <= {0}:
-        return Pattern.BROADCAST, 0
+        return AccessPattern.BROADCAST, 0
     if steps == {size}:
-        return Pattern.ALIGNED, size
-    return (Pattern.STRIDED, steps.pop()) if len(steps) == 1 else (Pattern.IRREGULAR, None)
+        return AccessPattern.ALIGNED, size
+    return (AccessPattern.STRIDED, steps.pop()) if len(steps) == 1 else (AccessPattern.IRREGULAR, None)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.access.limits import Transactions
-from sassan.access.opcodes import Reference, Space
+from sassan.access.opcodes import MemorySpace, Reference
 from sassan.access.transactions import BANKS, HALF, LANES, LINE, SECTOR, WORD, lanes_together
 
 Longs = npt.NDArray[np.uint64]
@@ -25,9 +25,9 @@ def transactions(reference: Reference, addresses: Longs, executing: Truth, known
     sure, anywhere = executing & known, (executing & ~known).sum(axis=1)
     out = np.zeros((len(addresses), len(Transactions._fields)), np.int64)
     out[:, 0] = executing.sum(axis=1)
-    if reference.space is Space.SHARED:
+    if reference.space is MemorySpace.SHARED:
         out[:, 4] = _passes(reference, addresses, sure) + anywhere
-    elif reference.space is Space.CONSTANT:
+    elif reference.space is MemorySpace.CONSTANT:
         out[:, 4] = _different(addresses, sure) + anywhere
     else:
         ends = np.concatenate([addresses, addresses + np.uint64(reference.bytes - 1)], axis=1)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sassan.access.accesses import Access
-from sassan.access.opcodes import L2_ATOMICS, Space
+from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import Count
 from sassan.errors import UsageError
 
-AccessName = tuple[int, Space]
+AccessName = tuple[int, MemorySpace]
 """The address of an instruction, and the memory of one of its accesses."""
 
 

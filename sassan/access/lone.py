@@ -13,14 +13,14 @@ from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Speci
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.values import WarpValues
-from sassan.values.warp_values import Point
-from sassan.warpcfg.graph import Edge, Kind
+from sassan.values.warp_values import PointValues
+from sassan.warpcfg.graph import Edge, EdgeKind
 
 Literal = tuple[int, bool]
 """A predicate by its bit number, with what it is in one thread at most; or a register that holds the number of the lane, with True."""
 _REGISTERS = range(256)
 Literals = frozenset[Literal]
-_GOES_ON = frozenset({Kind.FALLTHROUGH, Kind.TAKEN, Kind.DIVERGE})
+_GOES_ON = frozenset({EdgeKind.FALLTHROUGH, EdgeKind.TAKEN, EdgeKind.DIVERGE})
 """The kinds of edges behind which no thread is active that was not before."""
 _PLAIN = frozenset({"reuse"})
 _EQUAL, _TESTS = {"EQ": True, "NE": False}, "ISETP"
@@ -103,7 +103,7 @@ class _Search:
         start = cfg.nodes[edge.dst].start
         if edge.kind in _GOES_ON:
             return self.parts(edge.src, start)
-        if edge.kind is not Kind.REACTIVATE or edge.popped is None or edge.popped.tag:
+        if edge.kind is not EdgeKind.REACTIVATE or edge.popped is None or edge.popped.tag:
             return False
         # Who waits at a side took it at once, where all threads came to the branch, and none comes there again.
         branches = {each.src for each in cfg.edges if each.pushed == edge.popped}
@@ -141,7 +141,7 @@ def _relation(instruction: Instruction) -> bool | None:
     return None if always and modifiers[-1] == "OR" else equal
 
 
-def _found(instruction: Instruction, point: Point, known: AbstractSet[Literal], threads: Sequence[int]) -> Iterator[Literal]:
+def _found(instruction: Instruction, point: PointValues, known: AbstractSet[Literal], threads: Sequence[int]) -> Iterator[Literal]:
     """Yield what holds behind a comparison in one active thread at most, or which register holds the number of the lane."""
     equal, target = _relation(instruction), instruction.operands[0] if instruction.operands else None
     if not isinstance(target, Register) or target.index is None or instruction.guard is not None:
@@ -154,7 +154,7 @@ def _found(instruction: Instruction, point: Point, known: AbstractSet[Literal], 
         yield _bit(target.file, target.index), True
 
 
-def _word(operand: Operand, point: Point, known: AbstractSet[Literal]) -> LaneWord | None:
+def _word(operand: Operand, point: PointValues, known: AbstractSet[Literal]) -> LaneWord | None:
     """Return what an operand holds, None where threads may differ in more than their lanes."""
     match operand:
         case Register(file="R", index=None, negated=False):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sassan.ir import Constant, Instruction, Memory
 
 
-class Space(StrEnum):
+class MemorySpace(StrEnum):
     """A memory, as the instruction names it."""
 
     GLOBAL = "global"
@@ -27,7 +27,7 @@ class Reference(NamedTuple):
     `place` is the operand that holds the address.
     """
 
-    space: Space
+    space: MemorySpace
     bytes: int
     place: int
     atomic: bool = False
@@ -35,13 +35,13 @@ class Reference(NamedTuple):
 
 
 _SPACES = {
-    Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED", "UREDGR"),
-    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS", "REDAS"),
-    Space.LOCAL: ("LDL", "STL"),
-    Space.CONSTANT: ("LDC",),
-    Space.GENERIC: ("LD", "ST", "ATOM"),
-    Space.TEXTURE: ("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "SUST", "SURED", "SUATOM"),
-    Space.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
+    MemorySpace.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED", "UREDGR"),
+    MemorySpace.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS", "REDAS"),
+    MemorySpace.LOCAL: ("LDL", "STL"),
+    MemorySpace.CONSTANT: ("LDC",),
+    MemorySpace.GENERIC: ("LD", "ST", "ATOM"),
+    MemorySpace.TEXTURE: ("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "SUST", "SURED", "SUATOM"),
+    MemorySpace.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
 }
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
 _COPY = "LDGSTS"
@@ -62,10 +62,10 @@ _WIDTHS = {
 
 
 @lru_cache(maxsize=4096)
-def space(opcode: str) -> Space | None:
+def space(opcode: str) -> MemorySpace | None:
     """Return the memory that an opcode accesses; that of an asynchronous copy is the first of two."""
     name = opcode.partition(".")[0]
-    return Space.SHARED if name == _COPY else _SPACE_OF.get(name)
+    return MemorySpace.SHARED if name == _COPY else _SPACE_OF.get(name)
 
 
 def references(instruction: Instruction) -> tuple[Reference, ...]:
@@ -76,14 +76,16 @@ def references(instruction: Instruction) -> tuple[Reference, ...]:
     name, *modifiers = instruction.opcode.split(".")
     if name == _COPY:
         places = _places(instruction)
-        return tuple(Reference(each, _width(modifiers), place) for each, place in zip((Space.SHARED, Space.GLOBAL), places, strict=False))
+        return tuple(
+            Reference(each, _width(modifiers), place) for each, place in zip((MemorySpace.SHARED, MemorySpace.GLOBAL), places, strict=False)
+        )
     place = next(iter(_places(instruction)), -1)
-    if kind is Space.CONSTANT and not _indexed(instruction.operands[place]):
+    if kind is MemorySpace.CONSTANT and not _indexed(instruction.operands[place]):
         return ()  # an operand fetch
     if name in _MATRICES:
         count = next((int(modifier) for modifier in reversed(modifiers) if modifier in {"1", "2", "4"}), 1)
         return (Reference(kind, _ROW, place, lanes=8 * count),)
-    if kind in {Space.TEXTURE, Space.BULK}:
+    if kind in {MemorySpace.TEXTURE, MemorySpace.BULK}:
         return (Reference(kind, 0, place),)
     return (Reference(kind, _width(modifiers), place, atomic=name in _ATOMIC),)
 

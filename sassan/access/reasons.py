@@ -2,8 +2,8 @@
 
 from math import gcd
 
-from sassan.access.accesses import Access, Pattern
-from sassan.access.opcodes import Space
+from sassan.access.accesses import Access, AccessPattern
+from sassan.access.opcodes import MemorySpace
 from sassan.access.transactions import LANES
 
 
@@ -21,15 +21,15 @@ def cause(access: Access) -> str:  # noqa: PLR0911 - one for each pattern
     if not access.waste:
         return ""
     match access.pattern:
-        case Pattern.SCATTERED:
+        case AccessPattern.SCATTERED:
             return "where each lane goes is not known"
-        case Pattern.ROWS if access.space is not Space.SHARED:
+        case AccessPattern.ROWS if access.space is not MemorySpace.SHARED:
             return "where rows of lanes lie to each other is not known"
-        case _ if access.space is Space.SHARED:
+        case _ if access.space is MemorySpace.SHARED:
             return _conflict(access)
-        case Pattern.STRIDED:
+        case AccessPattern.STRIDED:
             return f"lane stride {access.stride} bytes"
-        case Pattern.MISALIGNED:
+        case AccessPattern.MISALIGNED:
             return "may begin inside a sector"
         case _:
             return "lanes are apart"
@@ -43,7 +43,7 @@ def _conflict(access: Access) -> str:
 
 
 def _unit(access: Access, count: int) -> str:
-    name = "sector" if access.sectors is not None else "address" if access.space is Space.CONSTANT else "pass"
+    name = "sector" if access.sectors is not None else "address" if access.space is MemorySpace.CONSTANT else "pass"
     return name if count == 1 else f"{name}{'s' if name == 'sector' else 'es'}"
 
 

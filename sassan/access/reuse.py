@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import HALF, SECTOR, over
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 
-_CACHED = frozenset({Space.GLOBAL, Space.GENERIC})
+_CACHED = frozenset({MemorySpace.GLOBAL, MemorySpace.GENERIC})
 _LOADS = ("LD",)
 _WHOLE = (1 << SECTOR) - 1
 """All bytes of a sector, as a set of bits."""

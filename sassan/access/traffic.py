@@ -7,7 +7,7 @@ from math import lcm
 from types import MappingProxyType
 
 from sassan.access.accesses import Access
-from sassan.access.opcodes import L2_ATOMICS, Space
+from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap
 from sassan.machine.atomics import OPCODES
@@ -113,13 +113,13 @@ def _of_warp(accesses: Iterable[Access], pipeline: MemoryPipeline, warp: int | N
 def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     passes = access.passes.most if access.passes is not None else 0
     match access.space:
-        case Space.SHARED:
+        case MemorySpace.SHARED:
             return Moved(cycles=_shared(access, passes, pipeline))
-        case Space.CONSTANT:
+        case MemorySpace.CONSTANT:
             return Moved(cycles=passes * pipeline.constant)
-        case Space.BULK:
+        case MemorySpace.BULK:
             return Moved()
-        case Space.TEXTURE:
+        case MemorySpace.TEXTURE:
             sectors = lines = LANES * _TEXELS
         case _:
             sectors = access.sectors.most if access.sectors is not None else LANES
@@ -140,7 +140,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         fetched=fetched,
         written=touched if writes else 0,
         atomics=Fraction(_operations(access, sectors, pipeline) if atomic else 0, access.distinct),
-        apart=access.space in {Space.LOCAL, Space.TEXTURE},
+        apart=access.space in {MemorySpace.LOCAL, MemorySpace.TEXTURE},
         again=max(0, once - fetched),
         rewritten=every - touched if writes else 0,
     )
@@ -168,7 +168,7 @@ def _fresh(access: Access) -> int:
 
 def _unknown(accesses: Iterable[Access], pipeline: MemoryPipeline) -> Iterable[Gap]:
     for access in accesses:
-        if access.space is Space.BULK:
+        if access.space is MemorySpace.BULK:
             yield Gap(access.address, "unknown-bytes", f"how many bytes {access.opcode} copies is unknown: its traffic has no bound")
         elif access.opcode.partition(".")[0] in OPCODES and pipeline.atomics.rate(access.opcode) is None:
             yield Gap(access.address, "no-rate", f"how many operations of {access.opcode} are done per cycle is unknown")

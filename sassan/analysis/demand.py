@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 
 N = TypeVar("N", bound=Hashable)
 NodeT_contra = TypeVar("NodeT_contra", contravariant=True)
@@ -34,7 +34,7 @@ class Use(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Demand(Generic[N]):
+class DemandSolution(Generic[N]):
     """What is demanded before each node, and behind each instruction of a node; nothing of a node that is not there."""
 
     before: Mapping[N, int]
@@ -56,7 +56,9 @@ class _Sets:
         return f"{a & ~b:#x}" if a & ~b else ""
 
 
-def demand(uses: ByNode[N, Sequence[Use]], predecessors: ByNode[N, Sequence[N]], order: Sequence[N], ends: Mapping[N, int]) -> Demand[N]:
+def demand(
+    uses: ByNode[N, Sequence[Use]], predecessors: ByNode[N, Sequence[N]], order: Sequence[N], ends: Mapping[N, int]
+) -> DemandSolution[N]:
     """Return the demand in some nodes, in the order from the entry on, where `ends` are demanded behind nodes; others are not followed.
 
     Raises SelfCheckError when the fixpoint fails its re-check.
@@ -74,14 +76,14 @@ def demand(uses: ByNode[N, Sequence[Use]], predecessors: ByNode[N, Sequence[N]],
         return leading(node, before[node])
 
     start = {node: ends.get(node, 0) for node in order if ends.get(node) or any(use.roots for use in uses[node])}
-    problem = Problem(_Sets(), transfer, start, lambda node: (-places[node],))
+    problem = FixpointProblem(_Sets(), transfer, start, lambda node: (-places[node],))
     states = solve(problem).states
     behind: dict[N, tuple[int, ...]] = {}
     for node, state in states.items():
         *each, before[node] = _behind(uses[node], state)
         behind[node] = tuple(reversed(each))
     verify(replace(problem, transfer=last), states, name=lambda node: f"demand behind {node}")
-    return Demand(before, behind)
+    return DemandSolution(before, behind)
 
 
 def _behind(uses: Sequence[Use], live: int) -> list[int]:

@@ -22,7 +22,7 @@ Rank = Callable[[N], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem(Generic[N, V]):
+class FixpointProblem(Generic[N, V]):
     """What is to be solved: the least states that cover `start` and that the transfer does not leave.
 
     The solver gives up once `spent` says that the budget is used up. `widens` says at which nodes it widens instead of joining: the
@@ -40,23 +40,23 @@ class Problem(Generic[N, V]):
 
 
 @dataclass(frozen=True, slots=True)
-class Solution(Generic[N, V]):
+class FixpointSolution(Generic[N, V]):
     """The state of every node that was reached; where the budget stopped the solver (not `complete`) it is no fixpoint."""
 
     states: dict[N, V]
     complete: bool = True
 
 
-def solve(problem: Problem[N, V], solved: Mapping[N, V] | None = None) -> Solution[N, V]:
+def solve(problem: FixpointProblem[N, V], solved: Mapping[N, V] | None = None) -> FixpointSolution[N, V]:
     """Return the least solution above `solved`, a solution from other starts."""
     iteration = _Iteration(problem, dict(solved or {}))
     for node, state in problem.start.items():
         iteration.enter(node, state)
-    return Solution(iteration.states, iteration.run())
+    return FixpointSolution(iteration.states, iteration.run())
 
 
 class _Iteration(Generic[N, V]):
-    def __init__(self, problem: Problem[N, V], states: dict[N, V]) -> None:
+    def __init__(self, problem: FixpointProblem[N, V], states: dict[N, V]) -> None:
         self.states = states
         self._problem = problem
         self._widening = problem.domain if isinstance(problem.domain, Widening) else None
@@ -96,7 +96,7 @@ class _Iteration(Generic[N, V]):
             heappush(self._waiting, (self._problem.rank(node), node))
 
 
-def verify(problem: Problem[N, V], states: Mapping[N, V], *, name: Callable[[N], str] = str) -> None:
+def verify(problem: FixpointProblem[N, V], states: Mapping[N, V], *, name: Callable[[N], str] = str) -> None:
     """Apply the transfer to every state, in the order of `states`: each result must be covered by what is stored where it leads.
 
     Nor may a further input of a transfer grow. Raises SelfCheckError `not-a-fixpoint`, naming the node, with the domain's explanation.

@@ -9,10 +9,10 @@ from sassan.api import checking
 from sassan.app import documents
 from sassan.app.makespan.document import InstanceFields
 from sassan.app.makespan.instances import instance
-from sassan.app.makespan.search import Answer, search
+from sassan.app.makespan.search import InstanceResult, search
 from sassan.errors import UsageError
 from sassan.fields.field import Value, document
-from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
+from sassan.makespan.configuration import MakespanConfiguration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 from sassan.makespan.problem import Problem, Processor
 from sassan.makespan.schedule import Schedule
@@ -27,7 +27,7 @@ class Makespan:
     A schedule holds, for each warp, the slot (from 0) of each letter of its string in `problem`, where fractions and latencies are removed.
     """
 
-    answer: Answer
+    answer: InstanceResult
 
     def __repr__(self) -> str:
         """Return strings, warps and the interval in a line."""
@@ -123,7 +123,7 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     count = checking.whole("warps", warps) if warps is not None else len(parsed)
     if not parsed or count < 1:
         raise UsageError("no-warps", "there is no warp to run", hint="pass warps=16")
-    configuration = Configuration(
+    configuration = MakespanConfiguration(
         warps=count,
         capacity=capacities(_pairs("capacity", capacity)) if capacity else {},
         latency=latencies(_pairs("latency", latency)) if latency else {},

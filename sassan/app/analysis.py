@@ -14,22 +14,22 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.app.touched import touched
-from sassan.assumptions import Assumption, Kind, published
+from sassan.assumptions import Assumption, AssumptionStatus, published
 from sassan.errors import DefectWarning, Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Ending, Inference, Inferred, Seen, check_bounds, inference, whole_run
-from sassan.ipet.wcet import Problem, Wcet, problem, wcet
+from sassan.ipet.loop_bounds import Ending, Inference, Inferred, WholeRun, check_bounds, inference, whole_run
+from sassan.ipet.wcet import Wcet, WcetProblem, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
-from sassan.machine.launch import Launch, impossible
+from sassan.machine.launch import LaunchConfiguration, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import Quantity
-from sassan.timing.cycles import Cycles
+from sassan.timing.cycles import CycleCostModel
 from sassan.values import WarpValues, with_values
 from sassan.values.reach import unreached
 from sassan.values.spaces import outside
@@ -94,7 +94,7 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
 
     Raises SelfCheckError.
     """
-    if settings.launch == Launch() or settings.experiment or settings.exploration.call_depth is not None:
+    if settings.launch == LaunchConfiguration() or settings.experiment or settings.exploration.call_depth is not None:
         return None
     last = tuple(external for external in cfg.externals if external.address in ended(isa))
     values = with_values(cfg, isa.facts, settings.launch, lambda facts: _explore(cfg.function, facts, settings, last))
@@ -123,7 +123,7 @@ def analyze(
     """
     if settings.machine is not None:
         settings.machine.of(function.arch)
-    if isinstance(settings.costs, Cycles):
+    if isinstance(settings.costs, CycleCostModel):
         settings = replace(settings, costs=settings.costs.of(function))
     plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
     values = launched(plain, isa, settings)
@@ -154,7 +154,7 @@ def _unmade(cfg: WarpCfg, bounds: LoopBounds) -> frozenset[int]:
     return frozenset(external.address for external in cfg.externals if external.address not in made)
 
 
-def _on_gpu(system: Problem, settings: Settings) -> Problem:
+def _on_gpu(system: WcetProblem, settings: Settings) -> WcetProblem:
     """The integer program with the assumption that the GPU runs code for another minor version, where it does."""
     gpu, arch = settings.gpu, system.cfg.function.arch
     if gpu is None or gpu.architecture == arch:
@@ -167,7 +167,7 @@ def _moves(settings: Settings) -> bool:
     return settings.contention and settings.costs.quantity is Quantity.CYCLES
 
 
-def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings, run: Seen | None) -> Traffic | None:
+def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings, run: WholeRun | None) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
     if not _moves(settings):
         return None
@@ -175,11 +175,11 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
         why = "what the accesses of the grid move is unknown: registers are not followed here"
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     pipeline = memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch)
-    limited = (Assumption(f"transactions of accesses: {run.why}", Kind.RECORDED),) if run is not None and run.accesses else ()
+    limited = (Assumption(f"transactions of accesses: {run.why}", AssumptionStatus.RECORDED),) if run is not None and run.accesses else ()
     return traffic(followed, pipeline, (*assumptions(followed), *limited))
 
 
-def _as_seen(followed: Iterable[Access], run: Seen) -> tuple[Access, ...]:
+def _as_seen(followed: Iterable[Access], run: WholeRun) -> tuple[Access, ...]:
     """The accesses, of which none takes more than in a run of all warps that says what any may take."""
     return tuple(
         limited_to(access, most) if (most := run.accesses.get((access.address, access.space))) is not None else access
@@ -194,14 +194,14 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     values: WarpValues | None = None,
     file: str = "",
     before: AnalysisResult | None = None,
-) -> tuple[LoopBounds, Seen | None]:
+) -> tuple[LoopBounds, WholeRun | None]:
     """The bounds of the loops, and a run of all warps of the launch, where there was one.
 
     They are flow facts, then what the code itself says for the launch, then the default.
 
     An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
     """
-    reaching = settings.launch != Launch() and not settings.experiment
+    reaching = settings.launch != LaunchConfiguration() and not settings.experiment
     said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
     inferred, excluded = said.loops, {*said.unreached}
     checked = False
@@ -228,7 +228,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked)), run
 
 
-def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> Seen | None:
+def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> WholeRun | None:
     """A run of all warps of the launch, where it may say more of loops without a bound, or with a loose one, or of addresses from data."""
     facts = settings.facts.of(cfg.function.name) if settings.facts is not None else None
     given = {head for head, _ in facts.bounds} if facts is not None else set[int]()
@@ -248,7 +248,7 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
     return whole_run(cfg, facts_of, launch, loops, is_long=bool(wanted)) if loops else None
 
 
-def _by_run(inferred: tuple[Inferred, ...], run: Seen | None) -> tuple[Inferred, ...]:
+def _by_run(inferred: tuple[Inferred, ...], run: WholeRun | None) -> tuple[Inferred, ...]:
     """The inferred bounds, with those that a run of all warps of the launch says where a loop has none, or a loose one."""
     if run is None:
         return inferred
@@ -260,7 +260,7 @@ def _by_run(inferred: tuple[Inferred, ...], run: Seen | None) -> tuple[Inferred,
     )
 
 
-def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file: str) -> None:
+def _warn(refuted: Iterable[Inferred], function: Function, launch: LaunchConfiguration, file: str) -> None:
     """Warn of each loop whose inferred bound was refuted, with what shows it again: runs are the same for the same code and launch."""
     place = " of ".join((repr(function.name), *([repr(file)] if file else [])))
     for loop in refuted:
@@ -275,7 +275,7 @@ def _warn(refuted: Iterable[Inferred], function: Function, launch: Launch, file:
         )
 
 
-def _warn_of_blocks(blocks: Iterable[int], function: Function, launch: Launch, file: str) -> None:
+def _warn_of_blocks(blocks: Iterable[int], function: Function, launch: LaunchConfiguration, file: str) -> None:
     """Warn of blocks that a run executed though they were excluded."""
     place = " of ".join((repr(function.name), *([repr(file)] if file else [])))
     which = ", ".join(f"0x{block:04x}" for block in sorted(blocks))

@@ -8,7 +8,7 @@ from sassan.app.documents import HeadFields
 from sassan.app.explain import ExplanationFields, explain
 from sassan.app.fingerprint import settings_of
 from sassan.app.result import AnalysisResult, Loop
-from sassan.fields.field import NONE, Declare, Kind, Record
+from sassan.fields.field import NONE, Declare, FieldKind, Record
 from sassan.fields.kinds import (
     ADDRESS,
     AMOUNT,
@@ -39,11 +39,11 @@ _of = Declare[AnalysisResult]()
 
 UNLIMITED = "unlimited memory bandwidth"
 """What the grid has where no product is named: its bound is none on a GPU whose memory is the bottleneck."""
-SETTINGS: Kind[Mapping[str, str]] = Kind(
+SETTINGS: FieldKind[Mapping[str, str]] = FieldKind(
     {"type": "object", "required": ["model", "order", "letters", "tables"], "additionalProperties": STRING.schema}, dict
 )
-_TERMS: Kind[Mapping[str, float] | None] = nullable(
-    Kind({"type": "object", "required": ["chain", "sm", "memory", "drain", "launch"], "additionalProperties": AMOUNT.schema}, dict)
+_TERMS: FieldKind[Mapping[str, float] | None] = nullable(
+    FieldKind({"type": "object", "required": ["chain", "sm", "memory", "drain", "launch"], "additionalProperties": AMOUNT.schema}, dict)
 )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from sassan import __version__
 from sassan.errors import SassanError
-from sassan.fields.field import Declare, Kind, Record, Value, document
+from sassan.fields.field import Declare, FieldKind, Record, Value, document
 from sassan.fields.kinds import CODE, COUNT, EXTENTS, NAME, STRING, TEXT, choice, merged, one
 from sassan.names import readable
 from sassan.source import Span
@@ -116,7 +116,7 @@ class ToolFields(Record[None]):
 class DocumentFields(Record[None]):
     """What every document begins with."""
 
-    schema = _of_nothing(Kind({"const": SCHEMA}), "version of the form of documents", lambda _: SCHEMA)
+    schema = _of_nothing(FieldKind({"const": SCHEMA}), "version of the form of documents", lambda _: SCHEMA)
     tool = _of_nothing(one(ToolFields), "what wrote the document", lambda _: None)
 
 

@@ -12,8 +12,8 @@ from sassan.app.launches import LaunchResult
 from sassan.app.registers import PressureFields, registers_of_result
 from sassan.app.result import AnalysisResult
 from sassan.app.what_if import Alternative
-from sassan.estimate.answer import Estimate, PathRow, StallShare
-from sassan.fields.field import NONE, Declare, Kind, Record, Value, row
+from sassan.estimate.answer import LaunchEstimate, PathRow, StallShare
+from sassan.fields.field import NONE, Declare, FieldKind, Record, Value, row
 from sassan.fields.kinds import (
     ADDRESS,
     AMOUNT,
@@ -45,7 +45,7 @@ class Estimated(NamedTuple):
 
 
 _of_change, _of_estimated = Declare[Alternative](), Declare[Estimated]()
-_of_stall, _of_rows, _of_estimate = Declare[StallShare](), Declare[Mapping[str, PathRow]](), Declare[Estimate]()
+_of_stall, _of_rows, _of_estimate = Declare[StallShare](), Declare[Mapping[str, PathRow]](), Declare[LaunchEstimate]()
 
 
 def _resident(analysis: AnalysisResult) -> int | None:
@@ -57,7 +57,7 @@ def _work(row: PathRow) -> Value:
     return {**row.cycles, "bound_by": row.bound_by}
 
 
-_WORK: Kind[PathRow] = Kind(
+_WORK: FieldKind[PathRow] = FieldKind(
     {"type": "object", "required": ["bound_by"], "properties": {"bound_by": STRING.schema}, "additionalProperties": AMOUNT.schema}, _work
 )
 
@@ -78,7 +78,7 @@ class StallFields(Record[StallShare]):
     share = _of_stall(SHARE, "of the cycles of all warps")
 
 
-class EstimateFields(Record[Estimate]):
+class EstimateFields(Record[LaunchEstimate]):
     """The expected time of a launch."""
 
     cycles = _of_estimate(AMOUNT, "expected time of the launch, in cycles", csv="cycles")
@@ -102,7 +102,7 @@ class TimedLaunch(NamedTuple):
     expected: EstimateResult | None = None
 
     @property
-    def estimate(self) -> Estimate | None:
+    def estimate(self) -> LaunchEstimate | None:
         """The estimate, None where there is none."""
         return self.expected.estimate if self.expected is not None else None
 

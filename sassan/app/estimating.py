@@ -6,24 +6,24 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
-from sassan.access.accesses import Access, Pattern
-from sassan.access.opcodes import Space, references
+from sassan.access.accesses import Access, AccessPattern
+from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
 from sassan.app.analysis import analyze
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
 from sassan.errors import Gap
-from sassan.estimate.answer import Estimate
+from sassan.estimate.answer import LaunchEstimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.counted import Counted
 from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
-from sassan.estimate.launch import Grid, Kernel, estimate
+from sassan.estimate.launch import EstimatedKernel, Grid, estimate
 from sassan.estimate.observed import Observed, observed
-from sassan.estimate.path import Source, Weighted, nested, recorded_path, worst_path
+from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
-from sassan.estimate.roles.alone import Alone
+from sassan.estimate.roles.alone import TracedBlock
 from sassan.estimate.roles.meetings import waits_alone
 from sassan.estimate.roles.phases import matched
 from sassan.estimate.roles.traces import traced
@@ -32,12 +32,12 @@ from sassan.ipet.flow_facts import UNBOUNDED, Origin
 from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.machine.occupancy import Occupancy
-from sassan.machine.parameters import Place
+from sassan.machine.parameters import ParameterLocation
 from sassan.products import Product
-from sassan.timing.control import Control
-from sassan.timing.cycles import Cycles
+from sassan.timing.control import ControlCostModel
+from sassan.timing.cycles import CycleCostModel
 from sassan.timing.rates import NO_LATENCY, Tables, code_of, not_machine_code
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -69,7 +69,7 @@ class EstimateResult:
     """The estimate of a function, None where `gaps` say why there is none; `prepared` makes others of the same launch."""
 
     analysis: AnalysisResult
-    estimate: Estimate | None
+    estimate: LaunchEstimate | None
     gaps: tuple[Gap, ...] = ()
     prepared: "Prepared | None" = None
 
@@ -99,12 +99,12 @@ def expected_time(result: EstimateResult | None) -> ExpectedTime:
 class Prepared:
     """A launch on a GPU whose estimate needs nothing more than figures of the hardware; `tables` are those of the user."""
 
-    kernel: Kernel
+    kernel: EstimatedKernel
     grid: Grid
     gpu: Product
     tables: Tables
 
-    def estimate(self, figures: Figures | None = None, *, policy: Policy = Policy.OLDEST) -> Estimate:
+    def estimate(self, figures: Figures | None = None, *, policy: Policy = Policy.OLDEST) -> LaunchEstimate:
         """Return the estimate with other figures than those of the file."""
         return estimate(self.kernel, usual(self.kernel.cfg.function.arch, self.tables, figures), self.gpu, self.grid, policy=policy)
 
@@ -140,12 +140,12 @@ def prepared(
     average = every / len(alone.traces) if alone is not None and every is not None else None
     counts = average.tolist() if average is not None else seen.counted.executions if seen is not None else None
     ran = nested(cfg, counts) if walked is None and counts is not None else None
-    sampled = Source.SAMPLED if (settings.launch.initial or settings.launch.contents) is None else Source.SAMPLED_DATA
-    source = Source.RECORDED if walked is not None else sampled if ran is not None else Source.WORST
+    sampled = PathSource.SAMPLED if (settings.launch.initial or settings.launch.contents) is None else PathSource.SAMPLED_DATA
+    source = PathSource.RECORDED if walked is not None else sampled if ran is not None else PathSource.WORST
     differ = seen is not None and alone is None and source is sampled and _differ(cfg, seen.counted)
     block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
     assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
-    kernel = Kernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
+    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 
@@ -223,7 +223,7 @@ def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
     """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
     costs = result.settings.costs
     missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY}
-    if not missing or not _only_expected(result) or not isinstance(costs, Control | Cycles | Table):
+    if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return {}
     latencies = costs.tables.rates(result.function.arch).latencies
     kinds = {kind.name for each in code_of(result.cfg) if each.address in missing and (kind := latencies.of(each.opcode)) is not None}
@@ -237,7 +237,7 @@ def _with_expectations(result: AnalysisResult, iterations: Mapping[int, int], la
     bounds = replace(result.bounds.facts, bounds=(*result.bounds.facts.bounds, *iterations.items()))
     others = tuple(each for each in facts.functions if each[0] != name)
     costs = settings.costs
-    if isinstance(costs, Control | Cycles | Table):
+    if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
     # What runs said of bounds holds here, too.
     settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False)
@@ -276,9 +276,9 @@ def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:
             for reference in references(each):
                 key = each.address, reference.place
                 touched = seen.touched.get(key)
-                if reference.space is Space.LOCAL or touched is None or touched.drawn:
+                if reference.space is MemorySpace.LOCAL or touched is None or touched.drawn:
                     return None
-                out[key] = Access(*key[:1], each.opcode, reference.space, reference.bytes, Pattern.UNKNOWN)
+                out[key] = Access(*key[:1], each.opcode, reference.space, reference.bytes, AccessPattern.UNKNOWN)
     return tuple(out[key] for key in sorted(out))
 
 
@@ -306,7 +306,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return ()
 
 
-def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
+def _alone(result: AnalysisResult, seen: Observed | None) -> TracedBlock | None:
     """Return the warps of a block, each with its path, where they wait for some others, or for engines.
 
     None where they do not, and where the launch or the machine does not say their paths.
@@ -316,10 +316,10 @@ def _alone(result: AnalysisResult, seen: Observed | None) -> Alone | None:
     if seen is None or not (meet or seen.counted.roles):
         return None
     traces = traced(cfg, result.isa.facts, result.settings.launch)
-    return Alone.of(cfg, traces, matched(traces), result.bounds.of_loop, _executions(result)) if traces is not None else None
+    return TracedBlock.of(cfg, traces, matched(traces), result.bounds.of_loop, _executions(result)) if traces is not None else None
 
 
-def _missing(result: AnalysisResult, seen: Observed | None, alone: Alone | None, *, is_recorded: bool) -> tuple[Gap, ...]:
+def _missing(result: AnalysisResult, seen: Observed | None, alone: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
     """Return why the warps of a block have no expected path: a wait has no end, or nothing says how often a loop iterates."""
     if alone is not None and alone.matched.gaps:
         return alone.matched.gaps
@@ -328,11 +328,11 @@ def _missing(result: AnalysisResult, seen: Observed | None, alone: Alone | None,
     return () if is_recorded or (alone is not None and alone.every is not None) else _uncounted(result, seen, alone)
 
 
-def _assumed(result: AnalysisResult, source: Source, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
+def _assumed(result: AnalysisResult, source: PathSource, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
-    if source is Source.RECORDED:
+    if source is PathSource.RECORDED:
         return frozenset()
-    if source is not Source.WORST and seen is not None and not seen.assumed:
+    if source is not PathSource.WORST and seen is not None and not seen.assumed:
         loops = (loop for loop in result.cfg.loops if result.cfg.nodes[loop.head].start in expected)
         return seen.counted.assumed.union(*(loop.nodes for loop in loops))
     after = Counter(edge.src for edge in result.cfg.edges)
@@ -346,7 +346,7 @@ def _differ(cfg: WarpCfg, counted: Counted) -> bool:
     return longest > _LONGER * mean
 
 
-def _uncounted(result: AnalysisResult, seen: Observed | None, alone: Alone | None) -> tuple[Gap, ...]:
+def _uncounted(result: AnalysisResult, seen: Observed | None, alone: TracedBlock | None) -> tuple[Gap, ...]:
     """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
@@ -402,7 +402,7 @@ def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:
     return tuple(Gap(cfg.nodes[cfg.loops[loop].head].start, "unknown-argument", message) for loop in loops)
 
 
-def _names(missing: Sequence[Place]) -> str:
+def _names(missing: Sequence[ParameterLocation]) -> str:
     return ", ".join(f"--param {place.called}=N" for place in missing)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sassan.app.inputs import Observer, inherited, wanted
+from sassan.app.inputs import RequestObserver, inherited, wanted
 from sassan.app.makespan.page import PageSearch
 from sassan.app.makespan.search import search
 from sassan.app.page import code, records
@@ -19,7 +19,7 @@ from sassan.frontend.ptx.source_map import PtxLine, functions_of
 from sassan.ir import Function
 
 _NO_SEARCH = PageSearch(None, 0.0, 0, search)
-_UNOBSERVED = Observer()
+_UNOBSERVED = RequestObserver()
 
 
 @dataclass(frozen=True, slots=True)

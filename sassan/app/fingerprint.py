@@ -13,7 +13,7 @@ from sassan.arch.files import digest, further_digest
 from sassan.errors import SelfCheckError
 from sassan.ipet.wcet import Setup
 from sassan.isa.loading import tables_digest
-from sassan.timing.measured import Measured
+from sassan.timing.measured import MeasuredCostModel
 
 if TYPE_CHECKING:
     from sassan.app.result import AnalysisResult
@@ -82,7 +82,7 @@ def _tables(settings: "Settings", function: "Function") -> Mapping[str, object]:
     tables = f"{digest(function.arch)} {tables_digest()} {further_digest()} {_spelled(figures)} {_spelled(settings.gpu)}"
     return {
         "latency": ", ".join(f"{name}={cycles}" for name, cycles in sorted(latencies.items())) or None,
-        "measurements": _hash(_spelled(costs.functions.get(function.name))) if isinstance(costs, Measured) else None,
+        "measurements": _hash(_spelled(costs.functions.get(function.name))) if isinstance(costs, MeasuredCostModel) else None,
         "tables": _hash(tables),
     }
 

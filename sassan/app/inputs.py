@@ -26,14 +26,14 @@ _NAMED, _SIMILAR, _WIDEST = 3, 0.3, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedFunction:
     """A function that is meant, and the file that holds it, as the user names it."""
 
     file: str
     function: Function
 
 
-def repeated(selected: Iterable[Selected]) -> tuple[str, ...]:
+def repeated(selected: Iterable[SelectedFunction]) -> tuple[str, ...]:
     """A note for each file and architecture in which several functions have one name."""
     notes: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for (file, arch, name), count in Counter((each.file, each.function.arch, each.function.name) for each in selected).items():
@@ -54,7 +54,7 @@ def _and_more(names: Sequence[tuple[str, int]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedInput:
     """An input that was refused, or of which a function was, with the error."""
 
     file: str
@@ -65,8 +65,8 @@ class Refused:
 class Inputs:
     """Everything that the user named, in the order of the files."""
 
-    selected: tuple[Selected, ...]
-    refused: tuple[Refused, ...] = ()
+    selected: tuple[SelectedFunction, ...]
+    refused: tuple[RefusedInput, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,10 +83,10 @@ UNCOMPARED = "no data cover their encodings"
 """What is assumed of texts that are not compared."""
 
 
-class Observer:
+class RequestObserver:
     """Receives what happens while a request runs; this one lets it pass. A command line prints errors and shows progress."""
 
-    def refused(self, refused: Refused) -> None:
+    def refused(self, refused: RefusedInput) -> None:
         """Take an input that is refused, at once."""
 
     def assumed(self, text: str) -> None:
@@ -119,20 +119,20 @@ def wanted(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(matches(name, pattern) for pattern in patterns)
 
 
-def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool, target: str | None = None) -> Inputs:
+def read_functions(files: Sequence[str], arch: str | None, observer: RequestObserver, *, cached: bool, target: str | None = None) -> Inputs:
     """All functions of the files; a file that is refused, or a function, does not hide the others. CUDA source is compiled for `target`.
 
     Raises UsageError `standard-input` when `-` is named twice.
     """
     if list(files).count("-") > 1:
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
-    functions: list[Selected] = []
-    refused: list[Refused] = []
+    functions: list[SelectedFunction] = []
+    refused: list[RefusedInput] = []
     for file in files:
         try:
             read = read_program(file, arch, cached=cached, target=target).functions
-            functions.extend(Selected(file, function) for function in read if function.contradiction is None)
-            differing = [Refused(file, _contradicting(file, function)) for function in read if function.contradiction is not None]
+            functions.extend(SelectedFunction(file, function) for function in read if function.contradiction is None)
+            differing = [RefusedInput(file, _contradicting(file, function)) for function in read if function.contradiction is not None]
             for each in differing:
                 observer.refused(each)
             refused += differing
@@ -142,7 +142,7 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
         except MemoryError:
             raise InputError("memory-limit", "reading it needs more memory than the limit", source=Source(file, "")) from None
         except SassanError as error:
-            refused.append(Refused(file, error))
+            refused.append(RefusedInput(file, error))
             observer.refused(refused[-1])
     return Inputs(tuple(functions), tuple(refused))
 
@@ -208,7 +208,9 @@ def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:
     return replace(facts, functions=tuple(entry for entry in facts.functions if entry[0] in names))
 
 
-def each_function(inputs: Inputs, run: Callable[[Selected], Item], label: str, observer: Observer) -> tuple[tuple[Item, ...], Inputs]:
+def each_function(
+    inputs: Inputs, run: Callable[[SelectedFunction], Item], label: str, observer: RequestObserver
+) -> tuple[tuple[Item, ...], Inputs]:
     """Run over the functions; one that is refused does not hide the others, and each error is reported once per file.
 
     Raises what `run` raises as UsageError.
@@ -221,11 +223,11 @@ def each_function(inputs: Inputs, run: Callable[[Selected], Item], label: str, o
         except UsageError:
             raise
         except (OutOfTimeError, MemoryError) as error:
-            refused.append(Refused(selected.file, _exhausted(error, selected.function, len(inputs.selected) - len(results) - 1)))
+            refused.append(RefusedInput(selected.file, _exhausted(error, selected.function, len(inputs.selected) - len(results) - 1)))
             observer.refused(refused[-1])
             break
         except SassanError as error:
             if not any((other.file, other.error.message) == (selected.file, error.message) for other in refused):
-                refused.append(Refused(selected.file, error))
+                refused.append(RefusedInput(selected.file, error))
                 observer.refused(refused[-1])
     return tuple(results), replace(inputs, refused=tuple(refused))

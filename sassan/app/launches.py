@@ -8,12 +8,12 @@ from sassan.app.analysis import analyze
 from sassan.app.parameter_names import named
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.assumptions import Assumption, Kind
+from sassan.assumptions import Assumption, AssumptionStatus
 from sassan.compilers.signatures import NamedParameter
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function, Language
 from sassan.launches import Argument, Launches, ProgramLaunch
-from sassan.machine.launch import Launch, check
+from sassan.machine.launch import LaunchConfiguration, check
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
 
@@ -47,7 +47,7 @@ class LaunchResult:
         if known is None:
             return pointers
         text = f"contents of memory as recorded: {known.size} bytes that the host wrote ({known.digest[:12]})"
-        return (*pointers, Assumption(text, Kind.RECORDED))
+        return (*pointers, Assumption(text, AssumptionStatus.RECORDED))
 
     @property
     def wcet(self) -> int | None:
@@ -109,7 +109,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
     asked = settings.resources
     return replace(
         settings,
-        launch=Launch(
+        launch=LaunchConfiguration(
             launch.block,
             launch.grid,
             (*_settings(function, launch.arguments or ()), *launch.given),

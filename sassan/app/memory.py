@@ -11,7 +11,7 @@ from sassan.app.touched import touched
 from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
 from sassan.ir import Function, Language, SourceLine
-from sassan.machine.parameters import Place, Setting, describe, places, setting
+from sassan.machine.parameters import ParameterLocation, Setting, describe, places, setting
 from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
@@ -74,7 +74,7 @@ def check_alignments(aligned: Sequence[Setting], functions: Sequence[Function]) 
             raise UsageError("unknown-parameter", f"alignment {given}: no kernel has such a pointer", hint=describe(functions[0]))
 
 
-def _pointer(function: Function, given: Setting) -> Place | None:
+def _pointer(function: Function, given: Setting) -> ParameterLocation | None:
     """Return the parameter of 8 bytes that is meant; only a cubin says which there are."""
     wanted = [place for place in places(function) if place.size == 8]  # noqa: PLR2004 - bytes of a pointer
     called = [place for place in wanted if (given.name in {place.source, place.name} if given.name else place.offset == given.offset)]

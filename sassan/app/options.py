@@ -11,16 +11,16 @@ from sassan.errors import UsageError
 from sassan.ipet.wcet import Setup
 from sassan.launches import Launches
 from sassan.machine import MachineFile, load
-from sassan.machine.launch import Launch, shape
+from sassan.machine.launch import LaunchConfiguration, shape
 from sassan.machine.multiprocessor import of_product
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
 from sassan.products import Product
-from sassan.timing import CostModel, Unit, latencies, models
-from sassan.timing.control import Control
-from sassan.timing.cycles import Cycles
+from sassan.timing import CostModel, UnitCostModel, latencies, models
+from sassan.timing.control import ControlCostModel
+from sassan.timing.cycles import CycleCostModel
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 from sassan.warpcfg import Options
 
 UNSOLVED = "none"
@@ -108,7 +108,7 @@ class AnalysisOptions:
             facts=read_facts(self.facts) if self.facts is not None else None,
             loop_bound=self.loop_bound,
             distinct=tuple(spread(text, spelled("distinct")) for text in self.distinct),
-            launch=Launch(
+            launch=LaunchConfiguration(
                 block=shape(self.block, spelled("block")) if self.block is not None else None,
                 grid=shape(self.grid, spelled("grid")) if self.grid is not None else None,
                 parameters=tuple(setting(text) for text in self.parameters),
@@ -136,7 +136,7 @@ class AnalysisOptions:
 
     @property
     def _model(self) -> str:
-        return self.model or (models.CYCLES if self.gpu is not None else Unit().name)
+        return self.model or (models.CYCLES if self.gpu is not None else UnitCostModel().name)
 
     def without_effect(self) -> tuple[str, ...]:
         """The options that have no effect, since others are not given."""
@@ -205,7 +205,7 @@ def on_product(settings: Settings, gpu: Product) -> Settings:
     if settings.machine is not None or not gpu.lanes:
         return settings
     machine, costs = machine_of_product(gpu, "the GPU"), settings.costs
-    if isinstance(costs, Control | Cycles | Table) and costs.tables.file is None:
+    if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel) and costs.tables.file is None:
         costs = replace(costs, tables=replace(costs.tables, file=machine))
     return replace(settings, machine=machine, costs=costs)
 

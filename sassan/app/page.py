@@ -9,7 +9,7 @@ from sassan.access import Access
 from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.estimate_fields import EstimateFields
 from sassan.app.estimating import estimated
-from sassan.app.inputs import Observer
+from sassan.app.inputs import RequestObserver
 from sassan.app.makespan.cycles import with_schedule
 from sassan.app.makespan.page import PageSearch, searched
 from sassan.app.memory import memory_of
@@ -31,7 +31,7 @@ _MOST = 200_000
 
 def records(  # noqa: PLR0913 - what a page may show of a result
     results: tuple[AnalysisResult, ...],
-    observer: Observer,
+    observer: RequestObserver,
     how: PageSearch,
     measured: Mapping[str, list[object]] | None = None,
     executor: Executor | None = None,
@@ -102,7 +102,9 @@ def _registers(result: AnalysisResult) -> list[str]:
     return list(sentences(known)) if known is not None else []
 
 
-def _graphs(results: tuple[AnalysisResult, ...], observer: Observer, executor: Executor | None, *, patterns: bool) -> Iterator[GraphRecord]:
+def _graphs(
+    results: tuple[AnalysisResult, ...], observer: RequestObserver, executor: Executor | None, *, patterns: bool
+) -> Iterator[GraphRecord]:
     sketches = [page_sketch(result, _accesses(result) if patterns else None) for result in results]
     places = place([sketch.text for sketch in sketches], executor)
     for sketch, placed in zip(observer.steps(sketches, "laying out"), places, strict=True):

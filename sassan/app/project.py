@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sassan import launches
 from sassan.app.builds import gates
-from sassan.app.builds.gates import Demand
+from sassan.app.builds.gates import PatternGates
 from sassan.app.reading import read_text
 from sassan.checked import Fields, Format
 from sassan.launches import Launches
@@ -51,7 +51,7 @@ class Project:
     functions: tuple[str, ...] = ()
     options: Mapping[str, Value] | None = None
     recording: Launches | None = None
-    demands: tuple[Demand, ...] = ()
+    demands: tuple[PatternGates, ...] = ()
     control: bool = False
     baseline: str | None = None
     growth: str | None = None

@@ -89,7 +89,7 @@ def read_gpu(text: str) -> Product:
     return products.read_file(text, read_text(text, products.FORMAT.code, products.FORMAT.hint))
 
 
-def read_measurements(path: str) -> measured.Measured:
+def read_measurements(path: str) -> measured.MeasuredCostModel:
     """The measured block times of a file.
 
     Raises InputError.

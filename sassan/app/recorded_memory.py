@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sassan.access import accesses
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import MemorySpace
 from sassan.app.analysis import explored, launched
 from sassan.app.launches import kernel_of, parameter_base
 from sassan.app.settings import Settings
@@ -13,11 +13,11 @@ from sassan.ir import Function, Language
 from sassan.isa.languages import isa_of
 from sassan.launches import Launches, ProgramLaunch
 from sassan.launches.memory import DeviceMemory, Range
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.parameters import places
 
 _STORES = frozenset(("STG", "ST", "RED", "REDG", "UREDGR", "ATOM", "ATOMG"))
-_ELSEWHERE = frozenset((Space.TEXTURE, Space.BULK))
+_ELSEWHERE = frozenset((MemorySpace.TEXTURE, MemorySpace.BULK))
 _LOADS = frozenset(("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "UTMALDG", "UTMAPF", "UBLKPF"))
 _MOST_CONTENTS = 16
 """Different contents of memory for which the launches of a kernel are analyzed; for others, memory is not known."""
@@ -72,7 +72,7 @@ def stored_through(function: Function, block: Shape) -> frozenset[int] | None:
     """
     if function.language is Language.PTX:
         return None
-    settings = Settings(launch=Launch(block))
+    settings = Settings(launch=LaunchConfiguration(block))
     try:
         cfg, isa = explored(function, isa_of(function, settings.letters), settings)
         values = launched(cfg, isa, settings)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from sassan.app.analysis import analyze
 from sassan.app.inputs import (
     Inputs,
-    Observer,
-    Refused,
-    Selected,
+    RefusedInput,
+    RequestObserver,
+    SelectedFunction,
     check_patterns,
     check_settings,
     each_function,
@@ -28,7 +28,7 @@ from sassan.launches import Launches
 from sassan.machine.launch import unknown
 from sassan.warpcfg.work import TOO_LARGE
 
-_UNOBSERVED = Observer()
+_UNOBSERVED = RequestObserver()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class AnalysisRequest:
         machine = self.settings.machine
         return self.target or self.arch or (machine.sm.arch if machine is not None else None)
 
-    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False, changed: bool = False) -> Inputs:
+    def inputs(self, observer: RequestObserver = _UNOBSERVED, *, partial: bool = False, changed: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
         Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too,
@@ -86,7 +86,7 @@ class AnalysisRequest:
         return replace(inputs, selected=selected)
 
     def results(
-        self, observer: Observer = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"
+        self, observer: RequestObserver = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"
     ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """The result of every function, or of every different recorded launch, and the inputs with all that was refused.
 
@@ -95,7 +95,7 @@ class AnalysisRequest:
         return self.results_of(self.inputs(observer, partial=partial), observer, label=label)
 
     def results_of(
-        self, inputs: Inputs, observer: Observer = _UNOBSERVED, *, label: str = "analyzing"
+        self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED, *, label: str = "analyzing"
     ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """The same for inputs that are read already."""
         if self.recording is not None:
@@ -103,7 +103,7 @@ class AnalysisRequest:
         stopped: dict[str, set[str]] = {}
         """The functions of each file that are too large."""
 
-        def analyzed(selected: Selected) -> AnalysisResult:
+        def analyzed(selected: SelectedFunction) -> AnalysisResult:
             names = stopped.setdefault(selected.file, set())
             result = analyze(selected.function, self.settings, selected.file, names)
             if any(gap.code == TOO_LARGE for gap in result.cfg.gaps):
@@ -112,7 +112,7 @@ class AnalysisRequest:
 
         return each_function(inputs, analyzed, label, observer)
 
-    def launch_results(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> Iterator[LaunchResult]:
+    def launch_results(self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED) -> Iterator[LaunchResult]:
         """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""
         assert self.recording is not None
         functions = [(selected.file, selected.function) for selected in inputs.selected]
@@ -122,7 +122,7 @@ class AnalysisRequest:
         yield from observer.steps(results, "analyzing", len(chosen))
 
     def sequence_of(
-        self, inputs: Inputs, observer: Observer = _UNOBSERVED, passed: frozenset[str] = frozenset()
+        self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED, passed: frozenset[str] = frozenset()
     ) -> tuple[tuple[LaunchResult, ...], Inputs]:
         """The result of every recorded launch, equal ones the same.
 
@@ -131,13 +131,13 @@ class AnalysisRequest:
         launches = tuple(self.launch_results(inputs, observer))
         refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
         for gap in (gap for launch in launches if launch.launch.kernel not in passed for gap in launch.missing):
-            missing = Refused(self.launches, InputError(gap.code, gap.message))
+            missing = RefusedInput(self.launches, InputError(gap.code, gap.message))
             if (missing.file, gap.message) not in refused:
                 refused[missing.file, gap.message] = missing
                 observer.refused(missing)
         return launches, replace(inputs, refused=tuple(refused.values()))
 
-    def _of_launches(self, inputs: Inputs, observer: Observer, label: str) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+    def _of_launches(self, inputs: Inputs, observer: RequestObserver, label: str) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """One result for each different launch, and with `whole` one for each function that is not launched."""
         others, left = self._unmatched(inputs) if self.whole else (frozenset[str](), ())
         launches, inputs = self.sequence_of(inputs, observer, others)
@@ -152,14 +152,14 @@ class AnalysisRequest:
         every = sorted((*different(launches), *alone), key=lambda result: places[result.file, id(result.function)])
         return tuple(every), replace(inputs, refused=rest.refused)
 
-    def _unmatched(self, inputs: Inputs) -> tuple[frozenset[str], tuple[Selected, ...]]:
+    def _unmatched(self, inputs: Inputs) -> tuple[frozenset[str], tuple[SelectedFunction, ...]]:
         """The names of launched kernels that the inputs do not hold, and the functions that are not launched."""
         launched = {launch.kernel for launch in self.recording.launches} if self.recording is not None else set[str]()
         left = tuple(each for each in inputs.selected if not each.function.kernel or each.function.name not in launched)
         return frozenset(launched - {each.function.name for each in inputs.selected if each.function.kernel}), left
 
 
-def _with_known_parameters(settings: Settings, functions: tuple[Function, ...], observer: Observer) -> Settings:
+def _with_known_parameters(settings: Settings, functions: tuple[Function, ...], observer: RequestObserver) -> Settings:
     """Return the settings without the parameters that none of the kernels has, of which a note is made."""
     absent = unknown(settings.launch, functions)
     if absent:

@@ -6,16 +6,16 @@ from sassan.access.accesses import Access
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds
-from sassan.ipet.loop_bounds import Seen
-from sassan.ipet.sm.makespan import Makespan
+from sassan.ipet.loop_bounds import WholeRun
+from sassan.ipet.sm.makespan import SmMakespan
 from sassan.ipet.sm.residency import Grid, Residency
-from sassan.ipet.wcet import Problem, Wcet
+from sassan.ipet.wcet import Wcet, WcetProblem
 from sassan.ir import Function
 from sassan.isa.languages import Isa
 from sassan.strings.kernel_string import KernelString
 from sassan.timing import Quantity
 from sassan.values import WarpValues
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class AnalysisResult:
     cfg: WarpCfg
     strings: tuple[KernelString | None, ...]
     bounds: LoopBounds
-    problem: Problem
+    problem: WcetProblem
     wcet: Wcet
     worst_path: KernelString | None
     settings: Settings
@@ -67,9 +67,9 @@ class AnalysisResult:
     """What registers hold for the launch, None where nothing of it is given or they are not followed."""
     accesses: tuple[Access, ...] | None = field(default=None, compare=False, repr=False)
     """The accesses with these values, where the cost model has use for them."""
-    run: Seen | None = field(default=None, compare=False, repr=False)
+    run: WholeRun | None = field(default=None, compare=False, repr=False)
     """A run of all warps of the launch, where there was one."""
-    makespan: Makespan | None = None
+    makespan: SmMakespan | None = None
     residency: Residency | None = None
     scheduled: Scheduled | None = None
     """The lower end of `makespan`, None where no schedule is wanted."""
@@ -130,4 +130,4 @@ class AnalysisResult:
     @property
     def reactivation_edges(self) -> int:
         """How many edges resume the suspended side of a divergence."""
-        return sum(edge.kind is Kind.REACTIVATE for edge in self.cfg.edges)
+        return sum(edge.kind is EdgeKind.REACTIVATE for edge in self.cfg.edges)

@@ -16,7 +16,7 @@ ONE_BY_ONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class RecordedSequence:
     """The launches of a recording that are shown; `file` holds it, `deadline` is in microseconds, None where none is given."""
 
     recording: Launches
@@ -30,7 +30,7 @@ class Program:
         return {id(result): place for place, result in enumerate(different(self.launches))}
 
 
-def names(program: Program) -> tuple[str, ...]:
+def names(program: RecordedSequence) -> tuple[str, ...]:
     """Return, for each different result, what distinguishes it from others of its kernel: its first launch."""
     out: dict[int, str] = {}
     for number, each in enumerate(program.launches, 1):
@@ -39,7 +39,7 @@ def names(program: Program) -> tuple[str, ...]:
     return tuple(out.values())
 
 
-def document(program: Program, shown: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def document(program: RecordedSequence, shown: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the record of a program; `shown` are those of its different results, whose estimates count."""
     places = program.results
     rows = [_row(each, places.get(id(each.result)), shown) for each in program.launches]
@@ -83,7 +83,7 @@ def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
     return sum(known) if len(known) == len(rows) and rows else None
 
 
-def _assumptions(program: Program) -> list[Mapping[str, Any]]:
+def _assumptions(program: RecordedSequence) -> list[Mapping[str, Any]]:
     """Return what the sum of the bounds rests on: each text with what backs it, and with its kernels where not all rest on it."""
     users: dict[str, set[str]] = {ONE_BY_ONE: {each.launch.kernel for each in program.launches}}
     texts: dict[str, str] = {ONE_BY_ONE: ONE_BY_ONE}

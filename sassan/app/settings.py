@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.wcet import Setup
 from sassan.machine import MachineFile
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.products import Product
-from sassan.timing import CostModel, Unit
+from sassan.timing import CostModel, UnitCostModel
 from sassan.warpcfg import Options
 
 
@@ -22,9 +22,9 @@ class Settings:
     """Assumed for every loop without a bound of its own."""
     distinct: tuple[tuple[int, int], ...] = ()
     """Addresses of atomic instructions, and how many units of L2 work on the operations of each whenever they wait."""
-    launch: Launch = field(default_factory=Launch)
+    launch: LaunchConfiguration = field(default_factory=LaunchConfiguration)
     letters: str = "timing"
-    costs: CostModel = field(default_factory=Unit)
+    costs: CostModel = field(default_factory=UnitCostModel)
     machine: MachineFile | None = None
     """The machine that the user names, or the SM of the product; None: that of the code's own architecture."""
     resources: Resources | None = None

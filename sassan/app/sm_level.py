@@ -6,7 +6,7 @@ from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
 from sassan.ipet.sm.barriers import BlockBarriers, block_barriers
 from sassan.ipet.sm.gpu import memory_of
-from sassan.ipet.sm.makespan import Kernel, Makespan, makespan
+from sassan.ipet.sm.makespan import KernelProblem, SmMakespan, makespan
 from sassan.ipet.sm.optima import Bound
 from sassan.ipet.sm.residency import Residency, Residents, residency, residents
 from sassan.machine import Multiprocessor, machine_of
@@ -51,7 +51,7 @@ def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocess
         memory = memory_of(settings.gpu) if settings.gpu is not None and settings.costs.quantity is Quantity.CYCLES else None
         wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, buffers=settings.launch.buffers, host=settings.launch.host))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
-    kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
+    kernel = KernelProblem(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
     return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, kernel.barriers)))
 
@@ -66,7 +66,7 @@ def _timed(result: AnalysisResult) -> AnalysisResult:
 
 
 def _unbounded(result: AnalysisResult, warps: Residents, gaps: tuple[Gap, ...]) -> AnalysisResult:
-    return replace(result, makespan=Makespan(warps, Bound(None, gaps=gaps)))
+    return replace(result, makespan=SmMakespan(warps, Bound(None, gaps=gaps)))
 
 
 def _contention_gap(result: AnalysisResult, address: int) -> Gap:
@@ -74,7 +74,7 @@ def _contention_gap(result: AnalysisResult, address: int) -> Gap:
     return Gap(address, "external-contention", f"what a call of {name} takes from other warps is unknown: only one warp alone is bounded")
 
 
-def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, barriers: BlockBarriers) -> Makespan:
+def _by_waiting(result: AnalysisResult, bounds: SmMakespan, sm: Multiprocessor, barriers: BlockBarriers) -> SmMakespan:
     """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so.
 
     Equal warps wait no longer for each other at barriers that open in one order (docs/proofs/makespan-strings.md).

@@ -20,7 +20,7 @@ from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import dot_text
 from sassan.render.graph.draw import FORMATS, Drawing
 from sassan.render.graph.draw import draw as render
-from sassan.render.graph.levels import Arc, Level, arcs
+from sassan.render.graph.levels import DrawnEdge, Level, arcs
 from sassan.render.html.sketch import Sketch
 from sassan.render.html.sketch import sketch as render_sketch
 from sassan.render.listing import Listing
@@ -132,7 +132,7 @@ def check_control(function: Function) -> Report:
     return check(function, tables.load(function.arch).facts, hazards.load(function.arch))
 
 
-def edges_at(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
+def edges_at(cfg: WarpCfg, level: str) -> tuple[DrawnEdge, ...]:
     """The edges of the warp, or those of a single thread."""
     return arcs(cfg, Level(level))
 

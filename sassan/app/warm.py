@@ -51,22 +51,22 @@ def _estimate() -> None:
     """Simulate one warp of one instruction."""
     import numpy as np  # noqa: PLC0415 - start-up
 
-    from sassan.estimate.program import Column, Program, Sm  # noqa: PLC0415
+    from sassan.estimate.program import RowField, Sm, WarpProgram  # noqa: PLC0415
     from sassan.estimate.simulate import simulate  # noqa: PLC0415
 
-    rows = np.zeros((1, len(Column)), np.int64)
+    rows = np.zeros((1, len(RowField)), np.int64)
     zero, paths, events = np.zeros(1, np.int64), np.array([[0, 1, 0, 0]]), np.zeros((0, 5), np.int64)
-    program = Program(rows, np.array([0, 1]), np.array([0]), np.ones(1), zero, zero, zero, paths, events)
+    program = WarpProgram(rows, np.array([0, 1]), np.array([0]), np.ones(1), zero, zero, zero, paths, events)
     simulate(program, Sm(schedulers=1, places=1, block_warps=1, blocks=1, dispatch=0, release=0, backlog=0))
 
 
 def _cycles() -> None:
     """Make schedules of one warp of one instruction."""
-    from sassan.makespan.cycles.code import Code, Core, Step  # noqa: PLC0415
+    from sassan.makespan.cycles.code import Core, ResidentCode, TimedStep  # noqa: PLC0415
     from sassan.makespan.cycles.schedules import longest  # noqa: PLC0415 - the compiler is slow to load
 
-    step = Step(1, 0, (), drains=False, ends=1, unit=0, interval=1, own=1)
-    longest(Code((step,), (0,), Core((1,), 1), 1, 1))
+    step = TimedStep(1, 0, (), drains=False, ends=1, unit=0, interval=1, own=1)
+    longest(ResidentCode((step,), (0,), Core((1,), 1), 1, 1))
 
 
 SEARCHES = {"beam": _beam, "anneal": _anneal, "bounds": _bounds, "exact": _exact, "estimate": _estimate, "cycles": _cycles}

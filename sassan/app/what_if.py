@@ -17,7 +17,7 @@ SAME_CODE = "the changes of --what-if keep the code: fewer registers spill nothi
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LaunchChange:
     """One change: registers of a thread, the block (the grid then has as many threads as before, or a few more), or the GPU."""
 
     kind: str
@@ -44,12 +44,12 @@ class Change:
 class Alternative:
     """The estimate of a changed launch; None where it cannot be launched: `why`."""
 
-    change: Change
+    change: LaunchChange
     result: EstimateResult | None
     why: str = ""
 
 
-def change(text: str) -> Change:
+def change(text: str) -> LaunchChange:
     """Return the change of `registers=32`, `block=128` or `gpu=T4`.
 
     Raises UsageError for another kind and for a value that is none.
@@ -61,11 +61,11 @@ def change(text: str) -> Change:
         read_gpu(value)
     elif kind != "registers" or re.fullmatch("[1-9][0-9]{0,3}", value, re.ASCII) is None:
         raise UsageError("usage", f"--what-if cannot change '{text}'", hint="write registers=32, block=128,2 or gpu='RTX 3080'")
-    return Change(kind, value)
+    return LaunchChange(kind, value)
 
 
 def alternatives(
-    options: AnalysisOptions, result: AnalysisResult, changes: tuple[Change, ...], *, policy: Policy
+    options: AnalysisOptions, result: AnalysisResult, changes: tuple[LaunchChange, ...], *, policy: Policy
 ) -> tuple[Alternative, ...]:
     """Return the estimates of a kernel, analyzed with these options, with each of the changes.
 
@@ -74,7 +74,7 @@ def alternatives(
     return tuple(_alternative(options, result, each, policy=policy) for each in changes)
 
 
-def _alternative(options: AnalysisOptions, result: AnalysisResult, each: Change, *, policy: Policy) -> Alternative:
+def _alternative(options: AnalysisOptions, result: AnalysisResult, each: LaunchChange, *, policy: Policy) -> Alternative:
     try:
         settings = replace(each.options(options, result).settings(), contention=False)
         changed = estimated(analyze(result.function, settings, result.file), policy=policy)

@@ -3,6 +3,6 @@
 from sassan.batch.job import Job
 from sassan.batch.results import Begun, ResultsFile, Sink
 from sassan.batch.run import count, run
-from sassan.batch.summary import Summary
+from sassan.batch.summary import BatchSummary
 
-__all__ = ["Begun", "Job", "ResultsFile", "Sink", "Summary", "count", "run"]
+__all__ = ["BatchSummary", "Begun", "Job", "ResultsFile", "Sink", "count", "run"]

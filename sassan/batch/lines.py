@@ -15,7 +15,7 @@ from sassan.fields.kinds import COUNT, TEXT, present
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultPosition:
     """Where a line belongs: function `function` of the `functions` of a file; None: the line is all that there is of the file.
 
     `digest` is that of the content, None where it could not be read.
@@ -32,10 +32,10 @@ class Place:
         return self.function is None or self.functions is None or self.function + 1 >= self.functions
 
 
-_of_place = Declare[Place]()
+_of_place = Declare[ResultPosition]()
 
 
-class PlaceFields(Record[Place]):
+class PlaceFields(Record[ResultPosition]):
     """Where the line of a batch belongs."""
 
     digest = _of_place(TEXT, "of the content of the file, null where it could not be read", key="sha256")
@@ -62,7 +62,7 @@ def line(document: Mapping[str, Value]) -> bytes:
     return json.dumps(document).encode() + b"\n"
 
 
-def refusal(place: Place, error: SassanError, name: str = "", arch: str = "") -> Mapping[str, Value]:
+def refusal(place: ResultPosition, error: SassanError, name: str = "", arch: str = "") -> Mapping[str, Value]:
     """Return the line of a file, or of a function of it, that was refused."""
     known: dict[str, Value] = {"name": name, "arch": arch} if name else {}
     return {
@@ -73,7 +73,7 @@ def refusal(place: Place, error: SassanError, name: str = "", arch: str = "") ->
     }
 
 
-def nothing(place: Place) -> Mapping[str, Value]:
+def nothing(place: ResultPosition) -> Mapping[str, Value]:
     """Return the line of a file that holds no function that is asked for."""
     return {"file": place.file, "input": document(PlaceFields, place)}
 
@@ -103,13 +103,13 @@ def _gap(gap: object) -> str | None:
             return None
 
 
-def place(document: Mapping[str, object]) -> Place | None:
+def place(document: Mapping[str, object]) -> ResultPosition | None:
     """Return where a line belongs, None where it does not say."""
     match document:
         case {"file": str(file), "input": {"sha256": str() | None as digest, **rest}}:
             function, functions = rest.get("function"), rest.get("functions")
             if isinstance(function, int | None) and isinstance(functions, int | None):
-                return Place(file, digest, function, functions)
+                return ResultPosition(file, digest, function, functions)
         case _:
             pass
     return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from sassan.app import documents
 from sassan.batch.job import Job
-from sassan.batch.lines import LineOutcome, Place, line, outcome, place
+from sassan.batch.lines import LineOutcome, ResultPosition, line, outcome, place
 from sassan.errors import SassanError, UsageError, is_full, no_space
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Sink(Protocol):
 class Begun:
     """What a file of results holds: how far each input is, in their order, and the outcome of every line."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[ResultPosition, ...] = ()
     outcomes: tuple[LineOutcome, ...] = ()
 
 
@@ -116,7 +116,7 @@ class ResultsFile:
 
     def _read(self) -> tuple[int, Begun]:
         """Return how many bytes are whole lines, and what they say."""
-        places: list[Place] = []
+        places: list[ResultPosition] = []
         outcomes: list[LineOutcome] = []
         size = 0
         self._file.seek(0)
@@ -162,11 +162,11 @@ def _shown(value: object) -> str:
     return "not given" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def _goes_on(places: list[Place], where: Place) -> bool:
+def _goes_on(places: list[ResultPosition], where: ResultPosition) -> bool:
     return bool(places) and places[-1].file == where.file and not places[-1].done
 
 
-def _follows(places: list[Place], where: Place) -> bool:
+def _follows(places: list[ResultPosition], where: ResultPosition) -> bool:
     """Say whether a line may come next: the next function of the same file, or another file."""
     if not places or places[-1].done:
         return not where.function or where.functions is None

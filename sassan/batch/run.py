@@ -8,9 +8,9 @@ from time import monotonic
 
 from sassan.batch.inputs import Input, Passed, expand
 from sassan.batch.job import Job
-from sassan.batch.lines import Place
+from sassan.batch.lines import ResultPosition
 from sassan.batch.results import Begun, Sink
-from sassan.batch.summary import Summary
+from sassan.batch.summary import BatchSummary
 from sassan.batch.work import Item, content_of, digest_of, lost, work
 from sassan.errors import InputError, UsageError
 from sassan.executor import Executor, Processes
@@ -27,8 +27,8 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     *,
     begun: Begun | None = None,
     output: Path | None = None,
-    watch: Callable[[Summary], None] = lambda _: None,
-) -> Summary:
+    watch: Callable[[BatchSummary], None] = lambda _: None,
+) -> BatchSummary:
     """Analyze every function that the paths name; lines go to `sink` in the order of the inputs, whatever the executor.
 
     `begun` is what earlier lines say: those inputs are not read again, except to see that they are the same. `own` is the file of results.
@@ -41,7 +41,7 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     begin = monotonic()
     before = begun or Begun()
     passed = Passed()
-    summary = Summary(before=len(before.outcomes))
+    summary = BatchSummary(before=len(before.outcomes))
     summary.add(before.outcomes)
     items = _items(expand(paths, passed, output), before.places, summary)
     for part in executor.map(partial(work, job), items, lost=lost):
@@ -69,7 +69,7 @@ def count(paths: Sequence[str], output: Path | None = None) -> int:
     return sum(1 for _ in expand(paths, Passed(), output))
 
 
-def _items(inputs: Iterator[Input], places: Sequence[Place], summary: Summary) -> Iterator[Item]:
+def _items(inputs: Iterator[Input], places: Sequence[ResultPosition], summary: BatchSummary) -> Iterator[Item]:
     """Yield what is left to do; raises UsageError `inputs-changed`."""
     for place in places:
         source = next(inputs, None)
@@ -95,7 +95,7 @@ def _digest(source: Input) -> str | None:
     return None if source.error is not None else digest_of(content_of(source.path))
 
 
-def _changed(place: Place, now: Input | None) -> UsageError:
+def _changed(place: ResultPosition, now: Input | None) -> UsageError:
     if now is None or now.file != place.file:
         there = "there is no such input any more" if now is None else f"now '{os.fspath(now.file)}' stands in its place"
     else:

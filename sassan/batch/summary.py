@@ -24,7 +24,7 @@ class Slow:
 
 
 @dataclass(slots=True)
-class Summary:
+class BatchSummary:
     """A tally of the lines so far: files that are done, functions, those with a WCET, those with gaps by code, refusals by code.
 
     `passed` are files that the rule of directories omitted, `repeated` files that came twice; `before` functions of an earlier run.
@@ -64,7 +64,7 @@ class Summary:
                 )
 
 
-_of_slow, _of = Declare[Slow](), Declare[Summary]()
+_of_slow, _of = Declare[Slow](), Declare[BatchSummary]()
 
 
 class SlowFields(Record[Slow]):
@@ -75,7 +75,7 @@ class SlowFields(Record[Slow]):
     seconds = _of_slow(AMOUNT, "that it took", lambda slow: round(slow.seconds, 3))
 
 
-class BatchSummaryFields(Record[Summary]):
+class BatchSummaryFields(Record[BatchSummary]):
     """What became of a batch."""
 
     files = _of(COUNT, "that are done")

@@ -22,7 +22,7 @@ from sassan.app.reading import read_program
 from sassan.app.request import AnalysisRequest
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
-from sassan.batch.lines import LineOutcome, Place, PlaceFields, line, nothing, outcome, refusal
+from sassan.batch.lines import LineOutcome, PlaceFields, ResultPosition, line, nothing, outcome, refusal
 from sassan.compilers.source import is_source
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
@@ -55,7 +55,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ResultChunk:
     """Results: lines, what the summary wants to know of each, and how many inputs end with them."""
 
     lines: bytes = b""
@@ -63,12 +63,12 @@ class Part:
     ended: int = 0
 
 
-Result = Part | More[Item, Part]
+Result = ResultChunk | More[Item, ResultChunk]
 
 
 def work(job: Job, item: Item) -> Result:
     """Return the lines of an item, or of its beginning with the items that are left."""
-    parts: list[Part] = []
+    parts: list[ResultChunk] = []
     for number, source in enumerate(item.inputs):
         result = _file(job, replace(item, inputs=(source,)))
         if isinstance(result, More):
@@ -82,14 +82,14 @@ def work(job: Job, item: Item) -> Result:
 def lost(item: Item, error: SassanError) -> Result:
     """Return what stands for an item that ended its worker: smaller items, or the line that says so."""
     if len(item.inputs) > 1:
-        return More(Part(), tuple(replace(item, inputs=(source,)) for source in item.inputs))
+        return More(ResultChunk(), tuple(replace(item, inputs=(source,)) for source in item.inputs))
     if not item.apart and not item.name:
-        return More(Part(), (replace(item, apart=True),))
+        return More(ResultChunk(), (replace(item, apart=True),))
     file = next(iter(item.inputs)).file
     if item.stop is None:
-        place = Place(file, item.digest, item.start or None)
+        place = ResultPosition(file, item.digest, item.start or None)
         return _part([(refusal(place, error), None)], ended=1)
-    places = [Place(file, item.digest, number, item.functions) for number in range(item.start, item.stop)]
+    places = [ResultPosition(file, item.digest, number, item.functions) for number in range(item.start, item.stop)]
     return _part([(refusal(place, error, item.name, item.arch), None) for place in places], ended=int(places[-1].done))
 
 
@@ -106,19 +106,21 @@ def digest_of(data: bytes | None) -> str | None:
     return None if data is None or len(data) > LIMIT else hashlib.sha256(data).hexdigest()
 
 
-def _joined(parts: list[Part]) -> Part:
+def _joined(parts: list[ResultChunk]) -> ResultChunk:
     if len(parts) == 1:
         return parts[0]
-    return Part(
+    return ResultChunk(
         b"".join(part.lines for part in parts),
         tuple(outcome for part in parts for outcome in part.outcomes),
         sum(part.ended for part in parts),
     )
 
 
-def _part(documents: Sequence[tuple[Mapping[str, Value], float | None]], ended: int) -> Part:
+def _part(documents: Sequence[tuple[Mapping[str, Value], float | None]], ended: int) -> ResultChunk:
     outcomes = (outcome(document, seconds) for document, seconds in documents)
-    return Part(b"".join(line(document) for document, _ in documents), tuple(known for known in outcomes if known is not None), ended)
+    return ResultChunk(
+        b"".join(line(document) for document, _ in documents), tuple(known for known in outcomes if known is not None), ended
+    )
 
 
 def _file(job: Job, item: Item) -> Result:
@@ -132,14 +134,14 @@ def _file(job: Job, item: Item) -> Result:
     except SassanError as error:
         return lost(replace(item, digest=item.digest or digest, apart=True), error)
     if not functions:
-        return _part([(nothing(Place(source.file, digest, functions=0)), None)], ended=1)
+        return _part([(nothing(ResultPosition(source.file, digest, functions=0)), None)], ended=1)
     whole = replace(item, stop=len(functions) if item.stop is None else item.stop, digest=digest, functions=len(functions))
     if item.apart:
-        return More(Part(), tuple(_single(whole, number, functions) for number in _range(whole)))
+        return More(ResultChunk(), tuple(_single(whole, number, functions) for number in _range(whole)))
     portions = tuple(_portions(whole, functions))
     if item.stop is None and len(portions) > 1:
-        return More(Part(), portions)
-    analyzed = [_analyzed(job, Place(source.file, digest, number, len(functions)), functions[number]) for number in _range(whole)]
+        return More(ResultChunk(), portions)
+    analyzed = [_analyzed(job, ResultPosition(source.file, digest, number, len(functions)), functions[number]) for number in _range(whole)]
     return _part(analyzed, ended=int(whole.stop == whole.functions))
 
 
@@ -189,7 +191,7 @@ def _portions(item: Item, functions: tuple[Function, ...]) -> Iterator[Item]:
             start, held = number + 1, 0
 
 
-def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, Value], float]:
+def _analyzed(job: Job, place: ResultPosition, function: Function) -> tuple[Mapping[str, Value], float]:
     """Return the line of a function, and how many seconds it took."""
     begin = perf_counter()
     if job.seconds is not None:
@@ -205,7 +207,7 @@ def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, 
     return document, perf_counter() - begin
 
 
-def _document(request: AnalysisRequest, place: Place, function: Function) -> Mapping[str, Value]:
+def _document(request: AnalysisRequest, place: ResultPosition, function: Function) -> Mapping[str, Value]:
     settings = request.settings
     # Facts and parameters serve a whole batch: what they say of other functions is no error here.
     known = tuple(
@@ -216,7 +218,7 @@ def _document(request: AnalysisRequest, place: Place, function: Function) -> Map
     return {**document(AnalysisFields, analyze(function, settings, place.file)), **launched, "input": document(PlaceFields, place)}
 
 
-def _launches(request: AnalysisRequest, recording: Launches, place: Place, function: Function) -> list[Value]:
+def _launches(request: AnalysisRequest, recording: Launches, place: ResultPosition, function: Function) -> list[Value]:
     """Return what is known of the recorded launches of a function: none where it is not the code that was launched."""
     launches = tuple(
         launch for launch in recording.launches if launch.kernel == function.name and function.image in ("", launch.code or function.image)

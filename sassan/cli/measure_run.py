@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sassan.cli.output.terminal import is_terminal
 from sassan.cli.searching import interrupts
 from sassan.errors import SassanError
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 from sassan.measure.sampling.device import Device, MeasureTask
 from sassan.measure.sampling.request import MeasureRequest, prepared
 from sassan.measure.sampling.runner import Clock, MeasurePlan, about, groups
@@ -42,7 +42,7 @@ def take_samples(request: MeasureRequest, *, quiet: bool) -> MeasureRun:
 
 def run(device: Device, task: MeasureTask, plan: MeasurePlan, *, quiet: bool) -> MeasureRun:
     """Measure a task on a device until it is done, interrupted or in error."""
-    measured: list[Group] = []
+    measured: list[SampleGroup] = []
     failed: SassanError | None = None
     with interrupts() as watch, _progress(plan, quiet=quiet) as show:
 
@@ -62,7 +62,7 @@ def run(device: Device, task: MeasureTask, plan: MeasurePlan, *, quiet: bool) ->
 
 
 @contextmanager
-def _progress(plan: MeasurePlan, *, quiet: bool) -> Generator[Callable[[list[Group]], None]]:
+def _progress(plan: MeasurePlan, *, quiet: bool) -> Generator[Callable[[list[SampleGroup]], None]]:
     """Show the number of finished groups and the shortest run so far, on a terminal."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
@@ -77,7 +77,7 @@ def _progress(plan: MeasurePlan, *, quiet: bool) -> Generator[Callable[[list[Gro
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         at = bar.add_task("measuring", total=plan.steps)
 
-        def show(measured: list[Group]) -> None:
+        def show(measured: list[SampleGroup]) -> None:
             shortest = min(value for group in measured for value in group.seconds)
             bar.update(at, completed=len(measured), description=f"shortest run {formatted(shortest)}")
 

@@ -26,7 +26,7 @@ from sassan.cli.reports.memory import MemoryFields
 from sassan.cli.reports.program import KernelTimeFields
 from sassan.evolve.ranking.rank import RankingFields
 from sassan.evolve.report import SearchFields
-from sassan.fields.field import Declare, Kind, Record, Value
+from sassan.fields.field import Declare, FieldKind, Record, Value
 from sassan.fields.kinds import AMOUNT, COUNT, STRING, array, mapping, merged, nullable, one, record_name
 from sassan.fields.schema import schema
 from sassan.measure.summary import SamplesFields
@@ -134,7 +134,7 @@ class ValidateDocumentFields(DocumentFields):
     _validation = _key(merged(ValidationFields), "the comparison")
 
 
-_SETTINGS: Kind[Any] = Kind({"type": "object"})
+_SETTINGS: FieldKind[Any] = FieldKind({"type": "object"})
 
 
 class BatchHeadFields(DocumentFields):

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from sassan.app.makespan.instances import Instance
-from sassan.app.makespan.search import Answer, search
+from sassan.app.makespan.instances import MakespanInstance
+from sassan.app.makespan.search import InstanceResult, search
 from sassan.cli.output.terminal import is_terminal
 from sassan.jit import clock
 from sassan.makespan.engine import Engine
@@ -49,8 +49,8 @@ def interrupts() -> Generator[Interrupts]:
 
 
 def watched_search(
-    instance: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
-) -> Answer:
+    instance: MakespanInstance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
+) -> InstanceResult:
     """What an engine finds in the time given, where a person may watch and interrupt it; `watch` sees each result, too.
 
     Raises UsageError `too-large` when the engine does not take the instance.

@@ -27,7 +27,7 @@ _GENERAL_ERROR = re.compile(r"^nvrtc: error: (?P<what>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class NvrtcOutput:
     """The output of NVRTC for a source and an architecture; `log` includes its warnings, `version` is that of NVRTC (12, 9)."""
 
     cubin: bytes
@@ -38,7 +38,7 @@ class Compiled:
 
 def compile_source(
     source: str, *, arch: str, name: str = "source.cu", options: Sequence[str] = (), instances: Sequence[str] = ()
-) -> Compiled:
+) -> NvrtcOutput:
     """Return the cubin of CUDA C++ for `arch` (`sm_80`); `name` is the source's name in messages, `options` are those of NVRTC.
 
     `instances` are the instances of templates to compile (`scale<float>`).
@@ -50,7 +50,7 @@ def compile_source(
         log, (cubin, ptx) = library.compiled(source, name, (f"-arch={arch}", *options), ("CUBIN", "PTX"), instances)
     except RefusedError as refused:
         raise _error(Source(name, source), str(refused)) from None
-    return Compiled(cubin, ptx, log, library.version)
+    return NvrtcOutput(cubin, ptx, log, library.version)
 
 
 def _error(source: Source, log: str) -> InputError:

@@ -16,7 +16,7 @@ Covers = tuple[int, ...]
 NO_COVER = -1
 
 
-class Access(StrEnum):
+class PendingKind(StrEnum):
     """What an instruction of variable latency has yet to do."""
 
     WRITE = "write"
@@ -48,7 +48,7 @@ class PendingResult:
 
 
 Results = Mapping[tuple[int, int], PendingResult]
-Accesses = Mapping[tuple[int, Access], PendingAccess]
+Accesses = Mapping[tuple[int, PendingKind], PendingAccess]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Pending:
     """All that is in flight, by the index of the instruction that issued it; results also by the part of it that they are."""
 
     results: Results = field(default_factory=dict[tuple[int, int], PendingResult])
-    accesses: Accesses = field(default_factory=dict[tuple[int, Access], PendingAccess])
+    accesses: Accesses = field(default_factory=dict[tuple[int, PendingKind], PendingAccess])
 
 
 class PendingDomain:

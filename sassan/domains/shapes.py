@@ -1,7 +1,7 @@
 """Stack and groups of a warp over the names 1 to n of its activation points: states that differ only in their points share one shape.
 
 Shapes are hash-consed (J.-C. Filliâtre, S. Conchon, "Type-safe modular hash-consing", 2006): equal shapes are one object, so results of
-operations on them can be remembered. The names of a shape are dense and in the order of the points that they stand for (`Names`).
+operations on them can be remembered. The names of a shape are dense and in the order of the points that they stand for (`PointNames`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from sassan.domains.stack import Stack
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Shape:
+class StackShape:
     """The names of `stack` are 1 to n, those of `groups` 0 to n; `size` is n."""
 
     stack: Stack
@@ -25,10 +25,10 @@ class Shape:
     size: int
 
 
-_SHAPES: WeakValueDictionary[tuple[int, ...], Shape] = WeakValueDictionary()
+_SHAPES: WeakValueDictionary[tuple[int, ...], StackShape] = WeakValueDictionary()
 
 
-def shape(stack: Stack, groups: Groups) -> tuple[Shape, int]:
+def shape(stack: Stack, groups: Groups) -> tuple[StackShape, int]:
     """Return the shape of a stack and what is known of the groups on it, and which names it keeps: name k is the k-th bit of that set."""
     below, inside, apart, size = stack.below, groups.inside, groups.apart, len(stack.below)
     names = sorted(below)
@@ -44,7 +44,7 @@ def shape(stack: Stack, groups: Groups) -> tuple[Shape, int]:
     key = tuple(rows)
     known = _SHAPES.get(key)
     if known is None:
-        known = _SHAPES[key] = Shape(
+        known = _SHAPES[key] = StackShape(
             Stack(rows[0], dict(enumerate(rows[1 : size + 1], 1))),
             Groups(dict(enumerate(rows[size + 1 : 2 * size + 2])), dict(enumerate(rows[2 * size + 2 :]))),
             size,
@@ -73,7 +73,7 @@ def renamed(stack: Stack, groups: Groups, to: dict[int, int], kept: int) -> tupl
     )
 
 
-def spread(value: Shape, places: int) -> tuple[Stack, Groups]:
+def spread(value: StackShape, places: int) -> tuple[Stack, Groups]:
     """Return stack and groups of a shape with the names of the set `places` instead of 1 to n."""
     if places == (1 << value.size + 1) - 2:
         return value.stack, value.groups
@@ -106,7 +106,7 @@ class Alignment(NamedTuple):
     `places` and `right_places` are the same as sets; `pick` takes the values of the left names out of those of both.
     """
 
-    both: "Names"
+    both: "PointNames"
     places: int
     right_places: int
     left: tuple[int, ...]
@@ -114,7 +114,7 @@ class Alignment(NamedTuple):
     pick: Pick
 
 
-class Names:
+class PointNames:
     """The activation points that the names 1 to n of a shape stand for, ascending; equal names are one object."""
 
     __slots__ = ("__weakref__", "_aligned", "_kept", "_with", "place", "points")
@@ -123,17 +123,17 @@ class Names:
         """Take the points, ascending; `place` are their names."""
         self.points = points
         self.place = {point: place for place, point in enumerate(points, 1)}
-        self._with: dict[int, tuple[Names, int]] = {}
-        self._kept: dict[int, tuple[Names, Pick]] = {}
-        self._aligned: dict[Names, Alignment] = {}
+        self._with: dict[int, tuple[PointNames, int]] = {}
+        self._kept: dict[int, tuple[PointNames, Pick]] = {}
+        self._aligned: dict[PointNames, Alignment] = {}
 
     @staticmethod
-    def of(points: Iterable[int]) -> "Names":
+    def of(points: Iterable[int]) -> "PointNames":
         """Return the names of these points, which ascend."""
         key = tuple(points)
         known = _NAMES.get(key)
         if known is None:
-            known = _NAMES[key] = Names(key)
+            known = _NAMES[key] = PointNames(key)
         return known
 
     def among(self, points: int) -> int:
@@ -146,33 +146,33 @@ class Names:
                 out |= 1 << place
         return out
 
-    def including(self, point: int) -> tuple["Names", int]:
+    def including(self, point: int) -> tuple["PointNames", int]:
         """Return the names of these points and another, and its name."""
         known = self._with.get(point)
         if known is None:
-            names = Names.of(sorted((*self.points, point)))
+            names = PointNames.of(sorted((*self.points, point)))
             known = self._with[point] = (names, names.place[point])
         return known
 
-    def keep(self, names: int) -> tuple["Names", Pick]:
+    def keep(self, names: int) -> tuple["PointNames", Pick]:
         """Return the names of the points that the set `names` stands for, and what takes their values."""
         known = self._kept.get(names)
         if known is None:
             places = tuple(bits(names))
-            known = self._kept[names] = (Names.of([self.points[name - 1] for name in places]), _pick(places))
+            known = self._kept[names] = (PointNames.of([self.points[name - 1] for name in places]), _pick(places))
         return known
 
-    def align(self, other: "Names") -> Alignment:
+    def align(self, other: "PointNames") -> Alignment:
         """Return the names of the points of both."""
         known = self._aligned.get(other)
         if known is None:
             within, around = self.place.keys() <= other.place.keys(), self.place.keys() >= other.place.keys()
-            both = other if within else self if around else Names.of(sorted({*self.points, *other.points}))
+            both = other if within else self if around else PointNames.of(sorted({*self.points, *other.points}))
             (left, places), (right, right_places) = both.places_of(self), both.places_of(other)
             known = self._aligned[other] = Alignment(both, places, right_places, left, right, _pick(left))
         return known
 
-    def places_of(self, inner: "Names") -> tuple[tuple[int, ...], int]:
+    def places_of(self, inner: "PointNames") -> tuple[tuple[int, ...], int]:
         """Return the names of the points of `inner`, all of which are here, in order and as a set."""
         if inner is self:
             return tuple(range(1, len(self.points) + 1)), (1 << len(self.points) + 1) - 2
@@ -180,4 +180,4 @@ class Names:
         return places, sum([1 << place for place in places])
 
 
-_NAMES: WeakValueDictionary[tuple[int, ...], Names] = WeakValueDictionary()
+_NAMES: WeakValueDictionary[tuple[int, ...], PointNames] = WeakValueDictionary()

@@ -44,7 +44,7 @@ class SavedPointer:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryValue:
     """What the register with this bit index held when the function was entered."""
 
     register: int
@@ -270,7 +270,7 @@ def store_anywhere(thread: ThreadValues, saved: Container[Hashable]) -> ThreadVa
 
 
 def _is_saved(value: Hashable, saved: Container[Hashable]) -> bool:
-    return value in saved or isinstance(value, Entry | BarrierCopy | FramePointer | SavedPointer)
+    return value in saved or isinstance(value, EntryValue | BarrierCopy | FramePointer | SavedPointer)
 
 
 def _kept(values: Values) -> Values:

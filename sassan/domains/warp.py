@@ -12,8 +12,8 @@ from typing import NamedTuple
 from sassan.domains.agreement import Agreement, AgreementDomain
 from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE, Groups
-from sassan.domains.shape_steps import GROUPS, STACKS, Kept, Members, ShapeSteps, pops, unknown
-from sassan.domains.shapes import Names, Shape, renamed, shape
+from sassan.domains.shape_steps import GROUPS, STACKS, Members, NextShape, ShapeSteps, pops, unknown
+from sassan.domains.shapes import PointNames, StackShape, renamed, shape
 from sassan.domains.stack import Filtered, Stack
 
 ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-only"})
@@ -26,8 +26,8 @@ class Warp(NamedTuple):
     The bottom, in which no warp is, has no names and agrees on nothing: `agreed` is empty.
     """
 
-    names: Names
-    shape: Shape
+    names: PointNames
+    shape: StackShape
     agreed: tuple[int, ...]
 
     @property
@@ -74,7 +74,7 @@ def warp_of(stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
     """Return the state with these parts over the numbers of points; what they say of points that are not on the stack is dropped."""
     made, _ = shape(stack, groups)
     points = sorted(stack.below)
-    return Warp(Names.of(points), made, tuple(agreement.on[name] for name in (ACTIVE, *points)))
+    return Warp(PointNames.of(points), made, tuple(agreement.on[name] for name in (ACTIVE, *points)))
 
 
 class Resumed(NamedTuple):
@@ -87,7 +87,7 @@ class Resumed(NamedTuple):
 class WarpDomain:
     """The product lattice and the machine steps on it (docs/concepts/warp-machine.md)."""
 
-    bottom = Warp(Names.of(()), Shape(STACKS.bottom, GROUPS.bottom, 0), ())
+    bottom = Warp(PointNames.of(()), StackShape(STACKS.bottom, GROUPS.bottom, 0), ())
 
     def __init__(self, ablate: frozenset[str] = frozenset(), *, remember: bool = True) -> None:
         """Take the parts to switch off, a subset of `ABLATIONS`; without `remember` every step is computed anew."""
@@ -281,7 +281,7 @@ class WarpDomain:
         return self.learn(warp, warp.agreement.on[whole])
 
     @staticmethod
-    def _keep(warp: Warp, kept: Kept, active: int = ACTIVE) -> Warp:
+    def _keep(warp: Warp, kept: NextShape, active: int = ACTIVE) -> Warp:
         """Return the state with a shape that keeps some names; `active` names the threads that run then."""
         agreed = warp.agreed
         if active:

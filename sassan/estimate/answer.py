@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.estimate.path import Source
+from sassan.estimate.path import PathSource
 from sassan.estimate.program import Stall
 from sassan.estimate.timeline import Timeline
 
@@ -26,7 +26,7 @@ class PathRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class LaunchEstimate:
     """`cycles` of a launch, from its start to its end, and what they are spent on.
 
     `shares` of the time: for which each resource is busy (`issue`, units, `memory`: the memory pipeline of an SM, `l2`, `dram`), and which
@@ -45,6 +45,6 @@ class Estimate:
     rows: Mapping[str, PathRow]
     stalls: tuple[StallShare, ...]
     assumed: float
-    source: Source
+    source: PathSource
     assumptions: tuple[str, ...]
     timeline: Timeline

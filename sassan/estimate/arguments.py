@@ -6,8 +6,8 @@ from dataclasses import replace
 from sassan.ipet.loop_bounds import infer
 from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts
-from sassan.machine.launch import Launch
-from sassan.machine.parameters import Place, Setting, places
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.parameters import ParameterLocation, Setting, places
 from sassan.warpcfg.graph import WarpCfg
 
 POINTER = 8
@@ -16,13 +16,13 @@ _TRIED = (1, 1 << 20)
 """Values of such an argument: a loop that it decides is bounded otherwise with each of them than with any."""
 
 
-def numbers_missing(function: Function, launch: Launch) -> tuple[Place, ...]:
+def numbers_missing(function: Function, launch: LaunchConfiguration) -> tuple[ParameterLocation, ...]:
     """Return the parameters that are not given, without those that may be pointers: numbers decide how much there is to do."""
     given = {place.offset for _, place in launch.placed(function)}
     return tuple(each for each in places(function) if each.offset not in given and each.size != POINTER)
 
 
-def with_numbers(launch: Launch, missing: Sequence[Place]) -> Launch:
+def with_numbers(launch: LaunchConfiguration, missing: Sequence[ParameterLocation]) -> LaunchConfiguration:
     """Return a launch with numbers that are not given: as many as it has threads in a row, since most say how much there is to do."""
     assert launch.block is not None
     assert launch.grid is not None
@@ -31,7 +31,7 @@ def with_numbers(launch: Launch, missing: Sequence[Place]) -> Launch:
 
 
 def decided_by_missing(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, bounds: Sequence[int | None]
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration, bounds: Sequence[int | None]
 ) -> tuple[int, ...]:
     """Return the loops of a graph whose bounds (back edges per entry, inferred for any value) hang on numbers that are not given."""
     missing = numbers_missing(cfg.function, launch)
@@ -48,5 +48,5 @@ def decided_by_missing(
     )
 
 
-def _setting(place: Place, value: int) -> Setting:
+def _setting(place: ParameterLocation, value: int) -> Setting:
     return Setting("" if place.offset >= 0 else place.name, place.offset, min(value, (1 << 8 * place.size - 1) - 1), place.size)

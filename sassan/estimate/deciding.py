@@ -14,8 +14,8 @@ import numpy.typing as npt
 from sassan.estimate.waiting import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
-from sassan.simt.code import Code, Operation, Unity
-from sassan.simt.integer_work import Longs, Place, UnknownError, Work, is_truth, numbers, split
+from sassan.simt.code import ExecutableFunction, Operation, Unity
+from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, WarpInputs, is_truth, numbers, split
 from sassan.simt.integers import Integers
 from sassan.simt.values import LANES, PREDICATES, Moment, Rows, Truth, Words, stir
 
@@ -59,7 +59,7 @@ class Ahead:
 class Deciding(Integers):
     """`Integers` that note the executions of operations; `drawn` counts choices by drawn words (N)."""
 
-    def __init__(self, place: Place, whole: Code, code: Code) -> None:
+    def __init__(self, place: WarpInputs, whole: ExecutableFunction, code: ExecutableFunction) -> None:
         """Hold the warps that run `whole`; the operations of `code`, a part of it, decide where control goes."""
         super().__init__(place)
         # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
@@ -168,21 +168,21 @@ class Deciding(Integers):
             return unknown
         return np.asarray(np.where(moves, each, NEVER).min(axis=1), np.int64)
 
-    def _work(self, known: _Executed, rows: Rows, earlier: int) -> Work:
+    def _work(self, known: _Executed, rows: Rows, earlier: int) -> GroupOperation:
         """Return an operation with the words of its last execution, or of the one before."""
         words = known.words[:, rows] - np.uint32(earlier) * known.moved[:, rows]
         registers = (*known.operation.gathered, *known.operation.reads, *known.operation.writes)
         # A register that is read and written holds first the one, then the other.
         inputs = dict(reversed(list(zip(registers, words, strict=True))))
         out = dict(zip(known.operation.writes, words[len(words) - len(known.operation.writes) :].astype(np.uint64), strict=True))
-        return Work(known.operation.instruction, self._warps, rows, inputs, out)
+        return GroupOperation(known.operation.instruction, self._warps, rows, inputs, out)
 
 
 def _name(operation: Operation) -> str:
     return operation.instruction.opcode.partition(".")[0]
 
 
-def _summed(known: _Executed, now: Work, then: Work) -> Counts:
+def _summed(known: _Executed, now: GroupOperation, then: GroupOperation) -> Counts:
     """Return for how long a sum carries as before: NEVER where nothing holds the carry, and no word follows."""
     name = now.instruction.opcode.partition(".")[0]
     if now.modifiers & {"HI", "SX32"} or (name == "SHL" and not isinstance(now.instruction.operands[2], Immediate)):
@@ -200,7 +200,7 @@ def _summed(known: _Executed, now: Work, then: Work) -> Counts:
     return limit
 
 
-def _compared(now: Work, then: Work) -> Counts:
+def _compared(now: GroupOperation, then: GroupOperation) -> Counts:
     """Return for how long a comparison comes out as before: until the difference of both sides changes its sign, or one of them wraps."""
     left, right = _sides(now)
     a, b = now.word(left), now.word(right)
@@ -215,7 +215,7 @@ def _compared(now: Work, then: Work) -> Counts:
     return np.asarray(np.minimum(limit, np.where((apart == 0) & (step != 0), 0, least)), np.int64)
 
 
-def _sides(work: Work) -> tuple[Operand, Operand]:
+def _sides(work: GroupOperation) -> tuple[Operand, Operand]:
     words = [operand for operand in work.instruction.operands if not is_truth(operand)]
     name = work.instruction.opcode.partition(".")[0]
     if name not in {"ISETP", "UISETP"}:

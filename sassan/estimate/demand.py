@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sassan.access.opcodes import Space, space
+from sassan.access.opcodes import MemorySpace, space
 from sassan.access.transactions import LINE
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
-from sassan.estimate.program import LAST_WORD, TICK, Column, Program, Stall
-from sassan.estimate.roles.alone import Alone
-from sassan.estimate.roles.meetings import Meeting, groups_left, is_grouped, is_product, is_queued, meeting
+from sassan.estimate.program import LAST_WORD, TICK, RowField, Stall, WarpProgram
+from sassan.estimate.roles.alone import TracedBlock
+from sassan.estimate.roles.meetings import BarrierOperation, groups_left, is_grouped, is_product, is_queued, meeting
 from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
@@ -23,7 +23,7 @@ from sassan.isa.control import decode
 from sassan.machine.code_caches import code_caches
 from sassan.machine.pipes import PARTITION
 from sassan.timing.control import block_ops
-from sassan.timing.control_ops import Op, Ops
+from sassan.timing.control_ops import Ops, TimedOp
 from sassan.warpcfg.graph import WarpCfg
 
 _AT_ONCE = ("WARPGROUP", "UTMACMDFLUSH", "USETMAXREG", "SYNCS", "UTMASTG", "ACQBULK", "FENCE.VIEW")
@@ -37,7 +37,7 @@ _READ = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class MemoryShare:
     """An SM's `part` of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives."""
 
     l2: Fraction
@@ -47,16 +47,16 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class LaunchMemory:
     """The memory of a GPU, of which a launch touches `allocated` bytes; None: not known."""
 
     gpu: GpuMemory
     allocated: int | None
 
-    def share(self, blocks: int, per_sm: int, missed: float) -> Share:
+    def share(self, blocks: int, per_sm: int, missed: float) -> MemoryShare:
         """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks."""
         part = Fraction(per_sm, blocks)
-        return Share(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part))
+        return MemoryShare(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part))
 
     @property
     def beyond(self) -> float:
@@ -72,7 +72,7 @@ class Memory:
         fits = min(sum(footprint), most) <= self.gpu.capacity
         return 0.0 if not requested or fits else min(1.0, sum(footprint) / requested) + filled / requested
 
-    def assumptions(self, share: Share) -> tuple[str, ...]:
+    def assumptions(self, share: MemoryShare) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
         known = "not known" if self.allocated is None else f"{self.allocated} bytes"
         return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2; its buffers are {known}")
@@ -85,8 +85,8 @@ class Demands:
     cfg: WarpCfg
     usual: Usual
     moved: Mapping[int, Expected]
-    share: Share
-    alone: Alone | None = None
+    share: MemoryShare
+    alone: TracedBlock | None = None
 
     @cached_property
     def pools(self) -> Mapping[str, bool]:
@@ -107,7 +107,7 @@ class Demands:
         divided = any(other.unit == unit and other.scope == PARTITION for other in machine.pipes)
         return (f"{unit} of the SM" if divided else unit), True
 
-    def program(self, visits: Visits) -> Program:
+    def program(self, visits: Visits) -> WarpProgram:
         """Return the program of a path, or of the paths of the warps of a block where each has its own."""
         row = _Rows(self).of
         rows = [row(each) for node in self.cfg.nodes for each in node.code]
@@ -117,10 +117,10 @@ class Demands:
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         if self.alone is not None:
             return self.alone.program(np.array(rows, np.int64), starts, np.array(list(self.pools.values()), np.int64))
-        blocks = [any(row[Column.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
+        blocks = [any(row[RowField.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
         weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]
-        return Program(
+        return WarpProgram(
             np.array(rows, np.int64),
             starts,
             np.array(visits.nodes, np.int64),
@@ -138,7 +138,7 @@ class Demands:
         if LINE * len(set(code)) <= code_caches(self.usual.rates.machine.arch).outer:
             return
         for row, (line, following) in zip(rows, itertools.pairwise([*code, -1]), strict=True):
-            row[Column.STALL] += round(self.usual.figures.fetch) * (line != following)
+            row[RowField.STALL] += round(self.usual.figures.fetch) * (line != following)
 
     def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
         """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""
@@ -152,7 +152,7 @@ class Demands:
                 for row in {starts[node] + place - 1} if place else before.get(node, set()):
                     longer[row] = max(longer.get(row, 0), op.late)
         for row, cycles in longer.items():
-            rows[row][Column.STALL] += cycles
+            rows[row][RowField.STALL] += cycles
 
 
 class _Rows:
@@ -173,7 +173,7 @@ class _Rows:
         if row is None:
             row = self._known[key] = self._made(*key, op)
         row = row.copy()
-        row[Column.WAITS] = op.clears
+        row[RowField.WAITS] = op.clears
         if self._demands.alone is not None:
             self._by_events(row, instruction)
         moved = self._demands.moved.get(instruction.address)
@@ -181,27 +181,27 @@ class _Rows:
             self._move(row, moved)
         return row
 
-    def _made(self, opcode: str, control: int, op: Op) -> list[int]:
+    def _made(self, opcode: str, control: int, op: TimedOp) -> list[int]:
         rates, kind, code = self._demands.usual.rates, self._demands.usual.rates.kind(opcode), decode(control)
         assert kind is not None
         barrier, special = kind.name == "barrier", rates.latencies.opcode_figure(kind, opcode)
         figure = special.figure if special is not None else rates.latencies.figure(kind.name)
-        row = [0] * len(Column)
-        row[Column.STALL] = op.least if barrier else max(op.most, 1)
-        row[Column.WRITES] = -1 if code.write_barrier is None else code.write_barrier
-        row[Column.WRITTEN] = rates.cycles(opcode)
-        row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
-        row[Column.READ] = min(rates.reading(opcode), _READ)
-        row[Column.UNIT] = self._pools.index(self._demands.pool(opcode)[0])
+        row = [0] * len(RowField)
+        row[RowField.STALL] = op.least if barrier else max(op.most, 1)
+        row[RowField.WRITES] = -1 if code.write_barrier is None else code.write_barrier
+        row[RowField.WRITTEN] = rates.cycles(opcode)
+        row[RowField.READS] = -1 if code.read_barrier is None else code.read_barrier
+        row[RowField.READ] = min(rates.reading(opcode), _READ)
+        row[RowField.UNIT] = self._pools.index(self._demands.pool(opcode)[0])
         pipe = rates.machine.pipe(op.unit, opcode)
         usual = round(op.interval * pipe.usual) if pipe is not None else op.interval
-        row[Column.INTERVAL] = min(usual, self._quicker.get(opcode.partition(".")[0], usual))
-        row[Column.BLOCKS] = barrier and ".ARV" not in opcode
-        row[Column.DRAINS] = kind.drains and not barrier
-        row[Column.BRANCHES] = kind.blocks and not barrier
-        row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
-        row[Column.SHARED] = space(opcode) is Space.SHARED
-        row[Column.ASSUMED] = figure is None or figure.unsure or kind.name in self._demands.usual.given
+        row[RowField.INTERVAL] = min(usual, self._quicker.get(opcode.partition(".")[0], usual))
+        row[RowField.BLOCKS] = barrier and ".ARV" not in opcode
+        row[RowField.DRAINS] = kind.drains and not barrier
+        row[RowField.BRANCHES] = kind.blocks and not barrier
+        row[RowField.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
+        row[RowField.SHARED] = space(opcode) is MemorySpace.SHARED
+        row[RowField.ASSUMED] = figure is None or figure.unsure or kind.name in self._demands.usual.given
         return row
 
     def _by_events(self, row: list[int], instruction: Instruction) -> None:
@@ -211,23 +211,23 @@ class _Rows:
         if kind is None and left is None and not engine and not instruction.opcode.startswith(_AT_ONCE):
             return
         assert instruction.control is not None
-        row[Column.STALL] = max(1, decode(instruction.control).stall)
-        row[Column.BLOCKS] = row[Column.DRAINS] = row[Column.BRANCHES] = 0
-        row[Column.WRITTEN] = round(figures.copy if kind is Meeting.COPY else figures.trial)
+        row[RowField.STALL] = max(1, decode(instruction.control).stall)
+        row[RowField.BLOCKS] = row[RowField.DRAINS] = row[RowField.BRANCHES] = 0
+        row[RowField.WRITTEN] = round(figures.copy if kind is BarrierOperation.COPY else figures.trial)
         if engine:
-            row[Column.QUEUED], row[Column.GROUPS] = is_queued(instruction.opcode), is_grouped(instruction)
-            row[Column.WRITTEN] = row[Column.INTERVAL] + round(figures.product)
-        row[Column.LEFT] = 0 if left is None else left + 1
+            row[RowField.QUEUED], row[RowField.GROUPS] = is_queued(instruction.opcode), is_grouped(instruction)
+            row[RowField.WRITTEN] = row[RowField.INTERVAL] + round(figures.product)
+        row[RowField.LEFT] = 0 if left is None else left + 1
 
     def _move(self, row: list[int], moved: Expected) -> None:
         share, figures = self._demands.share, self._demands.usual.figures
-        row[Column.PIPELINE] = _ticks(moved.cycles)
-        row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial / share.part))
-        row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
+        row[RowField.PIPELINE] = _ticks(moved.cycles)
+        row[RowField.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial / share.part))
+        row[RowField.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
         if moved.sectors:
             missed = min(1.0, moved.sectors)
-            row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + min(1.0, share.missed) * figures.dram))
-        row[Column.ASSUMED] |= moved.guessed
+            row[RowField.BEYOND] = round(missed * (figures.l2 - figures.l1 + min(1.0, share.missed) * figures.dram))
+        row[RowField.ASSUMED] |= moved.guessed
 
 
 def _ticks(cycles: float) -> int:

@@ -7,22 +7,22 @@ its own file changes.
 from typing import NamedTuple
 
 from sassan.estimate.policy import Policy
-from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Column, Figures, Numbers, Stall
-from sassan.estimate.roles.phases import Act
+from sassan.estimate.program import BINS, GOLDEN, LAST_WORD, ODD, TICK, Figures, Numbers, RowField, Stall
+from sassan.estimate.roles.phases import BarrierAction
 from sassan.isa.control import BARRIERS
 from sassan.jit.decorators import uncounted, uncounted_inner
 
-_STALL, _WAITS, _WRITES, _WRITTEN = int(Column.STALL), int(Column.WAITS), int(Column.WRITES), int(Column.WRITTEN)
-_READS, _READ, _UNIT, _INTERVAL = int(Column.READS), int(Column.READ), int(Column.UNIT), int(Column.INTERVAL)
-_PIPELINE, _BEYOND, _BLOCKS, _DRAINS = int(Column.PIPELINE), int(Column.BEYOND), int(Column.BLOCKS), int(Column.DRAINS)
-_BRANCHES, _WHY, _ASSUMED = int(Column.BRANCHES), int(Column.WHY), int(Column.ASSUMED)
+_STALL, _WAITS, _WRITES, _WRITTEN = int(RowField.STALL), int(RowField.WAITS), int(RowField.WRITES), int(RowField.WRITTEN)
+_READS, _READ, _UNIT, _INTERVAL = int(RowField.READS), int(RowField.READ), int(RowField.UNIT), int(RowField.INTERVAL)
+_PIPELINE, _BEYOND, _BLOCKS, _DRAINS = int(RowField.PIPELINE), int(RowField.BEYOND), int(RowField.BLOCKS), int(RowField.DRAINS)
+_BRANCHES, _WHY, _ASSUMED = int(RowField.BRANCHES), int(RowField.WHY), int(RowField.ASSUMED)
 _SELECTED, _WAIT, _RESOLVING, _BARRIER = int(Stall.SELECTED), int(Stall.WAIT), int(Stall.BRANCH_RESOLVING), int(Stall.BARRIER)
 _MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), int(Stall.MIO_THROTTLE), int(Stall.NOT_SELECTED)
 _OLDEST, _ROUND_ROBIN = (list(Policy).index(each) for each in (Policy.OLDEST, Policy.ROUND_ROBIN))
 _NEVER = 1 << 62
 _ENDED, _RUNS, _ARRIVED, _AWAITS = 0, 1, 2, 3
-_QUEUED, _GROUPS, _LEFT = int(Column.QUEUED), int(Column.GROUPS), int(Column.LEFT)
-_COPY, _COMMIT, _WAIT_FOR = int(Act.COPY), int(Act.COMMIT), int(Act.WAIT)
+_QUEUED, _GROUPS, _LEFT = int(RowField.QUEUED), int(RowField.GROUPS), int(RowField.LEFT)
+_COPY, _COMMIT, _WAIT_FOR = int(BarrierAction.COPY), int(BarrierAction.COMMIT), int(BarrierAction.WAIT)
 _VISIT, _ROW, _ACT, _AT, _COUNT = range(5)
 """Columns of events."""
 _FIRST, _BEHIND, _EVENTS, _NO_EVENT = range(4)
@@ -30,15 +30,15 @@ _FIRST, _BEHIND, _EVENTS, _NO_EVENT = range(4)
 GROUPS = 8
 """Groups of products whose ends are known: wgmma.wait_group leaves at most 7 on their way (PTX ISA 8.8)."""
 _BEGUN, _ACTIVE, _NOW, FINISH, WIDTH = range(5)
-"""Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
+"""Places in `SmState.counters`: blocks begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
 _CLOCK, _RESIDENT, _TAIL = range(3)
-"""Places in `State.totals`: those of `program.Run`, weighted."""
+"""Places in `SmState.totals`: those of `program.SimulatedRun`, weighted."""
 QUEUES = 3
 """The memory pipeline, L2, DRAM: their columns stand side by side."""
 
 
-class Code(NamedTuple):
-    """A `program.Program`."""
+class ProgramArrays(NamedTuple):
+    """A `program.WarpProgram`."""
 
     rows: Numbers
     starts: Numbers
@@ -51,7 +51,7 @@ class Code(NamedTuple):
     events: Numbers
 
 
-class Shape(NamedTuple):
+class SmParameters(NamedTuple):
     """A `program.Sm`; `policy`: its place in the list of them."""
 
     schedulers: int
@@ -65,7 +65,7 @@ class Shape(NamedTuple):
     phase: int
 
 
-class Warps(NamedTuple):
+class WarpArrays(NamedTuple):
     """Per warp: its state, visit, row, when it may issue, when it last did, when its accesses end, its age; when barriers are clear.
 
     `event`: its next one. `earliest`: until when events keep it; `needed`: the event that it waits at.
@@ -90,7 +90,7 @@ class Warps(NamedTuple):
     groups: Numbers
 
 
-class State(NamedTuple):
+class SmState(NamedTuple):
     """What the warps share: units and queues, per scheduler when it is looked at and which warp it took, per place its block; results.
 
     `counts` and `open_from` (places, barriers): how many have arrived at barriers of a block, and when the last of them does.
@@ -116,10 +116,10 @@ class State(NamedTuple):
 class Simulation(NamedTuple):
     """All that a simulation needs."""
 
-    code: Code
-    shape: Shape
-    warps: Warps
-    state: State
+    code: ProgramArrays
+    shape: SmParameters
+    warps: WarpArrays
+    state: SmState
 
 
 @uncounted_inner

@@ -9,19 +9,19 @@ import numpy as np
 from sassan.access.accesses import Access
 from sassan.access.transactions import LINE
 from sassan.estimate.accesses.touched import Touched
-from sassan.estimate.answer import Estimate, StallShare
-from sassan.estimate.demand import Demands, Memory
+from sassan.estimate.answer import LaunchEstimate, StallShare
+from sassan.estimate.demand import Demands, LaunchMemory
 from sassan.estimate.figures import Usual
 from sassan.estimate.observed import Observed
-from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
+from sassan.estimate.path import PathSource, Visits, Weighted, shortest, visits
 from sassan.estimate.policy import Policy
-from sassan.estimate.program import TICK, Program, Run, Sm, Stall
-from sassan.estimate.roles.alone import Alone
+from sassan.estimate.program import TICK, SimulatedRun, Sm, Stall, WarpProgram
+from sassan.estimate.roles.alone import TracedBlock
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
 from sassan.estimate.traffic import Expected, copied, expected
 from sassan.estimate.watch import Key
-from sassan.estimate.work import Work
+from sassan.estimate.work import ResourceWork
 from sassan.ipet.sm.gpu import memory_of
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.products import Product
@@ -60,7 +60,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class EstimatedKernel:
     """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
 
     `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others. `alone`: the warps of
@@ -70,12 +70,12 @@ class Kernel:
     cfg: WarpCfg
     accesses: Sequence[Access]
     path: Weighted
-    source: Source
+    source: PathSource
     longest: Weighted
     observed: Observed | None = None
     assumed: frozenset[int] = frozenset()
     block: Weighted | None = None
-    alone: Alone | None = None
+    alone: TracedBlock | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -99,7 +99,7 @@ class Kernel:
         every = self.alone.every if self.alone.every is not None else len(self.alone.traces) * np.array(walked.counts(len(sizes)))
         return max(1.0, float(sizes @ every) / float(sizes @ self.alone.executions(len(sizes))))
 
-    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: Memory, warps: int, fills: float) -> float:
+    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
         Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
@@ -131,7 +131,7 @@ class Kernel:
         return memory.missed(requested * warps, touched, filled)
 
 
-def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> Estimate:
+def estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> LaunchEstimate:
     """Return the estimate of a launch, no shorter than that of its longest block; every instruction has a control code and a time."""
     whole = _estimate(kernel, usual, gpu, grid, policy)
     if kernel.block is None:
@@ -141,21 +141,21 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, policy: 
     return max(whole, replace(block, assumptions=(*block.assumptions, _LONGEST)), key=lambda each: each.cycles)
 
 
-def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Policy) -> Estimate:
+def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, policy: Policy) -> LaunchEstimate:
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     pipeline = memory_pipeline(usual.rates.machine.arch)
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.touched)
     if kernel.alone is not None:
         moved = {**moved, **copied(kernel.alone.matched.bytes, pipeline)}
-    memory = Memory(memory_of(gpu), grid.allocated)
+    memory = LaunchMemory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
     demands = Demands(kernel.cfg, usual, moved, share, kernel.alone)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.alone is None else int(np.take(sizes, program.nodes).mean())
     run, simulated = on_sm.run(program, usual, length, policy=policy)
-    work = Work(program, tuple(demands.pools), usual.rates.machine.schedulers)
+    work = ResourceWork(program, tuple(demands.pools), usual.rates.machine.schedulers)
     if kernel.alone is None:
         simulated -= max(0.0, run.cycles - work.at_most(walked, len(run.dispatched) * grid.block_warps, run))
     else:
@@ -170,7 +170,7 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
     uncounted = run.stalls.sum(axis=1) * np.repeat([node in kernel.assumed for node in range(len(sizes))], sizes)
     balance = grid.blocks / (gpu.sms * on_sm.blocks)
     shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
-    return Estimate(
+    return LaunchEstimate(
         cycles=total,
         us=gpu.us(total),
         gpu=gpu.name,
@@ -190,12 +190,12 @@ def _estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, policy: Po
     )
 
 
-def _assumptions(kernel: Kernel) -> tuple[str, ...]:
+def _assumptions(kernel: EstimatedKernel) -> tuple[str, ...]:
     """Return what is taken for granted of the paths of warps, and of what is not known of hardware."""
     return (*((_ALIKE,) if kernel.alone is None else kernel.alone.assumptions), _GUESSES)
 
 
-def _counts(kernel: Kernel, share: float) -> tuple[str, ...]:
+def _counts(kernel: EstimatedKernel, share: float) -> tuple[str, ...]:
     """Return what is taken for granted of the executions; `share` of the time of warps."""
     if not share:
         return ()
@@ -221,7 +221,7 @@ class _OnSm:
         """Return how many of them are simulated at least."""
         return min(self.blocks, _WAVES * self.places + 1)
 
-    def run(self, program: Program, usual: Usual, length: int, *, policy: Policy) -> tuple[Run, float]:
+    def run(self, program: WarpProgram, usual: Usual, length: int, *, policy: Policy) -> tuple[SimulatedRun, float]:
         """Return a run of some of them, and the cycles of all; `length`: simulated instructions of a warp."""
         simulated = self.blocks
         if self.blocks * self.grid.block_warps * length > _ISSUES:
@@ -245,7 +245,7 @@ class _OnSm:
         return run, run.cycles + wave / self.places * (self.blocks - simulated)
 
 
-def _waits(run: Run, places: int, part: float, balance: float) -> dict[str, float]:
+def _waits(run: SimulatedRun, places: int, part: float, balance: float) -> dict[str, float]:
     """Return the shares of the time in which warps wait; `part` is that of the time in which they run, on `balance` of the SMs."""
     every = float(run.stalls.sum()) / balance
     return {
@@ -263,7 +263,7 @@ def _binding(shares: Mapping[str, float]) -> str:
     return busy if shares[busy] >= max(_BINDS * (1 - launch), launch) else max(WAITS, key=lambda name: shares[name])
 
 
-def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
+def _stalls(cfg: WarpCfg, run: SimulatedRun) -> tuple[StallShare, ...]:
     """Return the shares of all cycles of warps, by address and reason; an instruction in several contexts has one."""
     shares = run.stalls / float(run.stalls.sum())
     every: dict[tuple[int, Stall], float] = {}

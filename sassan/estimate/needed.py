@@ -7,8 +7,8 @@ from sassan.estimate.arguments import numbers_missing
 from sassan.estimate.watch import watched
 from sassan.ir import Constant, Instruction
 from sassan.isa.facts import Facts
-from sassan.machine.launch import Launch
-from sassan.machine.parameters import Place
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.parameters import ParameterLocation
 from sassan.simt.code import lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.slicing import control_slice, live_slice
@@ -18,7 +18,9 @@ _PAIR = 8
 """Bytes that an instruction reads of the constant bank, at most, unless its opcode says more."""
 
 
-def numbers_needed(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Place, ...]:
+def numbers_needed(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration
+) -> tuple[ParameterLocation, ...]:
     """Return the parameters that are not given, and that a branch or an address may depend on, without those that may be pointers."""
     missing = numbers_missing(cfg.function, launch)
     read = _places_read(cfg, facts_of) if missing else ()

@@ -14,8 +14,8 @@ from sassan.estimate.warps import run, sample
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
-from sassan.machine.launch import Launch
-from sassan.machine.parameters import Place
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.parameters import ParameterLocation
 from sassan.simt.values import LANES
 from sassan.warpcfg.graph import WarpCfg
 
@@ -31,14 +31,14 @@ class Observed:
     touched: Mapping[Key, Touched]
     footprint: tuple[float, float]
     parts: float = 0.0
-    assumed: tuple[Place, ...] = ()
+    assumed: tuple[ParameterLocation, ...] = ()
     """Parameters that are not given, and were assumed."""
 
 
 def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
-    launch: Launch,
+    launch: LaunchConfiguration,
     worst: Sequence[int],
     kept: float,
     expected: Mapping[int, int] = NOTHING,

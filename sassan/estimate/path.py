@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from heapq import heappop, heappush
 
-from sassan.strings.fold import Item, Loop, rename
+from sassan.strings.fold import Item, Repeat, rename
 from sassan.strings.fold import Sequence as Folded
 from sassan.warpcfg.graph import WarpCfg
 
 
-class Source(StrEnum):
+class PathSource(StrEnum):
     """Where the executions of the expected path come from."""
 
     RECORDED = "recorded executions"
@@ -85,7 +85,7 @@ def nested(cfg: WarpCfg, executions: Sequence[float]) -> Weighted:
                 done.add(child)
                 times = max(1, round(executions[cfg.loops[child].head] / runs))
                 body = items(child, runs * times)
-                out.append(Loop(body, times) if times > 1 else Loop(body, 1))
+                out.append(Repeat(body, times) if times > 1 else Repeat(body, 1))
         return tuple(out)
 
     return items(None, 1.0), weights
@@ -146,7 +146,7 @@ def visits(path: Weighted, sizes: Sequence[int], most: int) -> Visits:
     def expand(items: Folded, weight: float) -> None:
         turn = len(nodes)
         for item in items:
-            if isinstance(item, Loop):
+            if isinstance(item, Repeat):
                 for part in _iterations(item.times, caps[_height(item.body)]):
                     expand(item.body, weight * part)
             else:
@@ -167,18 +167,18 @@ def _iterations(times: int, cap: int) -> list[float]:
 
 
 def _times(items: Folded) -> list[int]:
-    return [times for item in items if isinstance(item, Loop) for times in (item.times, *_times(item.body))]
+    return [times for item in items if isinstance(item, Repeat) for times in (item.times, *_times(item.body))]
 
 
 def _height(items: Folded) -> int:
     """Return how many loops are inside each other in a sequence."""
-    return max((1 + _height(item.body) for item in items if isinstance(item, Loop)), default=0)
+    return max((1 + _height(item.body) for item in items if isinstance(item, Repeat)), default=0)
 
 
 def _length(items: Folded, sizes: Sequence[int], caps: Sequence[int]) -> int:
     """Return the instructions of a sequence; `caps` are iterations of a loop at most, by the height of its body."""
     return sum(
-        min(item.times, caps[_height(item.body)]) * _length(item.body, sizes, caps) if isinstance(item, Loop) else sizes[item]
+        min(item.times, caps[_height(item.body)]) * _length(item.body, sizes, caps) if isinstance(item, Repeat) else sizes[item]
         for item in items
     )
 

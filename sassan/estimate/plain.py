@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from sassan.errors import SelfCheckError
 from sassan.estimate.policy import Policy
-from sassan.estimate.program import BINS, TICK, Column, Program, Run, Sm, Stall, drawn
-from sassan.estimate.roles.phases import Act
+from sassan.estimate.program import BINS, TICK, RowField, SimulatedRun, Sm, Stall, WarpProgram, drawn
+from sassan.estimate.roles.phases import BarrierAction
 from sassan.isa.control import BARRIERS
 
 _LONGEST = 10_000_000
@@ -50,12 +50,12 @@ class _Warp:
 class _Simulation:
     """The state of an SM."""
 
-    def __init__(self, program: Program, sm: Sm) -> None:
+    def __init__(self, program: WarpProgram, sm: Sm) -> None:
         """Start with empty places."""
         self.program, self.sm = program, sm
         self.warps = [_Warp(w // sm.block_warps, w % sm.schedulers, w) for w in range(sm.places * sm.block_warps)]
         self.free: dict[tuple[int, int], int] = {}
-        self.queues = {Column.PIPELINE: 0, Column.L2: 0, Column.DRAM: 0}
+        self.queues = {RowField.PIPELINE: 0, RowField.L2: 0, RowField.DRAM: 0}
         self.last = [-1] * sm.schedulers
         self.over = [0] * sm.places
         self.counts: list[dict[int, int]] = [{} for _ in range(sm.places)]
@@ -67,7 +67,7 @@ class _Simulation:
         self.notes: list[tuple[int, int, int]] = []
         self.stalls = np.zeros((len(program.rows), len(Stall)))
 
-    def run(self) -> Run:
+    def run(self) -> SimulatedRun:
         """Run all blocks."""
         for place in range(min(self.sm.places, self.sm.blocks)):
             self.begin(place, 0, 0.0)
@@ -81,7 +81,7 @@ class _Simulation:
             if cycle > _LONGEST:
                 raise SelfCheckError("deadlock", "the simulated warps wait for each other")
         clock = self.clock + (self.finish - self.now)
-        return Run(clock, self.finish, self.dispatched, self.stalls, self.resident, self.tail, self.assumed, *self.timeline())
+        return SimulatedRun(clock, self.finish, self.dispatched, self.stalls, self.resident, self.tail, self.assumed, *self.timeline())
 
     def timeline(self) -> tuple[npt.NDArray[np.int64], int]:
         """Return the timeline, and the cycles of each of its pieces."""
@@ -117,7 +117,7 @@ class _Simulation:
 
     def unit(self, warp: _Warp) -> tuple[int, int]:
         """Return the unit of the next instruction of a warp: that of all schedulers, or of its own."""
-        unit = self.row(warp)[Column.UNIT]
+        unit = self.row(warp)[RowField.UNIT]
         return (-1 if self.program.shared[unit] else warp.scheduler), unit
 
     def row(self, warp: _Warp) -> list[int]:
@@ -130,8 +130,8 @@ class _Simulation:
 
     def held(self, warp: _Warp) -> tuple[int, int]:
         """Return until when its unit, and until when the memory pipeline keeps a warp back."""
-        unit = 0 if self.row(warp)[Column.QUEUED] else self.free.get(self.unit(warp), 0)
-        full = (self.queues[Column.PIPELINE] - self.sm.backlog) // TICK if self.row(warp)[Column.PIPELINE] else 0
+        unit = 0 if self.row(warp)[RowField.QUEUED] else self.free.get(self.unit(warp), 0)
+        full = (self.queues[RowField.PIPELINE] - self.sm.backlog) // TICK if self.row(warp)[RowField.PIPELINE] else 0
         return max(warp.ready, unit), full
 
     def choose(self, scheduler: int, cycle: int) -> _Warp | None:
@@ -161,20 +161,20 @@ class _Simulation:
         self.stalls[at, Stall.SELECTED] += weight
         self.last[warp.scheduler] = warp.number
         begins = max(cycle, self.free.get(self.unit(warp), 0))
-        self.free[self.unit(warp)] = begins + row[Column.INTERVAL]
-        self.notes += [(cycle, warp.scheduler, 1), (cycle, self.sm.schedulers + row[Column.UNIT], row[Column.INTERVAL])]
+        self.free[self.unit(warp)] = begins + row[RowField.INTERVAL]
+        self.notes += [(cycle, warp.scheduler, 1), (cycle, self.sm.schedulers + row[RowField.UNIT], row[RowField.INTERVAL])]
         taken, late = self.access(row, cycle)
-        end, read = begins + row[Column.WRITTEN] + late, cycle + row[Column.READ] + taken
+        end, read = begins + row[RowField.WRITTEN] + late, cycle + row[RowField.READ] + taken
         self.finish, warp.ends = max(self.finish, end), max(warp.ends, end)
-        for barrier, clear in ((row[Column.WRITES], end), (row[Column.READS], read)):
+        for barrier, clear in ((row[RowField.WRITES], end), (row[RowField.READS], read)):
             if barrier >= 0 and clear > warp.clear[barrier][0]:
-                warp.clear[barrier] = clear, row[Column.WHY], row[Column.ASSUMED]
-        if row[Column.QUEUED]:
+                warp.clear[barrier] = clear, row[RowField.WHY], row[RowField.ASSUMED]
+        if row[RowField.QUEUED]:
             warp.engine = max(warp.engine, end)
-        if row[Column.GROUPS]:
+        if row[RowField.GROUPS]:
             warp.groups.append(end)
-        if 0 < row[Column.LEFT] <= len(warp.groups):
-            warp.earliest = max(warp.earliest, warp.groups[-row[Column.LEFT]])
+        if 0 < row[RowField.LEFT] <= len(warp.groups):
+            warp.earliest = max(warp.earliest, warp.groups[-row[RowField.LEFT]])
         self.meet(warp, at, cycle, end)
         self.step(warp, row, cycle, weight)
 
@@ -186,13 +186,15 @@ class _Simulation:
             if (visit, row) > (warp.visit, at):
                 return
             warp.event += 1
-            if act == Act.WAIT:
+            if act == BarrierAction.WAIT:
                 if counts.get(barrier, 0) < count:
                     warp.wait = row, barrier, count
                     return
                 warp.earliest = max(warp.earliest, open_from[barrier] + self.sm.phase)
                 continue
-            comes = {Act.COPY: max(end, warp.ends), Act.COMMIT: max(cycle + 1, warp.engine)}.get(Act(act), cycle + 1)
+            comes = {BarrierAction.COPY: max(end, warp.ends), BarrierAction.COMMIT: max(cycle + 1, warp.engine)}.get(
+                BarrierAction(act), cycle + 1
+            )
             counts[barrier] = counts.get(barrier, 0) + count
             open_from[barrier] = max(open_from.get(barrier, 0), comes)
             self.awake(warp.place)
@@ -211,21 +213,21 @@ class _Simulation:
 
     def access(self, row: list[int], cycle: int) -> tuple[int, int]:
         """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
-        if not row[Column.PIPELINE]:
+        if not row[RowField.PIPELINE]:
             return 0, 0
         moved, taken = cycle * TICK, 0
         for number, queue in enumerate(self.queues):
             if row[queue]:
                 moved = self.queues[queue] = max(self.queues[queue], moved) + row[queue]
                 self.notes.append((moved // TICK, self.sm.schedulers + len(self.program.shared) + number, row[queue]))
-            if queue is Column.PIPELINE:
+            if queue is RowField.PIPELINE:
                 taken = moved // TICK - cycle
-        return taken, moved // TICK - cycle + row[Column.BEYOND]
+        return taken, moved // TICK - cycle + row[RowField.BEYOND]
 
     def step(self, warp: _Warp, row: list[int], cycle: int, weight: float) -> None:
         """Go on to the next instruction of a warp, or end it."""
         nodes, starts, at = self.program.nodes, self.program.starts, warp.row
-        warp.issued, after = cycle, cycle + row[Column.STALL]
+        warp.issued, after = cycle, cycle + row[RowField.STALL]
         warp.row += 1
         if warp.row == starts[nodes[warp.visit] + 1]:
             warp.visit = self.next(warp)
@@ -234,9 +236,9 @@ class _Simulation:
                 self.open(warp.place, row, cycle)
                 return
             warp.row = int(starts[nodes[warp.visit]])
-        why = Stall.BRANCH_RESOLVING if row[Column.BRANCHES] else Stall.WAIT
+        why = Stall.BRANCH_RESOLVING if row[RowField.BRANCHES] else Stall.WAIT
         self.stalls[warp.row, why] += (after - cycle - 1) * self.weight(warp)
-        if row[Column.BLOCKS]:
+        if row[RowField.BLOCKS]:
             warp.waits = True
             self.open(warp.place, row, cycle)
         elif warp.wait is not None:
@@ -271,7 +273,7 @@ class _Simulation:
             return
         for warp in running:
             warp.waits = False
-            kept = warp.issued + row[Column.STALL]
+            kept = warp.issued + row[RowField.STALL]
             go = max(kept, cycle + self.sm.release)
             self.stalls[warp.row, Stall.BARRIER] += (go - kept) * self.weight(warp)
             self.arm(warp, go)
@@ -280,9 +282,9 @@ class _Simulation:
         """Set when a warp may issue: from `base` on, when the barriers that it waits for are clear."""
         row, until, why, assumed = self.row(warp), base, -1, 0
         for barrier, (clear, reason, doubtful) in enumerate(warp.clear):
-            if row[Column.WAITS] >> barrier & 1 and clear > until:
+            if row[RowField.WAITS] >> barrier & 1 and clear > until:
                 until, why, assumed = clear, reason, doubtful
-        if row[Column.DRAINS] and warp.ends > until:
+        if row[RowField.DRAINS] and warp.ends > until:
             until, why, assumed = warp.ends, Stall.MEMBAR, 0
         warp.ready = until
         if why >= 0:
@@ -291,7 +293,7 @@ class _Simulation:
             self.assumed[warp.row] += waited * assumed
 
 
-def simulate(program: Program, sm: Sm) -> Run:
+def simulate(program: WarpProgram, sm: Sm) -> SimulatedRun:
     """Return how the blocks of an SM run.
 
     Raises SelfCheckError where warps wait for each other for ever.

@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.int64]
 Figures = npt.NDArray[np.float64]
 
 
-class Column(IntEnum):
+class RowField(IntEnum):
     """What a row says of an instruction, in cycles; -1 is no barrier and no unit.
 
     STALL: until the next instruction of the warp. WAITS: barriers that it waits for, as bits. WRITES and READS: the barrier of its result
@@ -70,8 +70,8 @@ class Stall(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """`rows` of all instructions (see `Column`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
+class WarpProgram:
+    """`rows` of all instructions (see `RowField`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
 
     Where warps of a block have paths of their own, warp w makes the visits `paths[w, 0]` to `paths[w, 1]`, and `events[paths[w, 2]]` to
     `events[paths[w, 3]]` are what it does at barriers of its block: visit, row, `Act`, barrier, count (`roles/phases.py`). Else there is
@@ -119,7 +119,7 @@ class Sm:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SimulatedRun:
     """What a simulation tells: `cycles`; `dispatched`: when each block began; `stalls` in cycles of warps per row and `Stall`.
 
     `once`: the cycles that were simulated, each once, whatever its visits stand for. `resident`: cycles of all warps from the start of

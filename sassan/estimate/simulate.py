@@ -6,18 +6,18 @@ import numpy as np
 
 from sassan.errors import SelfCheckError
 from sassan.estimate.policy import Policy
-from sassan.estimate.program import BINS, Numbers, Program, Run, Sm, Stall
+from sassan.estimate.program import BINS, Numbers, SimulatedRun, Sm, Stall, WarpProgram
 from sassan.isa.control import BARRIERS
 
 
-def simulate(program: Program, sm: Sm) -> Run:
+def simulate(program: WarpProgram, sm: Sm) -> SimulatedRun:
     """Return how the blocks of an SM run.
 
     Raises SelfCheckError where warps wait for each other for ever.
     """
     from sassan.estimate import kernel  # noqa: PLC0415 - imports the compiler, which takes most of a second
 
-    code = kernel.Code(
+    code = kernel.ProgramArrays(
         program.rows,
         program.starts,
         program.nodes,
@@ -29,7 +29,7 @@ def simulate(program: Program, sm: Sm) -> Run:
         program.events,
     )
     size, schedulers = sm.places * sm.block_warps, sm.schedulers
-    warps = kernel.Warps(*_zeros(7, size), *_zeros(3, size, BARRIERS), *_zeros(5, size), *_zeros(1, size, kernel.GROUPS))
+    warps = kernel.WarpArrays(*_zeros(7, size), *_zeros(3, size, BARRIERS), *_zeros(5, size), *_zeros(1, size, kernel.GROUPS))
     free, queues, counters = (
         np.zeros((schedulers + 1, len(program.shared)), np.int64),
         np.zeros(kernel.QUEUES, np.int64),
@@ -41,14 +41,16 @@ def simulate(program: Program, sm: Sm) -> Run:
     assumed = np.zeros(len(program.rows))
     counts, open_from = _zeros(2, sm.places, max(1, program.barriers))
     timeline = np.zeros((BINS, schedulers + len(program.shared) + kernel.QUEUES + 1), np.int64)
-    state = kernel.State(
+    state = kernel.SmState(
         free, queues, look, last, live, arrived, over, counters, totals, dispatched, stalls, assumed, timeline, counts, open_from
     )
-    shape = kernel.Shape(*astuple(sm))._replace(policy=list(Policy).index(sm.policy))
+    shape = kernel.SmParameters(*astuple(sm))._replace(policy=list(Policy).index(sm.policy))
     if not kernel.run(kernel.Simulation(code, shape, warps, state)):
         raise SelfCheckError("deadlock", "the simulated warps wait for each other")
     cycles, resident, tail = map(float, totals)
-    return Run(cycles, int(counters[kernel.FINISH]), dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH]))
+    return SimulatedRun(
+        cycles, int(counters[kernel.FINISH]), dispatched, stalls, resident, tail, assumed, timeline, int(counters[kernel.WIDTH])
+    )
 
 
 def _zeros(count: int, *shape: int) -> list[Numbers]:

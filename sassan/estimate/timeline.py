@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sassan.estimate.program import TICK, Figures, Numbers, Program, Run
+from sassan.estimate.program import TICK, Figures, Numbers, SimulatedRun, WarpProgram
 
 _MEMORY = ("memory", "l2", "dram")
 
@@ -23,7 +23,7 @@ class Timeline:
     warps: tuple[int, ...]
 
 
-def timeline(run: Run, program: Program, units: Sequence[str], schedulers: int) -> Timeline:
+def timeline(run: SimulatedRun, program: WarpProgram, units: Sequence[str], schedulers: int) -> Timeline:
     """Return the timeline of a run; `units` are the names of those of the program."""
     used = np.flatnonzero(run.timeline.any(axis=1))
     columns = run.timeline[: int(used[-1]) + 1].T

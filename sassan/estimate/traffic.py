@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from sassan.access.accesses import Access, Pattern
-from sassan.access.opcodes import L2_ATOMICS, Space
+from sassan.access.accesses import Access, AccessPattern
+from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.accesses.touched import Touched
 from sassan.estimate.watch import Key
@@ -96,11 +96,11 @@ def _one_unit(touched: Iterable[Touched]) -> float:
 def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expected:
     name = access.opcode.partition(".")[0]
     match access.space:
-        case Space.SHARED:
+        case MemorySpace.SHARED:
             return Expected(touched.passes * _pass(access, pipeline))
-        case Space.CONSTANT:
+        case MemorySpace.CONSTANT:
             return Expected(touched.passes * pipeline.constant)
-        case Space.LOCAL:
+        case MemorySpace.LOCAL:
             return _of(access, 1.0, pipeline)
         case _:
             beyond = touched.sectors if name.startswith("ST") or name in L2_ATOMICS else touched.fresh
@@ -111,30 +111,30 @@ def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expecte
 
 def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
     name = access.opcode.partition(".")[0]
-    scattered = access.pattern is Pattern.SCATTERED
+    scattered = access.pattern is AccessPattern.SCATTERED
     match access.space:
-        case Space.SHARED:
+        case MemorySpace.SHARED:
             passes = _middle(access.passes)
             if scattered:
                 passes = _RANDOM * (access.ideal or 1)
             return Expected(passes * _pass(access, pipeline), guessed=scattered)
-        case Space.CONSTANT:
+        case MemorySpace.CONSTANT:
             return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
-        case Space.BULK:
+        case MemorySpace.BULK:
             return Expected(guessed=True)
-        case Space.TEXTURE:
+        case MemorySpace.TEXTURE:
             return Expected(4.0, 4.0, guessed=True)
-        case Space.LOCAL:
+        case MemorySpace.LOCAL:
             sectors = _middle(access.sectors)
             return Expected(sectors if scattered else max(1.0, sectors * SECTOR / LINE), guessed=scattered)
         case _:
             pass
-    apart = scattered or access.pattern is Pattern.ROWS
+    apart = scattered or access.pattern is AccessPattern.ROWS
     most = LANES if access.sectors is None else access.sectors.most
     sectors = float(min(most, SCATTERED * (access.ideal or 1))) if apart else _middle(access.sectors)
     lines = sectors if apart else _middle(access.lines)
     store = name.startswith("ST") or name in L2_ATOMICS
-    if not store and access.pattern is Pattern.BROADCAST:
+    if not store and access.pattern is AccessPattern.BROADCAST:
         fresh = min(fresh, access.bytes / SECTOR)
     beyond = sectors if store else sectors * fresh
     return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, scattered)
@@ -161,7 +161,9 @@ def _fresh(node: Sequence[Instruction], accesses: Mapping[int, Sequence[Access]]
     touched: dict[frozenset[tuple[str, int | None]], set[int]] = {}
     for instruction in node:
         memory = next((operand for operand in instruction.operands if isinstance(operand, Memory)), None)
-        access = next((each for each in accesses.get(instruction.address, ()) if each.space in (Space.GLOBAL, Space.GENERIC)), None)
+        access = next(
+            (each for each in accesses.get(instruction.address, ()) if each.space in (MemorySpace.GLOBAL, MemorySpace.GENERIC)), None
+        )
         if memory is not None and access is not None and memory.base and instruction.opcode.startswith("LD"):
             known = touched.setdefault(frozenset((register.file, register.index) for register in memory.base), set())
             sectors = _sectors(access, memory)

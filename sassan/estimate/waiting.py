@@ -24,7 +24,7 @@ def over(operation: Operation, at: Moment) -> tuple[Words, ...] | None:
     return (truth,) * len(operation.writes)
 
 
-class Waiting(Integers):
+class UntimedIntegers(Integers):
     """`Integers` whose waits are over."""
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:

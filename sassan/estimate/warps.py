@@ -17,15 +17,15 @@ from sassan.estimate.leaps import Leaps
 from sassan.estimate.watch import EnoughError, Watch, watched
 from sassan.ir import INTERNAL, Function, Instruction
 from sassan.isa.facts import Facts, Flow
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
-from sassan.simt.code import ALWAYS, Block, Code, Condition, lower
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
-from sassan.simt.state import Order, RunStatus
+from sassan.simt.state import RunStatus, SideOrder
 from sassan.simt.values import Words
 from sassan.warpcfg.graph import WarpCfg
 
@@ -91,7 +91,7 @@ def sample(block: Shape, grid: Shape) -> Sample:
 
 
 def run(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample, most: Sequence[int]
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration, chosen: Sample, most: Sequence[int]
 ) -> tuple[Watch, npt.NDArray[np.bool_]]:
     """Return what warps do, and which of them come to their end; `most`: visits of the head of each loop per entry, as in `Leaps`.
 
@@ -103,7 +103,7 @@ def run(
     code = _code(cfg, facts_of, [*nodes, *looked_at.groups], looked_at.registers)
     place, active = warps_at(function, pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
 
-    def watch_of(code: Code) -> tuple[Watch, Deciding]:
+    def watch_of(code: ExecutableFunction) -> tuple[Watch, Deciding]:
         values = Deciding(place, code, live_slice(control_slice(code), {}))
         return Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen))), values
 
@@ -119,16 +119,18 @@ def run(
     return (again, more) if more.sum() > done.sum() else (watch, done)
 
 
-def _code(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders: Sequence[int], registers: frozenset[int]) -> Code:
+def _code(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders: Sequence[int], registers: frozenset[int]
+) -> ExecutableFunction:
     """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
     code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
     return replace(code, blocks=usual_branches(cfg.function, code.blocks))
 
 
-def _ends(watch: Watch, values: Deciding, code: Code, active: Words) -> npt.NDArray[np.bool_]:
+def _ends(watch: Watch, values: Deciding, code: ExecutableFunction, active: Words) -> npt.NDArray[np.bool_]:
     """Return which warps come to their end."""
-    order = Order.RANDOM if described(code.function.arch).convergence_barriers else Order.TAKEN_FIRST
+    order = SideOrder.RANDOM if described(code.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
     try:
         outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch)
     except EnoughError:
@@ -136,7 +138,7 @@ def _ends(watch: Watch, values: Deciding, code: Code, active: Words) -> npt.NDAr
     return np.asarray(outcome.status == RunStatus.ENDED)
 
 
-def usual_branches(function: Function, blocks: Sequence[Block]) -> tuple[Block, ...]:
+def usual_branches(function: Function, blocks: Sequence[ExecutableBlock]) -> tuple[ExecutableBlock, ...]:
     """Return blocks that do not go where a subroutine of the compiler is called."""
     slow = slow_paths(function)
     return tuple(_usual(blocks, block, slow) for block in blocks)
@@ -147,7 +149,7 @@ def slow_paths(function: Function) -> frozenset[int]:
     return frozenset(address for address, name in function.symbols if INTERNAL in name)
 
 
-def _usual(blocks: Sequence[Block], block: Block, slow: frozenset[int]) -> Block:
+def _usual(blocks: Sequence[ExecutableBlock], block: ExecutableBlock, slow: frozenset[int]) -> ExecutableBlock:
     """Return a block that does not go where a subroutine of the compiler is called: for what a fast division or root cannot do."""
     control = block.control
     if control is None or control.flow is not Flow.BRANCH or control.condition == ALWAYS:
@@ -157,7 +159,7 @@ def _usual(blocks: Sequence[Block], block: Block, slow: frozenset[int]) -> Block
     return replace(block, control=replace(control, condition=_NEVER)) if _calls(blocks, block.target, slow) else block
 
 
-def _calls(blocks: Sequence[Block], number: int, callees: frozenset[int]) -> bool:
+def _calls(blocks: Sequence[ExecutableBlock], number: int, callees: frozenset[int]) -> bool:
     """Say whether the straight code of a block leads to a call of one of these functions."""
     for _ in blocks:
         control = blocks[number].control if number >= 0 else None
@@ -167,7 +169,7 @@ def _calls(blocks: Sequence[Block], number: int, callees: frozenset[int]) -> boo
     return False
 
 
-def pointers(function: Function, launch: Launch) -> Launch:
+def pointers(function: Function, launch: LaunchConfiguration) -> LaunchConfiguration:
     """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart."""
     given = {place.offset for _, place in launch.placed(function)}
     missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]

@@ -11,7 +11,7 @@ from sassan.estimate.leaps import Leaps
 from sassan.ir import Constant, Instruction, Memory, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
-from sassan.simt.code import Code
+from sassan.simt.code import ExecutableFunction
 from sassan.simt.state import RunStatus, Session, lanes
 from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
@@ -81,7 +81,7 @@ class Watch:
     """
 
     cfg: WarpCfg
-    code: Code
+    code: ExecutableFunction
     watched: Watched
     runs: int
     leaps: Leaps

@@ -6,25 +6,25 @@ import numpy as np
 
 from sassan.estimate.answer import PathRow
 from sassan.estimate.path import Visits
-from sassan.estimate.program import TICK, Column, Figures, Program, Run
+from sassan.estimate.program import TICK, Figures, RowField, SimulatedRun, WarpProgram
 
-_MEMORY = {"memory": Column.PIPELINE, "l2": Column.L2, "dram": Column.DRAM}
+_MEMORY = {"memory": RowField.PIPELINE, "l2": RowField.L2, "dram": RowField.DRAM}
 _WHOLE = frozenset({"l2", "dram"})
 """What all SMs share."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ResourceWork:
     """The rows of a program, the names of its units, and how many schedulers have those that are not the whole SM's."""
 
-    program: Program
+    program: WarpProgram
     units: tuple[str, ...]
     schedulers: int
 
     def cycles(self, walked: Visits) -> dict[str, float]:
         """Return the cycles for which one warp keeps each resource."""
         rows, counts = self.program.rows, self._counts(walked)
-        units = np.bincount(rows[:, Column.UNIT], counts * rows[:, Column.INTERVAL], len(self.units))
+        units = np.bincount(rows[:, RowField.UNIT], counts * rows[:, RowField.INTERVAL], len(self.units))
         memory = {name: float(counts @ rows[:, column]) / TICK for name, column in _MEMORY.items()}
         of_units = dict(zip(self.units, units.tolist(), strict=True))
         # What needs no unit but an issue slot has the unit `issue`.
@@ -42,7 +42,7 @@ class Work:
             for name, cycles in self.cycles(walked).items()
         }
 
-    def at_most(self, walked: Visits, warps: int, run: Run) -> float:
+    def at_most(self, walked: Visits, warps: int, run: SimulatedRun) -> float:
         """Return the time that a run of so many warps stands for at most: of each resource, its work, and what it was idle.
 
         A moment in which a resource is idle stands for no more than the heaviest visit does. (The clock of a run counts what passes between
@@ -63,7 +63,7 @@ class Work:
         if resource != "memory":
             return resource
         rows = self.program.rows
-        shared, kept = rows[:, Column.SHARED] != 0, self._counts(walked) * rows[:, Column.PIPELINE]
+        shared, kept = rows[:, RowField.SHARED] != 0, self._counts(walked) * rows[:, RowField.PIPELINE]
         return "shared" if kept[shared].sum() > kept[~shared].sum() else "l1"
 
     def _counts(self, walked: Visits) -> Figures:

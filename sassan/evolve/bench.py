@@ -12,7 +12,7 @@ from sassan.errors import InputError, MissingToolError
 from sassan.evolve.compilation.compile import CompileStatus
 from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, compiled
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus
 from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.space.genes import Genome
 from sassan.measure import MeasureTask
@@ -33,7 +33,7 @@ class Bench:
     cached: bool = True
     _expected: tuple[bytes, ...] | None = field(default=None)
 
-    def __call__(self, genome: Genome, outcome: Outcome) -> Outcome:
+    def __call__(self, genome: Genome, outcome: GenomeOutcome) -> GenomeOutcome:
         """Return the outcome of a bounded genome, with its measured time where that is a cost; UNEQUAL where its results differ."""
         if outcome.status is not OutcomeStatus.BOUNDED:
             return outcome
@@ -42,7 +42,7 @@ class Bench:
         try:
             results = self._results(genome)
             if not self._same(results, self._expected):
-                return Outcome(
+                return GenomeOutcome(
                     OutcomeStatus.UNEQUAL, (), outcome.numbers, outcome.loops, "its results differ from those of the default", outcome.cubin
                 )
             return self._timed(genome, outcome) if Objective.MEASURED in self.config.objectives else outcome
@@ -67,7 +67,7 @@ class Bench:
         finally:
             loaded.close()
 
-    def _timed(self, genome: Genome, outcome: Outcome) -> Outcome:
+    def _timed(self, genome: Genome, outcome: GenomeOutcome) -> GenomeOutcome:
         """Return the outcome with the minimum of the runs after the warm-up: the paper's best estimator (Eq. 3)."""
         loaded = self.device.load(self._launch(genome))
         try:

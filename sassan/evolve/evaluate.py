@@ -17,9 +17,9 @@ from sassan.errors import Gap, InputError, SelfCheckError, UsageError
 from sassan.evolve.cache import Cache, key, program
 from sassan.evolve.compilation.compile import CompileJob, CompileResult, CompileStatus, build
 from sassan.evolve.compilation.compilers import Tools
-from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, to_json
+from sassan.evolve.outcome import GenomeOutcome, LoopReport, OutcomeStatus, from_json, to_json
 from sassan.evolve.space.config import Config, Objective
-from sassan.evolve.space.genes import Choice, Genome
+from sassan.evolve.space.genes import Genome, GenomeValues
 from sassan.evolve.space.shapes import ShapeProblem
 from sassan.executor import More
 from sassan.fields.kinds import address
@@ -58,7 +58,7 @@ class EvaluationTask:
     cached: bool = True
 
 
-def job(config: Config, choice: Choice) -> CompileJob:
+def job(config: Config, choice: GenomeValues) -> CompileJob:
     """Return the compile job of a choice."""
     kernel = config.kernel
     by_ptx = config.ordered or kernel.ptx
@@ -70,26 +70,26 @@ def compiled(task: EvaluationTask) -> CompileResult:
     return build(job(task.config, task.config.space.choice(task.genome)), task.tools, Cache(used=task.cached))
 
 
-def evaluate(task: EvaluationTask) -> Outcome:
+def evaluate(task: EvaluationTask) -> GenomeOutcome:
     """Return the outcome of a genome; raises MissingToolError for the disassembler, SelfCheckError."""
     built = _built(task)
-    return built if isinstance(built, Outcome) else _evaluated(task, built)
+    return built if isinstance(built, GenomeOutcome) else _evaluated(task, built)
 
 
-def evaluate_together(tasks: tuple[EvaluationTask, ...]) -> Iterable[Outcome]:
+def evaluate_together(tasks: tuple[EvaluationTask, ...]) -> Iterable[GenomeOutcome]:
     """Return the outcomes of some genomes, whose code is disassembled together; raises as `evaluate`."""
     built = [_built(task) for task in tasks]
-    read_ahead([_image(each.cubin) for each in built if not isinstance(each, Outcome)])
-    return tuple(each if isinstance(each, Outcome) else _evaluated(task, each) for task, each in zip(tasks, built, strict=True))
+    read_ahead([_image(each.cubin) for each in built if not isinstance(each, GenomeOutcome)])
+    return tuple(each if isinstance(each, GenomeOutcome) else _evaluated(task, each) for task, each in zip(tasks, built, strict=True))
 
 
-def _built(task: EvaluationTask) -> CompileResult | Outcome:
+def _built(task: EvaluationTask) -> CompileResult | GenomeOutcome:
     """Return the code of a genome, or its outcome where there is none, or where that is known."""
     if (why := _restricted(task)) is not None:
-        return Outcome(OutcomeStatus.REFUSED, why=why)
+        return GenomeOutcome(OutcomeStatus.REFUSED, why=why)
     built = compiled(task)
     if built.status is not CompileStatus.DONE:
-        return Outcome(OutcomeStatus(built.status.value), why=built.why, cached=built.cached)
+        return GenomeOutcome(OutcomeStatus(built.status.value), why=built.why, cached=built.cached)
     known = Cache(used=task.cached).get_object(_name(task, built))
     if known is not None:
         try:
@@ -99,7 +99,7 @@ def _built(task: EvaluationTask) -> CompileResult | Outcome:
     return built
 
 
-def _evaluated(task: EvaluationTask, built: CompileResult) -> Outcome:
+def _evaluated(task: EvaluationTask, built: CompileResult) -> GenomeOutcome:
     outcome = _bounded(task.config, task.config.space.choice(task.genome), built.cubin)
     Cache(used=task.cached).put_object(_name(task, built), dict(to_json(outcome)))
     return outcome
@@ -128,7 +128,7 @@ def content(cubin: bytes) -> str:
     return f"sha256:{hashlib.sha256(cubin).hexdigest()}"
 
 
-def _settings_text(config: Config, choice: Choice) -> str:
+def _settings_text(config: Config, choice: GenomeValues) -> str:
     try:
         shape: object = config.shape.launch(choice)
     except (ShapeProblem, UsageError):
@@ -137,23 +137,23 @@ def _settings_text(config: Config, choice: Choice) -> str:
     return repr((launch, config.kernel.function, config.objectives, config.model, config.latencies, config.warps, config.plan.largest))
 
 
-def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
+def _bounded(config: Config, choice: GenomeValues, cubin: bytes) -> GenomeOutcome:
     """Return the costs of a cubin; an error of a single individual becomes its status."""
     name = content(cubin)
     try:
         function = _function(config, cubin)
         if len(function.instructions) > config.plan.largest:
             why = f"{len(function.instructions)} instructions: more than {config.plan.largest} (search.largest)"
-            return Outcome(OutcomeStatus.REFUSED, why=why, cubin=name)
+            return GenomeOutcome(OutcomeStatus.REFUSED, why=why, cubin=name)
         settings = _settings(config, choice)
         check(settings.launch, (function,))
         result = analyze(function, settings)
     except (InputError, UsageError) as error:
         why = f"{error.message}; {error.hint}" if error.code == "unknown-parameter" else error.message
         key = _KEYS.get(error.code)
-        return Outcome(OutcomeStatus.REFUSED, why=f"{key}: {why}" if key is not None else why, cubin=name)
+        return GenomeOutcome(OutcomeStatus.REFUSED, why=f"{key}: {why}" if key is not None else why, cubin=name)
     except ShapeProblem as problem:
-        return Outcome(OutcomeStatus.REFUSED, why=str(problem), cubin=name)
+        return GenomeOutcome(OutcomeStatus.REFUSED, why=str(problem), cubin=name)
     return _outcome(config, result, name)
 
 
@@ -168,7 +168,7 @@ def _function(config: Config, cubin: bytes) -> Function:
     return function
 
 
-def _settings(config: Config, choice: Choice) -> Settings:
+def _settings(config: Config, choice: GenomeValues) -> Settings:
     """Return the settings of the analysis; raises ShapeProblem, UsageError."""
     shape = config.shape
     machine = machine_of_product(shape.gpu, "launch.gpu") if shape.gpu is not None else None
@@ -184,7 +184,7 @@ def _settings(config: Config, choice: Choice) -> Settings:
     )
 
 
-def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
+def _outcome(config: Config, result: AnalysisResult, cubin: str) -> GenomeOutcome:
     compiler, bounds = result.function.compiler, result.makespan
     expected = estimated(result) if Objective.ESTIMATE in config.objectives else None
     known_time = expected.estimate if expected is not None else None
@@ -197,7 +197,7 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
         Objective.ESTIMATE.value: known_time.us if known_time is not None else None,
     }
     loops = tuple(
-        LoopBound(address(result.cfg.nodes[loop.head].start), bound, origin.value)
+        LoopReport(address(result.cfg.nodes[loop.head].start), bound, origin.value)
         for loop, bound, origin in zip(result.cfg.loops, result.bounds.of_loop, result.bounds.origins, strict=True)
     )
     costs = [numbers[objective.value] for objective in config.objectives if objective is not Objective.MEASURED]
@@ -206,9 +206,9 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
     if gaps or len(known) < len(costs):
         gap = next(iter(gaps), None)
         why = _gap(gap) if gap is not None else _missing(result)
-        return Outcome(OutcomeStatus.GAP, (), numbers, loops, why, cubin)
+        return GenomeOutcome(OutcomeStatus.GAP, (), numbers, loops, why, cubin)
     bound_by = known_time.bound_by if known_time is not None else ""
-    return Outcome(OutcomeStatus.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, result, expected), bound_by)
+    return GenomeOutcome(OutcomeStatus.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, result, expected), bound_by)
 
 
 def _gap(gap: Gap) -> str:
@@ -233,17 +233,17 @@ def _assumptions(config: Config, result: AnalysisResult, expected: EstimateResul
     return tuple(dict.fromkeys(assumptions))
 
 
-def lost(task: EvaluationTask, error: Exception) -> Outcome:
+def lost(task: EvaluationTask, error: Exception) -> GenomeOutcome:
     """Return the outcome of a task whose process died on every attempt; the search continues."""
     del task
     if isinstance(error, SelfCheckError | InputError):
-        return Outcome(OutcomeStatus.REFUSED, why=error.message)
+        return GenomeOutcome(OutcomeStatus.REFUSED, why=error.message)
     raise error
 
 
 def lost_together(
     tasks: tuple[EvaluationTask, ...], error: Exception
-) -> Iterable[Outcome] | More[tuple[EvaluationTask, ...], Iterable[Outcome]]:
+) -> Iterable[GenomeOutcome] | More[tuple[EvaluationTask, ...], Iterable[GenomeOutcome]]:
     """Return the outcome of tasks whose process died: of several, each is tried alone."""
     if len(tasks) > 1:
         return More((), tuple((task,) for task in tasks))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sassan.errors import MissingToolError
 from sassan.evolve.space.config import SearchPlan
-from sassan.evolve.space.genes import Genome, Space
+from sassan.evolve.space.genes import Genome, GenomeSpace
 from sassan.extras import install
 
 _SWAPPED = 0.5
@@ -23,7 +23,7 @@ class Operators:
     NSGA-II (Deb et al. 2002): with one objective its fronts are ranks, which leaves a tournament between elitist generations.
     """
 
-    def __init__(self, space: Space, plan: SearchPlan, objectives: int) -> None:
+    def __init__(self, space: GenomeSpace, plan: SearchPlan, objectives: int) -> None:
         """Prepare the operators; raises MissingToolError `missing-extra`."""
         try:
             from deap import base, tools  # noqa: PLC0415 - an optional extra

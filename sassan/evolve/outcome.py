@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
-from sassan.assumptions import Assumption, Kind, kinds
+from sassan.assumptions import Assumption, AssumptionStatus, kinds
 from sassan.evolve.space.config import KernelSource
 from sassan.fields.field import Declare, Record, Value, document
 from sassan.fields.kinds import AMOUNT, BOUND, FIGURE, SPELLED, STRING, TEXT, array, choice, mapping, one
@@ -30,7 +30,7 @@ class OutcomeStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LoopBound:
+class LoopReport:
     """A loop with its bound (None if unknown) and the source of the bound."""
 
     head: str
@@ -39,14 +39,14 @@ class LoopBound:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GenomeOutcome:
     """`costs` has a value per objective, in its unit, empty unless BOUNDED; `cached`: no compiler ran, not part of the result."""
 
     status: OutcomeStatus
     costs: tuple[float, ...] = ()
     numbers: Mapping[str, int | float | None] = field(default_factory=dict)
     """All known numbers: wcet, makespan, grid, instructions, registers, measured, estimate."""
-    loops: tuple[LoopBound, ...] = ()
+    loops: tuple[LoopReport, ...] = ()
     why: str = ""
     cubin: str = ""
     """SHA-256."""
@@ -60,7 +60,7 @@ class Outcome:
         return self.costs if self.status is OutcomeStatus.BOUNDED else (INFINITE,) * objectives
 
 
-_of_loop, _of, _of_kernel = Declare[LoopBound](), Declare[Outcome](), Declare[KernelSource]()
+_of_loop, _of, _of_kernel = Declare[LoopReport](), Declare[GenomeOutcome](), Declare[KernelSource]()
 
 
 class KernelSourceFields(Record[KernelSource]):
@@ -71,7 +71,7 @@ class KernelSourceFields(Record[KernelSource]):
     function = _of_kernel(TEXT, "its name, null where the file has one alone")
 
 
-class LoopBoundFields(Record[LoopBound]):
+class LoopBoundFields(Record[LoopReport]):
     """A loop."""
 
     head = _of_loop(SPELLED, "address of its header")
@@ -79,7 +79,7 @@ class LoopBoundFields(Record[LoopBound]):
     source = _of_loop(STRING, "where the bound comes from")
 
 
-class OutcomeFields(Record[Outcome]):
+class OutcomeFields(Record[GenomeOutcome]):
     """What became of an individual."""
 
     status = _of(choice(*OutcomeStatus), "its status", lambda outcome: outcome.status.value, key="fate")
@@ -93,23 +93,23 @@ class OutcomeFields(Record[Outcome]):
     bound_by = _of(STRING, "what explains most of the estimated time")
 
 
-def to_json(outcome: Outcome) -> dict[str, Value]:
+def to_json(outcome: GenomeOutcome) -> dict[str, Value]:
     """Return an outcome as JSON."""
     return document(OutcomeFields, outcome, "assumptions")
 
 
-def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:
+def from_json(value: Mapping[str, object], *, cached: bool = False) -> GenomeOutcome:
     """Return the outcome of a JSON object; raises KeyError, TypeError, ValueError for another object."""
     texts, kinds = (map(str, cast("Sequence[object]", value[key])) for key in ("assumptions", "assumption_kinds"))
     loops = cast("Sequence[Mapping[str, object]]", value["loops"])
-    return Outcome(
+    return GenomeOutcome(
         OutcomeStatus(str(value["fate"])),
         tuple(cast("Sequence[float]", value["costs"])),
         dict(cast("Mapping[str, int | float | None]", value["numbers"])),
-        tuple(LoopBound(str(loop["head"]), cast("int | None", loop["bound"]), str(loop["source"])) for loop in loops),
+        tuple(LoopReport(str(loop["head"]), cast("int | None", loop["bound"]), str(loop["source"])) for loop in loops),
         str(value["why"]),
         str(value["cubin"]),
-        tuple(Assumption(text, Kind(kind)) for text, kind in zip(texts, kinds, strict=True)),
+        tuple(Assumption(text, AssumptionStatus(kind)) for text, kind in zip(texts, kinds, strict=True)),
         str(value["bound_by"]),
         cached,
     )

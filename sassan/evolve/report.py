@@ -21,7 +21,7 @@ from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import put
 from sassan.extras import install
 from sassan.fields import field as fields
-from sassan.fields.field import Declare, Kind, Record, Value
+from sassan.fields.field import Declare, FieldKind, Record, Value
 from sassan.fields.kinds import COUNT, FIGURE, STRING, WHOLE, array, mapping, merged, nullable, one
 from sassan.fields.shared import MODEL, AssumedFields
 
@@ -128,7 +128,7 @@ def _curves(report: SearchReport) -> Mapping[str, list[list[float | None]]]:
     return {name: [[cost if isfinite(cost) else None for cost in costs] for costs in points] for name, points in curves}
 
 
-_COUNTS: Kind[Mapping[str, int]] = Kind(
+_COUNTS: FieldKind[Mapping[str, int]] = FieldKind(
     {
         "type": "object",
         "required": ["evaluated", "compiled", *OutcomeStatus],

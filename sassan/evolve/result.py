@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sassan.evolve.outcome import INFINITE, Outcome, OutcomeStatus
+from sassan.evolve.outcome import INFINITE, GenomeOutcome, OutcomeStatus
 from sassan.evolve.space.config import Config
-from sassan.evolve.space.genes import Choice, Genome
+from sassan.evolve.space.genes import Genome, GenomeValues
 from sassan.evolve.state import SearchState
 
 
@@ -15,8 +15,8 @@ class Individual:
     """A genome, its choice of values, and its outcome."""
 
     genome: Genome
-    choice: Choice
-    outcome: Outcome
+    choice: GenomeValues
+    outcome: GenomeOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sassan.evolve.cache import key, program
 from sassan.evolve.compilation import compilers
 from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, evaluate, lost
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus
 from sassan.evolve.result import SearchResult, search_result
 from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
 from sassan.evolve.space.config import Config
@@ -41,7 +41,7 @@ class Runner:
     """Runs individuals on a GPU, one after the other; None: no GPU."""
     statistics: RunStatistics = field(default_factory=RunStatistics)
 
-    def __call__(self, genomes: Sequence[Genome]) -> Iterator[Outcome]:
+    def __call__(self, genomes: Sequence[Genome]) -> Iterator[GenomeOutcome]:
         """Yield the outcomes in order; raises InputError `default-failed` if the compiler's default fails."""
         tasks = [EvaluationTask(self.config, self.tools, genome, self.cached) for genome in genomes]
         for genome, outcome in zip(genomes, self.executor.map(evaluate, tasks, lost=lost), strict=True):

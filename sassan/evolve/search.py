@@ -10,12 +10,12 @@ from itertools import islice, product
 from random import Random
 
 from sassan.evolve.operators import Operators
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
 from sassan.evolve.state import SearchState
 
-Evaluator = Callable[[Sequence[Genome]], Iterable[Outcome]]
+Evaluator = Callable[[Sequence[Genome]], Iterable[GenomeOutcome]]
 """Outcomes in the order of the genomes."""
 _TRIES = 1000
 
@@ -109,7 +109,7 @@ class GenomeSearch:
     def _evaluate_all(self, state: SearchState, search: str, genomes: Sequence[Genome], order: list[Genome]) -> None:
         """Evaluate genomes; the state changes only after all are evaluated, so that saved states are consistent."""
         fresh = [genome for genome in genomes if genome not in state.known]
-        outcomes: dict[Genome, Outcome] = {}
+        outcomes: dict[Genome, GenomeOutcome] = {}
         for genome, outcome in zip(fresh, self._evaluate(fresh), strict=True):
             outcomes[genome] = outcome
             costs = [

@@ -9,7 +9,7 @@ from typing import cast
 
 from sassan import __version__
 from sassan.errors import UsageError, is_full, no_space
-from sassan.evolve.outcome import Outcome, from_json, to_json
+from sassan.evolve.outcome import GenomeOutcome, from_json, to_json
 from sassan.evolve.space.config import Config
 from sassan.evolve.space.genes import Genome
 from sassan.fields.field import Value
@@ -36,7 +36,7 @@ class SearchState:
     population: list[Genome] = field(default_factory=list[Genome])
     evolved: list[Genome] = field(default_factory=list[Genome])
     sampled: list[Genome] = field(default_factory=list[Genome])
-    known: dict[Genome, Outcome] = field(default_factory=dict[Genome, Outcome])
+    known: dict[Genome, GenomeOutcome] = field(default_factory=dict[Genome, GenomeOutcome])
     done: bool = False
 
 

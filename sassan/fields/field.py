@@ -33,7 +33,7 @@ def _spelled(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class FieldKind(Generic[T]):
     """What fields hold: the schema of the values in a document, and how one is written there, in a cell of CSV, in a table.
 
     `records` are those that the schema refers to; `merged`: its keys are those of the object that the field stands in.
@@ -81,7 +81,7 @@ class Field(Generic[S, T]):
     called `after`; `head` is its column in tables. '' is no column. Where `when` does not hold, the document lacks the key.
     """
 
-    kind: Kind[T]
+    kind: FieldKind[T]
     text: str
     get: Callable[[S], T]
     key: str | None
@@ -152,7 +152,7 @@ class Declare(Generic[S]):
 
     def __call__(  # noqa: PLR0913 - they are what a field may have
         self,
-        kind: Kind[T],
+        kind: FieldKind[T],
         text: str,
         get: Callable[[S], T] = _by_name,
         *,

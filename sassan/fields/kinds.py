@@ -5,13 +5,13 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from sassan.fields.field import NONE, Kind, Record, Value, document
+from sassan.fields.field import NONE, FieldKind, Record, Value, document
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Line(Protocol):
+class SourceLocation(Protocol):
     """A line of a source file."""
 
     @property
@@ -55,7 +55,7 @@ def _list(values: Iterable[Any]) -> list[Any]:
     return list(values)
 
 
-def _line(line: Line | None) -> Value:
+def _line(line: SourceLocation | None) -> Value:
     return None if line is None else {"file": line.file, "line": line.line}
 
 
@@ -63,34 +63,34 @@ def _figure(value: float | None) -> str:
     return NONE if value is None else f"{value:.6g}"
 
 
-def _place(line: Line | None) -> str:
+def _place(line: SourceLocation | None) -> str:
     return NONE if line is None else f"{line.file.rpartition('/')[2]}:{line.line}"
 
 
-WHOLE: Kind[int] = Kind(_integer(None), number=True)
-COUNT: Kind[int] = Kind(_integer(0), number=True)
-POSITIVE: Kind[int] = Kind(_integer(1), number=True)
-BOUND: Kind[int | None] = Kind(_integer(0, null=True), number=True)
+WHOLE: FieldKind[int] = FieldKind(_integer(None), number=True)
+COUNT: FieldKind[int] = FieldKind(_integer(0), number=True)
+POSITIVE: FieldKind[int] = FieldKind(_integer(1), number=True)
+BOUND: FieldKind[int | None] = FieldKind(_integer(0, null=True), number=True)
 """A count that may be unknown."""
-OFFSET: Kind[int | None] = Kind(_integer(None, null=True), number=True)
-AMOUNT: Kind[float] = Kind({"type": "number", "minimum": 0}, shown=_figure, number=True)
-FIGURE: Kind[float | None] = Kind({"type": ["number", "null"], "minimum": 0}, shown=_figure, number=True)
+OFFSET: FieldKind[int | None] = FieldKind(_integer(None, null=True), number=True)
+AMOUNT: FieldKind[float] = FieldKind({"type": "number", "minimum": 0}, shown=_figure, number=True)
+FIGURE: FieldKind[float | None] = FieldKind({"type": ["number", "null"], "minimum": 0}, shown=_figure, number=True)
 """An amount that may be unknown."""
-SIGNED: Kind[float | None] = Kind({"type": ["number", "null"]}, number=True)
-MICROSECONDS: Kind[float | None] = Kind(FIGURE.schema, shown=microseconds, number=True)
-SHARE: Kind[float] = Kind({"type": "number", "minimum": 0, "maximum": 1}, number=True)
-FLAG: Kind[bool] = Kind({"type": "boolean"})
-STRING: Kind[str] = Kind({"type": "string"})
-TEXT: Kind[str | None] = Kind({"type": ["string", "null"]})
-CODE: Kind[str] = Kind({"type": "string", "pattern": "^[a-z0-9-]+$"})
-NAME: Kind[str] = Kind(STRING.schema)
+SIGNED: FieldKind[float | None] = FieldKind({"type": ["number", "null"]}, number=True)
+MICROSECONDS: FieldKind[float | None] = FieldKind(FIGURE.schema, shown=microseconds, number=True)
+SHARE: FieldKind[float] = FieldKind({"type": "number", "minimum": 0, "maximum": 1}, number=True)
+FLAG: FieldKind[bool] = FieldKind({"type": "boolean"})
+STRING: FieldKind[str] = FieldKind({"type": "string"})
+TEXT: FieldKind[str | None] = FieldKind({"type": ["string", "null"]})
+CODE: FieldKind[str] = FieldKind({"type": "string", "pattern": "^[a-z0-9-]+$"})
+NAME: FieldKind[str] = FieldKind(STRING.schema)
 """The name of a function, which tables show as the source has it."""
-HASH: Kind[str] = Kind({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"})
-ADDRESS: Kind[int] = Kind({"type": "string", "pattern": "^0x[0-9a-f]{4,}$"}, address, shown=address)
-SPELLED: Kind[str] = Kind(ADDRESS.schema)
+HASH: FieldKind[str] = FieldKind({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"})
+ADDRESS: FieldKind[int] = FieldKind({"type": "string", "pattern": "^0x[0-9a-f]{4,}$"}, address, shown=address)
+SPELLED: FieldKind[str] = FieldKind(ADDRESS.schema)
 """An address that is spelled already."""
-EXTENTS: Kind[Sequence[int]] = Kind({"type": "array", "items": _integer(1), "minItems": 3, "maxItems": 3}, _list, shown=extents)
-LINE: Kind[Line | None] = Kind(
+EXTENTS: FieldKind[Sequence[int]] = FieldKind({"type": "array", "items": _integer(1), "minItems": 3, "maxItems": 3}, _list, shown=extents)
+LINE: FieldKind[SourceLocation | None] = FieldKind(
     {
         "oneOf": [
             {"type": "null"},
@@ -102,12 +102,12 @@ LINE: Kind[Line | None] = Kind(
 )
 
 
-def choice(*names: str) -> Kind[str]:
+def choice(*names: str) -> FieldKind[str]:
     """Return the kind of one of several names."""
-    return Kind({"enum": [str(name) for name in names]}, str)
+    return FieldKind({"enum": [str(name) for name in names]}, str)
 
 
-def nullable(kind: Kind[T]) -> Kind[T | None]:
+def nullable(kind: FieldKind[T]) -> FieldKind[T | None]:
     """Return the kind of values that may be null."""
     known = kind.schema.get("type")
     schema = {**kind.schema, "type": [known, "null"]} if isinstance(known, str) else {"oneOf": [{"type": "null"}, kind.schema]}
@@ -118,46 +118,46 @@ def nullable(kind: Kind[T]) -> Kind[T | None]:
     def shown(value: T | None) -> str:
         return NONE if value is None else kind.shown(value)
 
-    return Kind(schema, write, shown=shown, number=kind.number, records=kind.records)
+    return FieldKind(schema, write, shown=shown, number=kind.number, records=kind.records)
 
 
-def present(kind: Kind[T]) -> Kind[T | None]:
+def present(kind: FieldKind[T]) -> FieldKind[T | None]:
     """Return the kind of values that are null in no document, since the object around them is; in the library they may be None."""
     return replace(nullable(kind), schema=kind.schema)
 
 
-def array(kind: Kind[T]) -> Kind[Iterable[T]]:
+def array(kind: FieldKind[T]) -> FieldKind[Iterable[T]]:
     """Return the kind of lists."""
 
     def write(values: Iterable[T]) -> Value:
         return [kind.write(value) for value in values]
 
-    return Kind({"type": "array", "items": kind.schema}, write, records=kind.records)
+    return FieldKind({"type": "array", "items": kind.schema}, write, records=kind.records)
 
 
-def mapping(kind: Kind[T], keys: Mapping[str, Value] | None = None) -> Kind[Mapping[str, T]]:
+def mapping(kind: FieldKind[T], keys: Mapping[str, Value] | None = None) -> FieldKind[Mapping[str, T]]:
     """Return the kind of objects with any names, or with those of the schema `keys`."""
 
     def write(values: Mapping[str, T]) -> Value:
         return {name: kind.write(value) for name, value in values.items()}
 
     more = {} if keys is None else {"propertyNames": keys}
-    return Kind({"type": "object", **more, "additionalProperties": kind.schema}, write, records=kind.records)
+    return FieldKind({"type": "object", **more, "additionalProperties": kind.schema}, write, records=kind.records)
 
 
-def one(record: type[Record[S]]) -> Kind[S]:
+def one(record: type[Record[S]]) -> FieldKind[S]:
     """Return the kind of objects with the fields of a record."""
-    return Kind({"$ref": reference(record)}, lambda source: document(record, source), records=(record,))
+    return FieldKind({"$ref": reference(record)}, lambda source: document(record, source), records=(record,))
 
 
-def merged(record: type[Record[S]]) -> Kind[S]:
+def merged(record: type[Record[S]]) -> FieldKind[S]:
     """Return the kind of fields that stand in the object themselves, as if they were its own."""
-    return Kind({}, lambda source: document(record, source), records=(record,), merged=True)
+    return FieldKind({}, lambda source: document(record, source), records=(record,), merged=True)
 
 
-def written(record: type[Record[Any]], *, merged: bool = False) -> Kind[Mapping[str, Value]]:
+def written(record: type[Record[Any]], *, merged: bool = False) -> FieldKind[Mapping[str, Value]]:
     """Return the kind of objects with the fields of a record that are written already; `merged`: they stand in the object themselves."""
-    return Kind({} if merged else {"$ref": reference(record)}, records=(record,), merged=merged)
+    return FieldKind({} if merged else {"$ref": reference(record)}, records=(record,), merged=merged)
 
 
 def reference(record: type[Record[Any]]) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sassan.assumptions import Kind as Backing
-from sassan.assumptions import kinds
+from sassan.assumptions import AssumptionStatus, kinds
 from sassan.errors import Gap
-from sassan.fields.field import Declare, Kind, Record
+from sassan.fields.field import Declare, FieldKind, Record
 from sassan.fields.kinds import ADDRESS, CODE, STRING, array, choice, mapping, one
 
 _of_gap, _of_texts = Declare[Gap](), Declare[Sequence[str]]()
@@ -27,7 +26,7 @@ def _codes(gaps: Sequence[Gap]) -> list[str]:
 
 
 _LIST = array(one(GapFields))
-GAPS: Kind[Sequence[Gap]] = Kind(
+GAPS: FieldKind[Sequence[Gap]] = FieldKind(
     _LIST.schema, _LIST.write, _codes, lambda gaps: ", ".join(sorted(set(_codes(gaps)))), records=_LIST.records
 )
 """Gaps; CSV has their codes, a table each once."""
@@ -37,8 +36,8 @@ class AssumedFields(Record[Sequence[str]]):
     """What a number rests on."""
 
     assumptions = _of_texts(array(STRING), "what the number rests on", lambda texts: texts)
-    assumption_kinds = _of_texts(array(choice(*Backing)), "what backs each of them", kinds)
+    assumption_kinds = _of_texts(array(choice(*AssumptionStatus)), "what backs each of them", kinds)
 
 
-TARGETS: Kind[Mapping[str, Iterable[int]]] = mapping(array(ADDRESS), ADDRESS.schema)
+TARGETS: FieldKind[Mapping[str, Iterable[int]]] = mapping(array(ADDRESS), ADDRESS.schema)
 """Addresses that each address leads to."""

@@ -17,7 +17,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverAnswer:
     """`values` per variable, `multipliers` per row of a relaxation; empty where the solver has none.
 
     A multiplier is what the maximum gains per unit of the right-hand side: not negative on `<=` rows, not positive on `>=` rows.

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from sassan.errors import MissingToolError
-from sassan.ilp.answer import Answer, Status
+from sassan.ilp.answer import SolverAnswer, Status
 from sassan.ilp.basis import Basis
 from sassan.ilp.model import Model
 
 
-def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: Callable[[], bool] | None = None) -> Answer:
+def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: Callable[[], bool] | None = None) -> SolverAnswer:
     """Return what HiGHS says of the model, or of its relaxation; UNPROVEN with the best values so far where it ended early.
 
     Units: `time_limit` in seconds. `stop` is asked now and then. Raises MissingToolError.
@@ -33,11 +33,11 @@ def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: C
         # Devex pricing: a step costs less than with steepest edge, and a flow problem does not need more steps.
         solver.setOptionValue("simplex_dual_edge_weight_strategy", 1)
     if stop is not None and stop():
-        return Answer(Status.UNPROVEN)
+        return SolverAnswer(Status.UNPROVEN)
     solver.passModel(_arrays(highspy, model, integer=integer))
     if stop is not None:
         if stop():
-            return Answer(Status.UNPROVEN)
+            return SolverAnswer(Status.UNPROVEN)
         _watch(highspy, solver, stop)
     if time_limit is not None:
         solver.setOptionValue("time_limit", max(0.0, time_limit - (time.monotonic() - begin)))
@@ -96,7 +96,7 @@ def _watch(highspy: Any, solver: Any, stop: Callable[[], bool]) -> None:  # noqa
         solver.startCallback(kind)
 
 
-def _answer(highspy: Any, solver: Any, *, integer: bool) -> Answer:  # noqa: ANN401
+def _answer(highspy: Any, solver: Any, *, integer: bool) -> SolverAnswer:  # noqa: ANN401
     said = highspy.HighsModelStatus
     statuses = {
         said.kOptimal: Status.OPTIMAL,
@@ -108,13 +108,13 @@ def _answer(highspy: Any, solver: Any, *, integer: bool) -> Answer:  # noqa: ANN
     status = statuses.get(solver.getModelStatus(), Status.UNPROVEN)
     feasible = solver.getInfo().primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     if status is Status.UNPROVEN and not (integer and feasible):
-        return Answer(status)
+        return SolverAnswer(status)
     if status in {Status.INFEASIBLE, Status.UNBOUNDED}:
-        return Answer(status)
+        return SolverAnswer(status)
     solution = solver.getSolution()
     if integer:
-        return Answer(status, tuple(solution.col_value))
-    return Answer(status, tuple(solution.col_value), tuple(solution.row_dual), partial(_basis, highspy, solver))
+        return SolverAnswer(status, tuple(solution.col_value))
+    return SolverAnswer(status, tuple(solution.col_value), tuple(solution.row_dual), partial(_basis, highspy, solver))
 
 
 def _basis(highspy: Any, solver: Any) -> Basis | None:  # noqa: ANN401

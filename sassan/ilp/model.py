@@ -25,7 +25,7 @@ _LONGEST = 200
 """Characters of a name: LP and MPS readers take 255."""
 
 
-class Variable(NamedTuple):
+class IntegerVariable(NamedTuple):
     """An integer unknown, at least `lower`; `math` says in words what it counts."""
 
     name: str
@@ -48,7 +48,7 @@ class Model:
     """Maximise `objective` over `variables` under `rows`."""
 
     name: str
-    variables: tuple[Variable, ...]
+    variables: tuple[IntegerVariable, ...]
     objective: Terms
     rows: tuple[Row, ...]
     math: str = ""

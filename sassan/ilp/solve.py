@@ -20,7 +20,7 @@ from typing import Any
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import basis, highs
-from sassan.ilp.answer import Answer, Status
+from sassan.ilp.answer import SolverAnswer, Status
 from sassan.ilp.model import Model, Rational, covered, dual_bound, evaluate, violated
 from sassan.scratch import scratch
 from sassan.system.processes import ToolLimits, ToolProblem, run
@@ -137,7 +137,7 @@ def upper_bound(model: Model, cover: int, time_limit: float | None = None, stop:
     return best
 
 
-def _certified(model: Model, relaxed: Answer) -> Solution | None:
+def _certified(model: Model, relaxed: SolverAnswer) -> Solution | None:
     """Return the relaxed optimum where it is integral and its multipliers prove it: then no search is needed."""
     values = _rounded(relaxed.values)
     if values is None or violated(model, values) is not None:
@@ -150,7 +150,7 @@ def _certified(model: Model, relaxed: Answer) -> Solution | None:
     return None
 
 
-def _accepted(model: Model, answer: Answer) -> Solution:
+def _accepted(model: Model, answer: SolverAnswer) -> Solution:
     """Return the solver's integer answer, or say so where it is beyond what doubles can carry; an answer against the model is a defect."""
     values = _rounded(answer.values)
     if values is None:
@@ -161,7 +161,7 @@ def _accepted(model: Model, answer: Answer) -> Solution:
     return Solution(Status.OPTIMAL, evaluate(model.objective, values), values, "solver")
 
 
-def _incumbent(model: Model, answer: Answer) -> tuple[int, ...]:
+def _incumbent(model: Model, answer: SolverAnswer) -> tuple[int, ...]:
     """Return the values of a search that ended early where they satisfy every row in exact arithmetic, else none."""
     values = _rounded(answer.values) if answer.values else None
     return values if values is not None and violated(model, values) is None else ()
@@ -173,7 +173,7 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
     return tuple(round(value) for value in values)
 
 
-def _exact(model: Model, relaxed: Answer) -> Iterator[Sequence[Rational]]:
+def _exact(model: Model, relaxed: SolverAnswer) -> Iterator[Sequence[Rational]]:
     """Yield rational multipliers near those of the answer, the likely ones first."""
     different = set(relaxed.multipliers)  # most rows of a flow problem share a few
     if relaxed.basis is None:
@@ -207,7 +207,7 @@ def _told_apart(model: Model, status: Status, solver: str, time_limit: float | N
     return Status.UNBOUNDED if _run(idle, solver, time_limit, integer=integer).status is Status.OPTIMAL else Status.INFEASIBLE
 
 
-def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, stop: Callable[[], bool] | None = None) -> Answer:
+def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, stop: Callable[[], bool] | None = None) -> SolverAnswer:
     if solver not in _BACKENDS:
         return highs.run(model, time_limit, integer=integer, stop=stop)
     import pulp  # noqa: PLC0415  # a quarter of a second that `sassan --help` need not pay
@@ -216,7 +216,7 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     begin = time.monotonic()
     built = _pulp_model(pulp, model, stop, integer=integer)
     if built is None:
-        return Answer(Status.UNPROVEN)
+        return SolverAnswer(Status.UNPROVEN)
     problem, variables, rows = built
     left = _LONGEST if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
     engine = _engine(pulp, backend, left, integer=integer)
@@ -235,10 +235,10 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
     }
     status = statuses.get(problem.sol_status, Status.UNPROVEN)
     if status is Status.UNPROVEN and integer and all(variable.varValue is not None for variable in variables):
-        return Answer(status, tuple(variable.varValue for variable in variables))
+        return SolverAnswer(status, tuple(variable.varValue for variable in variables))
     if status is not Status.OPTIMAL:
-        return Answer(status)
-    return Answer(status, tuple(each.varValue or 0.0 for each in variables), tuple(-(each.pi or 0.0) for each in rows))
+        return SolverAnswer(status)
+    return SolverAnswer(status, tuple(each.varValue or 0.0 for each in variables), tuple(-(each.pi or 0.0) for each in rows))
 
 
 def _engine(pulp: Any, backend: _Backend, time_limit: float, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types

@@ -47,7 +47,7 @@ class Metadata(Protocol):
         ...
 
 
-class Compiled(Protocol):
+class CompiledKernel(Protocol):
     """A kernel as `triton.compile` returns it."""
 
     @property
@@ -62,7 +62,7 @@ class Compiled(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class WatchedKernels:
     """What was compiled while it was watched: kernels in order, and by name those that were refused, with the reason."""
 
     kernels: list[Kernel] = field(default_factory=list[Kernel])
@@ -76,7 +76,7 @@ def compile_for(
     *,
     arch: str = "sm_80",
     options: Mapping[str, object] | None = None,
-) -> Compiled:
+) -> CompiledKernel:
     """Return a `triton.jit` function compiled for `arch`; no GPU is needed.
 
     `signature` names the type of every argument (`*fp32`, `i32`, `constexpr`), `constants` the values of the last kind; `options` are
@@ -87,10 +87,10 @@ def compile_for(
     number = described(arch).number
     source: object = compiler.ASTSource(function, dict(signature), dict(constants or {}))
     target: object = backend.GPUTarget("cuda", number, _WARP)
-    return cast("Compiled", compiler.compile(source, target=target, options=dict(options or {})))
+    return cast("CompiledKernel", compiler.compile(source, target=target, options=dict(options or {})))
 
 
-def analyze(compiled: Compiled, **choices: Unpack[Choices]) -> Kernel:
+def analyze(compiled: CompiledKernel, **choices: Unpack[Choices]) -> Kernel:
     """Return the bounds of a compiled kernel; choices as of `sassan.analyze`.
 
     Block and shared memory of the launch are those that Triton chose, unless `launch` says others; its parameters are called as in the
@@ -114,7 +114,7 @@ def analyze(compiled: Compiled, **choices: Unpack[Choices]) -> Kernel:
 def watching(
     then: Callable[[Kernel], None] | None = None,
     **choices: Unpack[Choices],
-) -> Generator[Seen]:
+) -> Generator[WatchedKernels]:
     """Analyze every kernel that is compiled, or found in Triton's cache on disk, while the block runs; `then` is called with each.
 
     The program goes on whatever is refused. A hook that was there before is called, too. Choices as of `sassan.analyze`.
@@ -122,7 +122,7 @@ def watching(
     """
     place, name = _hook()
     before = cast("Callable[..., object] | None", getattr(place, name))
-    seen = Seen()
+    seen = WatchedKernels()
 
     def hook(**event: object) -> object:
         function = event["fn"]
@@ -155,10 +155,10 @@ class _Jitted(Protocol):
     """A function of `triton.jit`: per device, what it compiled, by key, and more."""
 
     @property
-    def device_caches(self) -> Mapping[object, tuple[Mapping[object, Compiled], object]]: ...
+    def device_caches(self) -> Mapping[object, tuple[Mapping[object, CompiledKernel], object]]: ...
 
 
-def _compiled(function: object, event: Mapping[str, object]) -> Compiled:
+def _compiled(function: object, event: Mapping[str, object]) -> CompiledKernel:
     """Return the kernel that a hook is called for: it is in the cache of its function already."""
     jitted = cast("_Jitted", getattr(function, "jit_function"))  # noqa: B009 - Triton's record has no type
     compilation = cast("Mapping[str, object]", event["compile"])

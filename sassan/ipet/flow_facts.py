@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from sassan.assumptions import Assumption, Kind
+from sassan.assumptions import Assumption, AssumptionStatus
 from sassan.checked import quoted
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.facts.describe import assumptions
-from sassan.ipet.facts.model import NO_FACTS, Constraint, FlowFacts, FunctionFacts, Line
+from sassan.ipet.facts.model import NO_FACTS, Constraint, FlowFacts, FunctionFacts, LineReference
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
 from sassan.ipet.loop_bounds import Ending, Inferred, Refutation
 from sassan.ir import Function
@@ -107,7 +107,7 @@ def bounds_of(
         *(f"flow fact: {text}" for text in _loop_facts(cfg, of_function)),
         *assumptions(of_function),
         *(f"YIELD does not split threads: the loop at 0x{header:04x} never iterates" for header in spinning),
-        *sorted({_inferred(result, Kind.CHECKED if checked else Kind.PROVED) for result in by_loop.values()}),
+        *sorted({_inferred(result, AssumptionStatus.CHECKED if checked else AssumptionStatus.PROVED) for result in by_loop.values()}),
         *_default_assumption(default, without),
         *sorted({_external_assumption(name, stated[name]) for _, name in cfg.externals if name in stated}),
         *_unfailing(name for _, name in cfg.externals if name not in stated),
@@ -136,7 +136,7 @@ def without_blocks(cfg: WarpCfg, bounds: LoopBounds, blocks: Sequence[int]) -> L
     return replace(
         bounds,
         of_loop=tuple(0 if never else bound for never, bound in zip(dead, bounds.of_loop, strict=True)),
-        assumptions=(*bounds.assumptions, Assumption(text, Kind.PROVED)),
+        assumptions=(*bounds.assumptions, Assumption(text, AssumptionStatus.PROVED)),
         gaps=tuple(gap for gap in bounds.gaps if gap.code != UNBOUNDED or gap.address not in blocks),
         origins=tuple(
             Origin.INFERRED if never and origin is Origin.NONE else origin for never, origin in zip(dead, bounds.origins, strict=True)
@@ -147,7 +147,7 @@ def without_blocks(cfg: WarpCfg, bounds: LoopBounds, blocks: Sequence[int]) -> L
 
 def with_executions(bounds: LoopBounds, most: Mapping[int, int], why: str, *, recorded: bool) -> LoopBounds:
     """The bounds where a warp executes the block at each address at most so many times."""
-    text = Assumption(f"how often a warp executes each block: {why}", Kind.RECORDED if recorded else Kind.CHECKED)
+    text = Assumption(f"how often a warp executes each block: {why}", AssumptionStatus.RECORDED if recorded else AssumptionStatus.CHECKED)
     known = tuple(Constraint(((address, 1),), "<=", times) for address, times in sorted(most.items()))
     facts = replace(bounds.facts, constraints=(*bounds.facts.constraints, *known))
     return replace(bounds, assumptions=(*bounds.assumptions, text), facts=facts)
@@ -188,16 +188,16 @@ def _by_total(cfg: WarpCfg, facts: FunctionFacts) -> dict[int, int]:
 def _loop_facts(cfg: WarpCfg, facts: FunctionFacts) -> Iterator[str]:
     """Yield each bound of a loop in words, those by source line for every loop that the line means."""
     bounds = {
-        (cfg.nodes[loop.head].start, f" ({name})" if isinstance(name, Line) else "", bound)
+        (cfg.nodes[loop.head].start, f" ({name})" if isinstance(name, LineReference) else "", bound)
         for name, bound in facts.bounds
         for loop in loops_at(cfg, name)
     }
     yield from (f"{_loop_bound(header, bound)}{source}" for header, source, bound in sorted(bounds))
 
 
-def _inferred(result: Inferred, kind: Kind) -> Assumption:
+def _inferred(result: Inferred, kind: AssumptionStatus) -> Assumption:
     text = f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})"
-    return Assumption(text, Kind.RECORDED if result.recorded else kind)
+    return Assumption(text, AssumptionStatus.RECORDED if result.recorded else kind)
 
 
 def _loop_bound(header: int, bound: int) -> str:

@@ -7,13 +7,13 @@ bound on the number of calls, which no flow fact gives. Such a graph has a gap i
 from collections.abc import Iterator
 
 from sassan.errors import Gap
-from sassan.ipet.steps import Steps
-from sassan.warpcfg.graph import Kind
+from sassan.ipet.steps import EdgeIndex
+from sassan.warpcfg.graph import EdgeKind
 
 MERGED = "merged-calls"
 
 
-def merged_calls(steps: Steps) -> tuple[Gap, ...]:
+def merged_calls(steps: EdgeIndex) -> tuple[Gap, ...]:
     """One gap per call whose return can be reached from itself without the call."""
     cfg = steps.cfg
     after = {(node.context, node.instructions[-1].following): index for index, node in enumerate(cfg.nodes)}
@@ -30,10 +30,10 @@ def merged_calls(steps: Steps) -> tuple[Gap, ...]:
     return tuple(gaps[site] for site in sorted(gaps))
 
 
-def _returns(steps: Steps) -> Iterator[tuple[int, int]]:
+def _returns(steps: EdgeIndex) -> Iterator[tuple[int, int]]:
     """The thread steps of returns: since Volta a return is a jump, until Pascal threads leave to its token."""
     for edge in steps.cfg.edges:
-        if edge.kind is Kind.RETURN and edge.dst is not None:
+        if edge.kind is EdgeKind.RETURN and edge.dst is not None:
             yield from (
                 [(edge.src, edge.dst)] if edge.popped is None else ((source, edge.dst) for source in steps.token_sources.get(edge.dst, ()))
             )

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.ilp.model import Row, combine
-from sassan.ipet.steps import WARP_SIZE, Steps, is_back, is_entry, is_reissue, side_of
-from sassan.warpcfg.graph import Loop, Point
+from sassan.ipet.steps import WARP_SIZE, EdgeIndex, is_back, is_entry, is_reissue, side_of
+from sassan.warpcfg.graph import ActivationPoint, CfgLoop
 
 NO_PUSH_ROWS = "no-push-rows"
 NO_ARRIVAL_ROWS = "no-arrival-rows"
@@ -28,7 +28,7 @@ class Columns:
     thread: tuple[int, ...] = ()
 
 
-def flow_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
+def flow_rows(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     """Yield the rows of flow: the warp starts once, and leaves every block as often as it enters it."""
     yield Row("start", ((columns.start, 1),), "=", 1, "x_start = 1")
     for node, (into, out) in enumerate(zip(steps.into, steps.out, strict=True)):
@@ -41,7 +41,7 @@ def flow_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
     yield Row("stop", combine(_terms(columns.warp, ends, 1)), "=", 1, "sum(x_end) = 1")
 
 
-def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
+def loop_rows(steps: EdgeIndex, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
     """Yield the rows of loops: N back edges per entry of a thread are at most k N of the warp (k = 1 where one thread takes them all)."""
     for index, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside = frozenset(loop.nodes)
@@ -58,14 +58,14 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
         yield Row(f"loop_{index:05d}_{steps.cfg.nodes[loop.head].start:04x}", combine(terms), "<=", 0, math)
 
 
-def all_are_active(steps: Steps, loop: Loop) -> bool:
+def all_are_active(steps: EdgeIndex, loop: CfgLoop) -> bool:
     """Whether every thread inside the loop is active when the header runs: no thread waits at a point inside, whoever pushed it."""
     inside = frozenset(loop.nodes)
     known = steps.cfg.waiting_points
     return bool(known) and all(steps.at.get((point.context, point.address)) not in inside for point in known[loop.head])
 
 
-def has_single_witness(steps: Steps, loop: Loop) -> bool:
+def has_single_witness(steps: EdgeIndex, loop: CfgLoop) -> bool:
     """Whether one thread takes every back edge of the loop, by the exploration and by who waits at the header."""
     if not steps.cfg.waiting_points:
         return loop.single_witness
@@ -77,7 +77,7 @@ def has_single_witness(steps: Steps, loop: Loop) -> bool:
     return loop.single_witness and not waiting
 
 
-def push_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
+def push_rows(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     """Yield the rows of pushes: a pushed entry resumes at most once."""
     for index, (point, pops) in enumerate(steps.pops.items()):
         pushing = steps.pushing_edges.get(point, ())
@@ -88,7 +88,7 @@ def push_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         yield Row(f"push_{index:05d}", combine(terms), "<=", 0, math)
 
 
-def arrival_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
+def arrival_rows(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     """Yield the rows of arrivals: a token resumes only threads that left to it, not more often than blocks with such a leave have run."""
     for index, (node, sources) in enumerate(sorted(steps.token_sources.items())):
         pops = [edge for edge in steps.into[node] if _pops_token(steps, edge)]
@@ -99,7 +99,7 @@ def arrival_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         yield Row(f"arrive_{index:05d}", combine(terms), "<=", 0, math)
 
 
-def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
+def reissue_rows(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     """Yield the rows of indirect branches: a diverged one with k targets runs again at most k - 1 times per arrival."""
     for index, (point, node) in enumerate(steps.reissued.items()):
         again = steps.pops.get(point, ())
@@ -125,14 +125,14 @@ def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         )
 
 
-def thread_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
+def thread_rows(steps: EdgeIndex, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
     """Yield the rows of threads: 32 threads walk the thread-level graph, and each execution of a warp edge moves at least one of them."""
     yield from _thread_flow(steps, columns)
     yield from _thread_loops(steps, columns, bounds)
     yield from _thread_moves(steps, columns)
 
 
-def _thread_flow(steps: Steps, columns: Columns) -> Iterator[Row]:
+def _thread_flow(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     into: list[list[Term]] = [[] for _ in steps.cfg.nodes]
     for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
         into[step.src].append((column, 1))
@@ -144,7 +144,7 @@ def _thread_flow(steps: Steps, columns: Columns) -> Iterator[Row]:
         yield Row(f"threads_{node:05d}", combine(terms), "<=", 0, f"sum(y out of {name}) - sum(y into {name}) <= 0")
 
 
-def _thread_loops(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
+def _thread_loops(steps: EdgeIndex, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
     into: list[list[Term]] = [[] for _ in steps.cfg.nodes]
     for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
         into[step.dst].append((step.src, column))
@@ -163,7 +163,7 @@ def _thread_loops(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iter
         yield Row(f"turns_{index:05d}", combine(terms), "<=", 0, f"loop at {name}: sum(y_back) - {bound} * sum(y_entry) <= 0")
 
 
-def _thread_moves(steps: Steps, columns: Columns) -> Iterator[Row]:
+def _thread_moves(steps: EdgeIndex, columns: Columns) -> Iterator[Row]:
     moved = _moving_edges(steps)
     column_of = {(step.src, step.dst): column for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True)}
     for index, (pair, column) in enumerate(column_of.items()):
@@ -179,7 +179,7 @@ def _thread_moves(steps: Steps, columns: Columns) -> Iterator[Row]:
         yield Row(f"gather_{index:05d}", combine(terms), "<=", 0, math)
 
 
-def _moving_edges(steps: Steps) -> Mapping[tuple[int, int], list[int]]:
+def _moving_edges(steps: EdgeIndex) -> Mapping[tuple[int, int], list[int]]:
     """Map each thread step to the warp edges that move at least one thread over it, now or when what they push resumes."""
     moved: dict[tuple[int, int], list[int]] = {}
     for index, edge in enumerate(steps.cfg.edges):
@@ -191,7 +191,7 @@ def _moving_edges(steps: Steps) -> Mapping[tuple[int, int], list[int]]:
     return moved
 
 
-def _pops_token(steps: Steps, edge: int) -> bool:
+def _pops_token(steps: EdgeIndex, edge: int) -> bool:
     popped = steps.cfg.edges[edge].popped
     return popped is not None and popped.tag != ""
 
@@ -200,9 +200,9 @@ def _terms(columns: Sequence[int], edges: Sequence[int], factor: int) -> list[Te
     return [(columns[edge], factor) for edge in edges]
 
 
-def _name(point: Point) -> str:
+def _name(point: ActivationPoint) -> str:
     return f"{point}{''.join(f' in call {site:04x}' for site in point.context)}"
 
 
-def _pair(steps: Steps, pair: tuple[int, int]) -> str:
+def _pair(steps: EdgeIndex, pair: tuple[int, int]) -> str:
     return f"{steps.names[pair[0]]} -> {steps.names[pair[1]]}"

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sassan.errors import SelfCheckError
-from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Point, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, CfgLoop, Context, Edge, EdgeKind, WarpCfg
 
-POPS = frozenset({Kind.REACTIVATE, Kind.RECONVERGE, Kind.RETURN})
+POPS = frozenset({EdgeKind.REACTIVATE, EdgeKind.RECONVERGE, EdgeKind.RETURN})
 WARP_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class EdgeIndex:
     """Indexes over a WarpCfg; lists hold indices of `edges`, in order.
 
     `names`, `into` and `out` are per node. `pushers` maps a point to the nodes that push it, `token_sources` a node to the nodes whose
@@ -28,14 +28,14 @@ class Steps:
     into: tuple[tuple[int, ...], ...]
     out: tuple[tuple[int, ...], ...]
     at: dict[tuple[Context, int], int]
-    pushers: dict[Point, tuple[int, ...]]
-    pushing_edges: dict[Point, tuple[int, ...]]
-    pops: dict[Point, tuple[int, ...]]
-    reissued: dict[Point, int]
+    pushers: dict[ActivationPoint, tuple[int, ...]]
+    pushing_edges: dict[ActivationPoint, tuple[int, ...]]
+    pops: dict[ActivationPoint, tuple[int, ...]]
+    reissued: dict[ActivationPoint, int]
     token_sources: dict[int, tuple[int, ...]]
 
 
-def steps_of(cfg: WarpCfg) -> Steps:
+def steps_of(cfg: WarpCfg) -> EdgeIndex:
     """The indexes of a graph.
 
     Raises SelfCheckError for a graph that no exploration may produce: a block without an end, a pop of something that nothing pushes.
@@ -58,34 +58,36 @@ def steps_of(cfg: WarpCfg) -> Steps:
     _check(cfg, out, pops, pushers)
     reissued, sources = _reissued(cfg, out), _token_sources(cfg, out)
     names = tuple(node.id for node in cfg.nodes)
-    steps = Steps(cfg, names, tuple(map(tuple, into)), tuple(map(tuple, out)), at, pushers, pushing, pops, reissued, sources)
+    steps = EdgeIndex(cfg, names, tuple(map(tuple, into)), tuple(map(tuple, out)), at, pushers, pushing, pops, reissued, sources)
     _check_threads(steps)
     return steps
 
 
-def _grouped(pairs: Iterable[tuple[Point | None, int]]) -> dict[Point, tuple[int, ...]]:
-    groups: dict[Point, dict[int, None]] = {}
+def _grouped(pairs: Iterable[tuple[ActivationPoint | None, int]]) -> dict[ActivationPoint, tuple[int, ...]]:
+    groups: dict[ActivationPoint, dict[int, None]] = {}
     for point, index in pairs:
         if point is not None:
             groups.setdefault(point, {})[index] = None
     return {point: tuple(groups[point]) for point in sorted(groups)}
 
 
-def _check(cfg: WarpCfg, out: list[list[int]], pops: dict[Point, tuple[int, ...]], pushers: dict[Point, tuple[int, ...]]) -> None:
+def _check(
+    cfg: WarpCfg, out: list[list[int]], pops: dict[ActivationPoint, tuple[int, ...]], pushers: dict[ActivationPoint, tuple[int, ...]]
+) -> None:
     for index, node in enumerate(cfg.nodes):
         if not out[index]:
             raise SelfCheckError("dead-end", f"block {node.id} has no successor and does not end the warp")
     for edge in cfg.edges:
         # A return pops its token until Pascal; since Volta it is a jump.
-        popping = edge.kind in POPS and not (edge.kind is Kind.RETURN and edge.popped is None)
-        if popping != (edge.popped is not None) or (edge.kind is Kind.EXIT) != (edge.dst is None):
+        popping = edge.kind in POPS and not (edge.kind is EdgeKind.RETURN and edge.popped is None)
+        if popping != (edge.popped is not None) or (edge.kind is EdgeKind.EXIT) != (edge.dst is None):
             raise SelfCheckError("malformed-edge", f"an edge of kind {edge.kind} leaves {cfg.nodes[edge.src].id} with the wrong ends")
     for point in pops:
         if point not in pushers:
             raise SelfCheckError("pop-without-push", f"{point} resumes, and nothing pushes it")
 
 
-def _check_threads(steps: Steps) -> None:
+def _check_threads(steps: EdgeIndex) -> None:
     """Check that each thread step of a warp edge is an edge of the thread-level graph: the thread rows depend on it."""
     known = {(step.src, step.dst) for step in steps.cfg.thread_edges}
     for edge in steps.cfg.edges:
@@ -99,7 +101,7 @@ def _check_threads(steps: Steps) -> None:
             raise SelfCheckError("no-thread-step", f"the warp edge {name} moves threads without a thread edge")
 
 
-def side_of(steps: Steps, point: Point) -> int:
+def side_of(steps: EdgeIndex, point: ActivationPoint) -> int:
     """The node where a suspended side resumes.
 
     Raises SelfCheckError where there is none.
@@ -110,11 +112,11 @@ def side_of(steps: Steps, point: Point) -> int:
     return node
 
 
-def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[Point, int]:
+def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[ActivationPoint, int]:
     """The points at which diverged indirect branches wait: no other block pushes its own last address as a side."""
-    reissued: dict[Point, int] = {}
+    reissued: dict[ActivationPoint, int] = {}
     for index, node in enumerate(cfg.nodes):
-        again = Point(node.context, node.end, "")
+        again = ActivationPoint(node.context, node.end, "")
         if any(cfg.edges[edge].pushed == again for edge in out[index]):
             if node.start != node.end:
                 raise SelfCheckError("malformed-reissue", f"the indirect branch of block {node.id} is not a block of its own")
@@ -122,7 +124,7 @@ def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[Point, int]:
     return reissued
 
 
-def is_reissue(steps: Steps, edge: Edge) -> bool:
+def is_reissue(steps: EdgeIndex, edge: Edge) -> bool:
     """Whether this edge pushes the rest of a diverged indirect branch, which has made no step yet."""
     return edge.pushed is not None and steps.reissued.get(edge.pushed) == edge.src
 
@@ -145,18 +147,18 @@ def _token_sources(cfg: WarpCfg, out: list[list[int]]) -> dict[int, tuple[int, .
     return {node: tuple(of_node) for node, of_node in sources.items()}
 
 
-def is_back(steps: Steps, loop: Loop, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
+def is_back(steps: EdgeIndex, loop: CfgLoop, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
     """Whether every thread that this edge activates has just stepped from inside the loop to its header."""
     waits_there = edge.popped is not None and edge.popped in steps.reissued
     return edge.dst == loop.head and not waits_there and _from_inside(steps, inside, edge, by_step=by_step)
 
 
-def is_entry(steps: Steps, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
+def is_entry(steps: EdgeIndex, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
     """Whether some thread that this edge activates may have just stepped into the loop from outside."""
     return edge.dst in inside and not _from_inside(steps, inside, edge, by_step=by_step)
 
 
-def _from_inside(steps: Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
+def _from_inside(steps: EdgeIndex, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
     """Whether all threads activated by this edge certainly come from inside; False where a push is shared or unknown.
 
     Threads that wait at a diverged indirect branch come from that branch itself, and it is inside wherever they resume. With `by_step`,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ilp.model import IntegerVariable, Model, Row, combine
 from sassan.ipet.rows import (
     NO_ARRIVAL_ROWS,
     NO_PUSH_ROWS,
@@ -15,11 +15,11 @@ from sassan.ipet.rows import (
     reissue_rows,
     thread_rows,
 )
-from sassan.ipet.steps import Steps
+from sassan.ipet.steps import EdgeIndex
 from sassan.warpcfg.graph import Edge, WarpCfg
 
 
-def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: frozenset[str] = frozenset()) -> Model:
+def build(steps: EdgeIndex, costs: Sequence[int], bounds: Sequence[int], without: frozenset[str] = frozenset()) -> Model:
     """The system: `costs` per node, `bounds` per loop of the graph; `without` names the families of rows to omit."""
     cfg, columns = steps.cfg, columns_of(steps.cfg, without)
     variables = (*warp_variables(cfg), *thread_variables(cfg, len(columns.thread)))
@@ -44,7 +44,7 @@ def objective(cfg: WarpCfg, columns: Columns, costs: Sequence[int]) -> tuple[tup
     return combine((columns.warp[index], costs[edge.src]) for index, edge in enumerate(cfg.edges))
 
 
-def _optional_rows(steps: Steps, columns: Columns, bounds: Sequence[int], without: frozenset[str]) -> Iterator[Row]:
+def _optional_rows(steps: EdgeIndex, columns: Columns, bounds: Sequence[int], without: frozenset[str]) -> Iterator[Row]:
     if NO_PUSH_ROWS not in without:
         yield from push_rows(steps, columns)
     if NO_ARRIVAL_ROWS not in without:
@@ -60,17 +60,17 @@ def _title(cfg: WarpCfg) -> str:
     )
 
 
-def warp_variables(cfg: WarpCfg) -> tuple[Variable, ...]:
+def warp_variables(cfg: WarpCfg) -> tuple[IntegerVariable, ...]:
     """The variable of the start and one per warp edge."""
-    return (Variable("x_start", "the warp starts"), *_edge_variables(cfg))
+    return (IntegerVariable("x_start", "the warp starts"), *_edge_variables(cfg))
 
 
-def _edge_variables(cfg: WarpCfg) -> Iterator[Variable]:
+def _edge_variables(cfg: WarpCfg) -> Iterator[IntegerVariable]:
     names = [node.id for node in cfg.nodes]
     starts = [f"{node.start:04x}" for node in cfg.nodes]
     for index, edge in enumerate(cfg.edges):
         end = "end" if edge.dst is None else starts[edge.dst]
-        yield Variable(f"x{index:05d}_{starts[edge.src]}_{end}", _meaning(names, edge))
+        yield IntegerVariable(f"x{index:05d}_{starts[edge.src]}_{end}", _meaning(names, edge))
 
 
 def _meaning(names: Sequence[str], edge: Edge) -> str:
@@ -80,9 +80,9 @@ def _meaning(names: Sequence[str], edge: Edge) -> str:
     return f"{names[edge.src]} -> {end}, {edge.kind}{pushed}{popped}"
 
 
-def thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
+def thread_variables(cfg: WarpCfg, count: int) -> Iterator[IntegerVariable]:
     """One variable per thread edge, of the first `count`."""
     names = [node.id for node in cfg.nodes]
     starts = [f"{node.start:04x}" for node in cfg.nodes]
     for index, step in enumerate(cfg.thread_edges[:count]):
-        yield Variable(f"y{index:05d}_{starts[step.src]}_{starts[step.dst]}", f"thread steps {names[step.src]} -> {names[step.dst]}")
+        yield IntegerVariable(f"y{index:05d}_{starts[step.src]}_{starts[step.dst]}", f"thread steps {names[step.src]} -> {names[step.dst]}")

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 
-from sassan.strings.fold import Loop, Sequence, counts
+from sassan.strings.fold import Repeat, Sequence, counts
 from sassan.warpcfg.graph import WarpCfg
 
 _MOST_PLACES = 16
@@ -116,7 +116,7 @@ def _items(cycle: _Cycle) -> Sequence:
     if cycle.total == 1:
         return _iteration(cycle)
     if _is_even(cycle):
-        return (Loop(_iteration(_split(cycle, 1)[0]), cycle.total),)
+        return (Repeat(_iteration(_split(cycle, 1)[0]), cycle.total),)
     most, last = _split(cycle, cycle.total - 1)
     return (*_items(most), *_items(last))
 
@@ -127,7 +127,7 @@ def _is_even(cycle: _Cycle) -> bool:
 
 
 def _iteration(cycle: _Cycle) -> Sequence:
-    items: list[int | Loop] = []
+    items: list[int | Repeat] = []
     at: dict[int, list[_Cycle]] = {}
     for position, inner in cycle.inner:
         at.setdefault(position, []).append(inner)
@@ -160,7 +160,7 @@ def matches(cfg: WarpCfg, path: Sequence, used: Many[int]) -> bool:
 def _ends_at(cfg: WarpCfg, path: Sequence, node: int | None) -> tuple[int | None, bool]:
     """Where a walk along `path` from `node` ends, and whether it could be walked."""
     for item in path:
-        if isinstance(item, Loop):
+        if isinstance(item, Repeat):
             if _ends_at(cfg, item.body, node) != (node, True):
                 return node, False
         elif cfg.edges[item].src != node:

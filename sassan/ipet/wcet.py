@@ -61,7 +61,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class WcetProblem:
     """A system ready to be solved or written; without a model, `gaps` say why. `pieces` are those of `timing.model.BlockCosts`."""
 
     cfg: WarpCfg
@@ -80,7 +80,7 @@ class Problem:
     """Of one execution of each block, None where a gap says why it is not known: what a table or a drawing shows."""
 
 
-def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None, traffic: Traffic | None = None) -> Problem:
+def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None, traffic: Traffic | None = None) -> WcetProblem:
     """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound.
 
     `traffic` is what its accesses move, where they are followed.
@@ -109,14 +109,14 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         *_experiment_assumptions(setup),
     )
     if gaps:
-        return Problem(cfg, per_node, None, costs, assumptions, gaps, setup, traffic=traffic, known_costs=shown)
+        return WcetProblem(cfg, per_node, None, costs, assumptions, gaps, setup, traffic=traffic, known_costs=shown)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
     if steps is None:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
         model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
-    return Problem(cfg, per_node, model, costs, assumptions, (), setup, blocks.pieces, known, traffic, shown)
+    return WcetProblem(cfg, per_node, model, costs, assumptions, (), setup, blocks.pieces, known, traffic, shown)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:
@@ -143,7 +143,7 @@ def _experiment_assumptions(setup: Setup) -> tuple[str, ...]:
     return tuple(f"rows omitted for an experiment: {name}" for name in ROW_SWITCHES if name in setup.without)
 
 
-def wcet(problem: Problem) -> Wcet:
+def wcet(problem: WcetProblem) -> Wcet:
     """The bound of a problem, proven and re-checked, or the gaps that forbid it.
 
     Raises MissingToolError, UsageError (solver), SelfCheckError.
@@ -164,7 +164,7 @@ def wcet(problem: Problem) -> Wcet:
             return _none(problem, "unproven", (Gap(start, "no-proof", message),))
 
 
-def greatest(problem: Problem, costs: Many[int]) -> int | None:
+def greatest(problem: WcetProblem, costs: Many[int]) -> int | None:
     """The greatest total of other costs per block that an execution may have; None where no bound is known or proven.
 
     Raises MissingToolError, UsageError (solver), SelfCheckError.
@@ -178,11 +178,11 @@ def greatest(problem: Problem, costs: Many[int]) -> int | None:
     return solution.value if solution.status is Status.OPTIMAL else None
 
 
-def _none(problem: Problem, status: str, gaps: tuple[Gap, ...]) -> Wcet:
+def _none(problem: WcetProblem, status: str, gaps: tuple[Gap, ...]) -> Wcet:
     return Wcet(None, status, problem.cost_model.name, problem.assumptions, gaps, bound=not problem.setup.paper)
 
 
-def _bounded(problem: Problem, solution: Solution) -> Wcet:
+def _bounded(problem: WcetProblem, solution: Solution) -> Wcet:
     counts = solution.values[1 : 1 + len(problem.cfg.edges)]
     recosted = sum(problem.costs[edge.src] * count for edge, count in zip(problem.cfg.edges, counts, strict=True))
     if recosted != solution.value:
@@ -203,7 +203,7 @@ def _bounded(problem: Problem, solution: Solution) -> Wcet:
     )
 
 
-def _check_path(problem: Problem, path: Sequence, counts: Many[int], value: int) -> None:
+def _check_path(problem: WcetProblem, path: Sequence, counts: Many[int], value: int) -> None:
     if not matches(problem.cfg, path, counts):
         raise SelfCheckError("path", "the reconstructed path does not have the counts of the optimum")
     walked = total(path, lambda edge: problem.costs[problem.cfg.edges[edge].src])
@@ -211,14 +211,14 @@ def _check_path(problem: Problem, path: Sequence, counts: Many[int], value: int)
         raise SelfCheckError("path-cost", f"the reconstructed path costs {walked}, the optimum {value}")
 
 
-def _infeasible_gap(problem: Problem) -> Gap:
+def _infeasible_gap(problem: WcetProblem) -> Gap:
     start = problem.cfg.nodes[problem.cfg.entry].start
     if any(text.startswith("flow fact: ") for text in problem.assumptions):
         return Gap(start, "contradictory-facts", "no path from the entry to the end of the warp obeys the flow facts")
     return Gap(start, "never-ends", "no path leads from the entry to the end of the warp")
 
 
-def _unbounded_gap(problem: Problem, model: Model) -> Gap:
+def _unbounded_gap(problem: WcetProblem, model: Model) -> Gap:
     """A gap at the first block of a cycle that no row bounds: the system is solved once more with every variable at most 10^6."""
     limit = 10**6
     boxed = _boxed(model, limit)

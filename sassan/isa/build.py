@@ -6,13 +6,13 @@ from sassan.ir import Constant, Immediate, Instruction, Memory, Operand, Registe
 from sassan.isa.computations import Computation
 from sassan.isa.effects import slot_names
 from sassan.isa.facts import Flow
-from sassan.isa.forms import Slot, assign, kind
+from sassan.isa.forms import OperandSlot, assign, kind
 from sassan.isa.registers import bit, span
-from sassan.isa.rows import Agree, Letters, OpcodeRow, OpcodeTable
+from sassan.isa.rows import LetterRules, OpcodeRow, OpcodeTable, Uniformity
 from sassan.isa.template import CARRY, Access, Needs, Template
 
 _NEVER, _ALWAYS, _READS = Needs("never"), Needs("places"), Needs("reads")
-_BY_AGREE = {Agree.NEVER: _NEVER, Agree.LANEWISE: _READS, Agree.ADDRESS: _READS, Agree.ALWAYS: _ALWAYS}
+_BY_AGREE = {Uniformity.NEVER: _NEVER, Uniformity.LANEWISE: _READS, Uniformity.ADDRESS: _READS, Uniformity.ALWAYS: _ALWAYS}
 _WHOLE_WARP = 0x1F
 """Operand c of SHFL.IDX when every lane of the warp may be named: clamp 31, no segment bits."""
 _ALL_LANES = 0xFFFFFFFF
@@ -27,7 +27,7 @@ class Uncovered(Exception):  # noqa: N818 - no error: the caller answers with No
     """The table does not say what this instruction does."""
 
 
-class Builder:
+class AccessBuilder:
     """Walks the operands of one instruction along the slots of its row and collects register accesses."""
 
     def __init__(self, table: OpcodeTable, instruction: Instruction) -> None:
@@ -46,10 +46,10 @@ class Builder:
         self.fixed_writes = 0
         self.by_operand: list[tuple[Access, ...]] = []
         self.decided_by_operand = False
-        self.values = self.row.masked or self.row.agree is Agree.LANE or self.row.flow is Flow.WARP_BARRIER
+        self.values = self.row.masked or self.row.agree is Uniformity.LANE or self.row.flow is Flow.WARP_BARRIER
         """Whether the template depends on an immediate, and so holds for this instruction only."""
 
-    def build(self, letters: Letters, agreeing: frozenset[str]) -> Template:
+    def build(self, letters: LetterRules, agreeing: frozenset[str]) -> Template:
         """Return the template; `agreeing` are special registers that agree besides those of the table."""
         opcode, row = self.instruction.opcode, self.row
         if self.table.carry_in.intersection(self.modifiers):
@@ -81,7 +81,7 @@ class Builder:
             computes=self.computes(),
         )
 
-    def operand(self, slot: Slot, operand: Operand) -> None:
+    def operand(self, slot: OperandSlot, operand: Operand) -> None:
         """Record what the instruction does with one operand."""
         match operand:
             case Register():
@@ -98,7 +98,7 @@ class Builder:
             case _:
                 pass
 
-    def register(self, slot: Slot, register: Register) -> None:
+    def register(self, slot: OperandSlot, register: Register) -> None:
         """Record one register operand, by the role of its slot."""
         if not self.known(register):
             raise Uncovered
@@ -117,7 +117,7 @@ class Builder:
         else:
             self.read(register, 1)
 
-    def write(self, slot: Slot, register: Register) -> None:
+    def write(self, slot: OperandSlot, register: Register) -> None:
         """Record a destination, and its old value as read where a part of it is kept."""
         if "CC" in register.modifiers:
             self.fixed_writes |= CARRY
@@ -132,7 +132,7 @@ class Builder:
         else:
             self.writes += access
 
-    def memory(self, slot: Slot, memory: Memory) -> None:
+    def memory(self, slot: OperandSlot, memory: Memory) -> None:
         """Record the registers of an address: pairs where it has 64 bits."""
         wide = 2 if "E" in self.modifiers else 1
         if memory.prefix and memory.prefix not in self.table.prefixes:
@@ -151,7 +151,7 @@ class Builder:
         for register in memory.descriptor:
             self.read(register, self.table.prefixes.get(memory.prefix, 2))
 
-    def named(self, slot: Slot, name: str) -> None:
+    def named(self, slot: OperandSlot, name: str) -> None:
         """Record a set of registers that is operand by name: `PR`, `CC`; the last operand may select some of them."""
         if name not in self.table.sets:
             raise Uncovered
@@ -182,7 +182,7 @@ class Builder:
         self.place += 1
         return () if register.index is None else ((place, span(register.file, 0, width)),)
 
-    def width(self, slot: Slot, register: Register) -> int:
+    def width(self, slot: OperandSlot, register: Register) -> int:
         """Return how many registers an operand spans."""
         if register.file in ("P", "UP"):
             return 1
@@ -205,10 +205,10 @@ class Builder:
     def needs(self, agreeing: frozenset[str]) -> Needs:
         """Return when the threads agree on what is written."""
         match self.row.agree:
-            case Agree.SPECIAL:
+            case Uniformity.SPECIAL:
                 names = [operand.name for operand in self.instruction.operands if isinstance(operand, Special)]
                 return _ALWAYS if self.table.agreeing.union(agreeing).issuperset(names) else _NEVER
-            case Agree.LANE:
+            case Uniformity.LANE:
                 clamp = self.instruction.operands[-1]
                 whole = isinstance(clamp, Immediate) and clamp.value == _WHOLE_WARP
                 return Needs("places", self.by_operand[-2]) if whole else _NEVER
@@ -231,7 +231,7 @@ class Builder:
         return {Flow.BRANCH: Flow.INDIRECT_BRANCH, Flow.CALL: Flow.INDIRECT_CALL}.get(flow, Flow.UNSUPPORTED)
 
 
-def select(table: OpcodeTable, instruction: Instruction) -> tuple[OpcodeRow, tuple[Slot, ...]]:
+def select(table: OpcodeTable, instruction: Instruction) -> tuple[OpcodeRow, tuple[OperandSlot, ...]]:
     """Return the first row that covers the opcode with all its modifiers and these operands, and one slot per operand; raises Uncovered."""
     base, *modifiers = instruction.opcode.split(".")
     kinds = [kind(operand) for operand in instruction.operands]

@@ -20,10 +20,10 @@ from sassan.isa.effects import (
     RELATIONS,
     Assignment,
     Call,
-    Choice,
+    Conditional,
     Effect,
     Expression,
-    Kind,
+    ExpressionKind,
     Literal,
     Name,
 )
@@ -83,7 +83,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class StepValue:
     """What an earlier step has computed under this name."""
 
     name: str
@@ -97,7 +97,7 @@ class Apply:
     arguments: tuple["Term", ...]
 
 
-Term = Number | Certain | Fixed | Read | Flag | Local | Apply
+Term = Number | Certain | Fixed | Read | Flag | StepValue | Apply
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class _Specialised:
         out: list[Step] = []
         for assignment in self.effect.assignments:
             values = assignment.values
-            if isinstance(values[0], Choice) and not values[0].fixed:
-                condition = self.value(values[0].condition, Kind.TRUTH)
+            if isinstance(values[0], Conditional) and not values[0].fixed:
+                condition = self.value(values[0].condition, ExpressionKind.TRUTH)
                 if not isinstance(condition, Certain):
                     out += self.selection(assignment.targets, condition, values[0])
                     continue
@@ -169,14 +169,14 @@ class _Specialised:
         """Yield the step that computes a value and puts it into its targets, unless nothing is known of it."""
         name = _key(targets[0])
         term = self.value(value, _kind(targets[0]))
-        self.assigned.update(dict.fromkeys(map(_key, targets), None if term is None else Local(name)))
+        self.assigned.update(dict.fromkeys(map(_key, targets), None if term is None else StepValue(name)))
         if isinstance(term, Number | Certain):
             self.assigned.update(dict.fromkeys(map(_key, targets), term))
         if term is not None:
             yield Write(tuple(number for target in targets for number in self.numbers(target)), name, term)
 
-    def selection(self, targets: tuple[Name, ...], condition: Term | None, choice: Choice) -> Iterator[Select]:
-        first, second = ([self.value(value, Kind.WORD) for value in values] for values in (choice.first, choice.second))
+    def selection(self, targets: tuple[Name, ...], condition: Term | None, choice: Conditional) -> Iterator[Select]:
+        first, second = ([self.value(value, ExpressionKind.WORD) for value in values] for values in (choice.first, choice.second))
         places = [tuple(self.numbers(target)) for target in targets]
         kept = [
             (target, a, b)
@@ -201,15 +201,15 @@ class _Specialised:
         if isinstance(operand, Variable) and not operand.part and (not target.place or operand.bits == _LONG):
             yield operand.number + target.place
 
-    def value(self, node: Expression, kind: Kind | None = None) -> Term | None:
+    def value(self, node: Expression, kind: ExpressionKind | None = None) -> Term | None:
         """Return a value of a kind; without one, of that of the expression."""
         term = self.term(node)
-        if not isinstance(term, Fixed) or kind is Kind.FIXED:
+        if not isinstance(term, Fixed) or kind is ExpressionKind.FIXED:
             return term
         match term.value:
-            case bool() as truth if kind is not Kind.WORD:
+            case bool() as truth if kind is not ExpressionKind.WORD:
                 return Certain(truth)
-            case int() as number if kind is not Kind.TRUTH:
+            case int() as number if kind is not ExpressionKind.TRUTH:
                 return Number(int(number))
             case _:
                 return None
@@ -222,7 +222,7 @@ class _Specialised:
                 return self.named(name, place)
             case Call(function, arguments):
                 return self.call(function, arguments)
-            case Choice(condition, (first,), (second,), _):
+            case Conditional(condition, (first,), (second,), _):
                 return self.term(first if _truth(self.term(condition)) else second)
             case _:
                 raise AssertionError(node)
@@ -263,7 +263,7 @@ class _Specialised:
         kinds = FUNCTIONS[function].of(len(arguments))
         terms: list[Term] = []
         for kind, argument in zip(kinds, arguments, strict=True):
-            term = self.operand(argument) if kind is Kind.OPERAND else self.value(argument, kind)
+            term = self.operand(argument) if kind is ExpressionKind.OPERAND else self.value(argument, kind)
             if term is None:
                 return None
             terms.append(term)
@@ -282,10 +282,10 @@ def _key(name: Name) -> str:
     return f"{name.name}[{name.place}]" if name.place else name.name
 
 
-def _kind(target: Name) -> Kind | None:
+def _kind(target: Name) -> ExpressionKind | None:
     if target.name in _FLAGS or target.name in {"q", "q2"}:
-        return Kind.TRUTH
-    return Kind.WORD if target.name == "d" else None
+        return ExpressionKind.TRUTH
+    return ExpressionKind.WORD if target.name == "d" else None
 
 
 def _immediate(operand: Operand) -> Fixed | None:
@@ -428,7 +428,7 @@ def _needed(steps: list[Step]) -> tuple[Step, ...]:
 
 
 def _locals(term: Term) -> Iterator[str]:
-    if isinstance(term, Local):
+    if isinstance(term, StepValue):
         yield term.name
     elif isinstance(term, Apply):
         for argument in term.arguments:

@@ -18,7 +18,7 @@ _WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ControlCode:
     """What an instruction asks of the scheduler.
 
     `stall` is the number of cycles before the warp issues its next instruction; 0 on sm_50-62: both issue together. `write_barrier` is
@@ -45,10 +45,10 @@ class Control:
 
 
 @lru_cache(maxsize=1 << 14)  # code has few different ones
-def decode(code: int) -> Control:
+def decode(code: int) -> ControlCode:
     """Return what a control code says; `encode` is its inverse."""
     write, read = code >> 5 & 7, code >> 8 & 7
-    return Control(
+    return ControlCode(
         stall=code & 15,
         yield_hint=not code >> 4 & 1,
         write_barrier=None if write == _NO_BARRIER else write,
@@ -58,7 +58,7 @@ def decode(code: int) -> Control:
     )
 
 
-def encode(control: Control) -> int:
+def encode(control: ControlCode) -> int:
     """Return the control code that says this."""
     write = _NO_BARRIER if control.write_barrier is None else control.write_barrier
     read = _NO_BARRIER if control.read_barrier is None else control.read_barrier

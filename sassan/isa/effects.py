@@ -34,7 +34,7 @@ RELATIONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
 BOOLEANS = ("AND", "OR", "XOR")
 
 
-class Kind(StrEnum):
+class ExpressionKind(StrEnum):
     """What a part of an effect stands for."""
 
     WORD = "a word"
@@ -67,7 +67,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Conditional:
     """`first` where the condition holds, else `second`: a value, or one for every target where the condition is not `fixed`."""
 
     condition: "Expression"
@@ -76,7 +76,7 @@ class Choice:
     fixed: bool
 
 
-Expression = Literal | Name | Call | Choice
+Expression = Literal | Name | Call | Conditional
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +129,16 @@ class Effect:
 class Signature:
     """Kinds of the parameters of a function and of its result; with `repeats`, the last parameter may stand any number of times."""
 
-    parameters: tuple[Kind, ...]
-    result: Kind
+    parameters: tuple[ExpressionKind, ...]
+    result: ExpressionKind
     repeats: bool = False
 
-    def of(self, count: int) -> tuple[Kind, ...]:
+    def of(self, count: int) -> tuple[ExpressionKind, ...]:
         """Return the kinds of so many arguments, fewer or more of them where the function does not take so many."""
         return self.parameters[:1] * count if self.repeats and count else self.parameters
 
 
-_W, _T, _F, _O = Kind.WORD, Kind.TRUTH, Kind.FIXED, Kind.OPERAND
+_W, _T, _F, _O = ExpressionKind.WORD, ExpressionKind.TRUTH, ExpressionKind.FIXED, ExpressionKind.OPERAND
 FUNCTIONS: Mapping[str, Signature] = {
     "add": Signature((_W, _W), _W),
     "subtract": Signature((_W, _W), _W),
@@ -261,10 +261,10 @@ def _parsed(text: str) -> tuple[ast.stmt, ...]:
 class _Reader:
     """Translates the text of one effect into assignments; `operands` are the names of the slots, with their kinds."""
 
-    def __init__(self, operands: Mapping[str, Kind], modifiers: frozenset[str]) -> None:
+    def __init__(self, operands: Mapping[str, ExpressionKind], modifiers: frozenset[str]) -> None:
         self.operands = operands
         self.modifiers = modifiers
-        self.assigned: dict[str, Kind] = {}
+        self.assigned: dict[str, ExpressionKind] = {}
         self.chosen = False
 
     def read(self, text: str) -> tuple[Assignment, ...]:
@@ -282,7 +282,7 @@ class _Reader:
         (left,) = statement.targets
         targets = tuple(self._target(node) for node in (left.elts if isinstance(left, ast.Tuple) else [left]))
         values, kinds = self._values(statement.value)
-        choice = values[0] if isinstance(values[0], Choice) and not values[0].fixed else None
+        choice = values[0] if isinstance(values[0], Conditional) and not values[0].fixed else None
         if self.chosen:
             raise BadEffect("nothing behind a choice at run time")
         self.chosen = choice is not None
@@ -311,7 +311,7 @@ class _Reader:
             case _:
                 raise BadEffect(f"a name, not '{ast.unparse(node)}'")
 
-    def _values(self, node: ast.expr) -> tuple[tuple[Expression, ...], list[Kind]]:
+    def _values(self, node: ast.expr) -> tuple[tuple[Expression, ...], list[ExpressionKind]]:
         """Return the values of the right side, and their kinds; a choice at run time stands for all of them."""
         if isinstance(node, ast.Tuple):
             parts = [self._expression(element) for element in node.elts]
@@ -322,11 +322,11 @@ class _Reader:
                 (first, kinds), (second, others) = self._values(node.body), self._values(node.orelse)
                 if any(not _fits(_W, each) for each in [*kinds, *others]) or len(kinds) != len(others):
                     raise BadEffect("words to choose from")
-                return (Choice(condition, first, second, fixed=False),), [_W] * len(kinds)
+                return (Conditional(condition, first, second, fixed=False),), [_W] * len(kinds)
         value, kind = self._expression(node)
         return (value,), [kind]
 
-    def _expression(self, node: ast.expr) -> tuple[Expression, Kind]:
+    def _expression(self, node: ast.expr) -> tuple[Expression, ExpressionKind]:
         called = _called(node)
         if called is not None:
             return self._call(*called)
@@ -344,14 +344,14 @@ class _Reader:
             case _:
                 raise BadEffect(f"an operator or a function of the language, not '{ast.unparse(node)}'")
 
-    def _fixed_choice(self, node: ast.IfExp) -> tuple[Expression, Kind]:
+    def _fixed_choice(self, node: ast.IfExp) -> tuple[Expression, ExpressionKind]:
         parts = [self._expression(part) for part in (node.test, node.body, node.orelse)]
         (condition, decided), (first, kind), (second, other) = parts
         if decided is not _F or not (_fits(kind, other) or _fits(other, kind)):
             raise BadEffect(f"a condition that is known from the instruction, not '{ast.unparse(node.test)}'")
-        return Choice(condition, (first,), (second,), fixed=True), other if kind is _F else kind
+        return Conditional(condition, (first,), (second,), fixed=True), other if kind is _F else kind
 
-    def _named(self, name: Name) -> tuple[Expression, Kind]:
+    def _named(self, name: Name) -> tuple[Expression, ExpressionKind]:
         text = name.name
         if text in self.assigned:
             return name, self.assigned[text]
@@ -363,13 +363,13 @@ class _Reader:
             return name, _F
         raise BadEffect(f"an operand of a form, a modifier of the row or a value assigned before, not '{text}'")
 
-    def _call(self, function: str, arguments: Sequence[ast.expr]) -> tuple[Expression, Kind]:
+    def _call(self, function: str, arguments: Sequence[ast.expr]) -> tuple[Expression, ExpressionKind]:
         signature = FUNCTIONS[function]
         expected = signature.of(len(arguments))
         if len(expected) != len(arguments):
             raise BadEffect(f"{len(expected)} arguments of {function}")
         parts: list[Expression] = []
-        kinds: list[Kind] = []
+        kinds: list[ExpressionKind] = []
         for kind, argument in zip(expected, arguments, strict=True):
             operand = isinstance(argument, ast.Name) and argument.id in self.operands and kind is _O
             value, actual = (Name(argument.id), _O) if isinstance(argument, ast.Name) and operand else self._expression(argument)
@@ -381,7 +381,7 @@ class _Reader:
         return Call(function, tuple(parts)), _F if fixed else signature.result
 
 
-def _fits(expected: Kind, actual: Kind) -> bool:
+def _fits(expected: ExpressionKind, actual: ExpressionKind) -> bool:
     return actual is expected or (actual is _F and expected is not _O) or (actual is _O and expected is _W)
 
 
@@ -409,7 +409,7 @@ def _functions(node: Expression) -> Iterator[str]:
             yield function
             for part in arguments:
                 yield from _functions(part)
-        case Choice(condition, first, second, _):
+        case Conditional(condition, first, second, _):
             for part in (condition, *first, *second):
                 yield from _functions(part)
         case _:

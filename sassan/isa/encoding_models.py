@@ -34,18 +34,18 @@ _SEVERAL = 2
 _VALUES = 8192
 
 
-class Pattern(NamedTuple):
+class BitPattern(NamedTuple):
     """The bits of an encoding that a mask selects."""
 
     mask: int
     value: int
 
 
-NEVER = Pattern(0, 1)
+NEVER = BitPattern(0, 1)
 """That of no encoding."""
 
 
-class Run(NamedTuple):
+class BitRun(NamedTuple):
     """Bits of an encoding from `first` on, that hold those of a value from `shift` on."""
 
     first: int
@@ -63,14 +63,14 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EncodedField:
     """Where an encoding holds a value: the index of a register (kind `r`), an integer (`i`), or a float (`f`, `d`, `h`).
 
     What it holds is less than the value by `offset`.
     """
 
     kind: str
-    runs: tuple[Run, ...]
+    runs: tuple[BitRun, ...]
     offset: int = 0
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Place:
         """Return what an encoding has here."""
         return self.offset + sum((word >> run.first & (1 << run.bits) - 1) << run.shift for run in self.runs)
 
-    def pattern(self, value: str) -> Pattern | None:
+    def pattern(self, value: str) -> BitPattern | None:
         """Return the bits of a value here, None for one of another kind."""
         bits = _bits(value, self.kind)
         if bits is None:
@@ -102,22 +102,22 @@ class Place:
         # What is printed of a negative number has a sign, or as many bits as its type.
         signed = self.kind == "i" and (excess == -1 or any(excess == (1 << width - top) - 1 for width in _WIDTHS if width > top))
         fits = held == bits & (1 << top) - 1 and (not excess or signed)
-        return Pattern(self.mask, value_bits) if fits else NEVER
+        return BitPattern(self.mask, value_bits) if fits else NEVER
 
 
-def place_of(text: str) -> Place:
+def place_of(text: str) -> EncodedField:
     """Return the place that a word of the data names."""
     match = _PLACE.fullmatch(text)
     assert match is not None, text
-    runs = tuple(Run(int(first), int(bits), int(shift or 0)) for first, bits, shift in _RUN.findall(match[2]))
-    return Place(match[1], runs, int(match[3] or 0))
+    runs = tuple(BitRun(int(first), int(bits), int(shift or 0)) for first, bits, shift in _RUN.findall(match[2]))
+    return EncodedField(match[1], runs, int(match[3] or 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class ValueEncoding:
     """What is known of a value: a place for each kind that it may be of, or that it was the same wherever it was seen."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[EncodedField, ...] = ()
     constant: str = ""
 
     def __str__(self) -> str:
@@ -132,12 +132,12 @@ class Slot:
             out |= place.mask
         return out
 
-    def pattern(self, value: str) -> Pattern | None:
+    def pattern(self, value: str) -> BitPattern | None:
         """Return the bits of a value, None where they are not known."""
         if RELOCATED in value:
-            return Pattern(0, 0)  # The linker writes them.
+            return BitPattern(0, 0)  # The linker writes them.
         if self.constant:
-            return Pattern(0, 0) if value == self.constant else None
+            return BitPattern(0, 0) if value == self.constant else None
         patterns = [pattern for place in self.places if (pattern := place.pattern(value)) is not None]
         if len(patterns) < _SEVERAL:
             return patterns[0] if patterns else None
@@ -146,22 +146,22 @@ class Slot:
         mask, held = possible[0]
         for pattern in possible[1:]:
             mask &= pattern.mask & ~(held ^ pattern.value)
-        return Pattern(mask, held & mask) if possible[0] is not NEVER else NEVER
+        return BitPattern(mask, held & mask) if possible[0] is not NEVER else NEVER
 
 
-def slot_of(text: str) -> Slot:
+def slot_of(text: str) -> ValueEncoding:
     """Return the slot that a word of the data stands for."""
     if text.startswith("="):
-        return Slot(constant=text[1:])
-    return Slot(tuple(map(place_of, text.split("|")))) if text != "." else Slot()
+        return ValueEncoding(constant=text[1:])
+    return ValueEncoding(tuple(map(place_of, text.split("|")))) if text != "." else ValueEncoding()
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class EncodingModel:
     """Encodings of the texts of one name and shape."""
 
     arches: str
-    slots: tuple[Slot, ...]
+    slots: tuple[ValueEncoding, ...]
     care: int
     """The bits that belong to no value, and that something is printed of."""
     base: int
@@ -184,7 +184,7 @@ class Model:
         known = all(len(given & tie) & 1 for tie in self.ties) and not any(len(given & tie) & 1 for tie in self.even)
         return value if known else None
 
-    def pattern(self, fixed: int, text: Written) -> Pattern | None:
+    def pattern(self, fixed: int, text: Written) -> BitPattern | None:
         """Return the encodings of a text whose bits that belong to no value are known, None where the place of a value is not."""
         mask, value = self.care, fixed
         for printed, slot in zip(text.values, self.slots, strict=True):
@@ -195,7 +195,7 @@ class Model:
                 return NEVER
             mask |= part.mask
             value |= part.value
-        return Pattern(mask, value)
+        return BitPattern(mask, value)
 
     def differs_in_kind(self, text: Written) -> bool:
         """Whether a text has a number in the place of a register, or a register in that of a number."""
@@ -205,7 +205,7 @@ class Model:
         )
 
 
-Shapes = Mapping[str, Sequence[Model]]
+Shapes = Mapping[str, Sequence[EncodingModel]]
 """The models of a name, by shape."""
 
 
@@ -235,8 +235,8 @@ class Models:
         return known
 
     def _shapes(self, rows: str) -> Shapes:
-        out: dict[str, list[Model]] = {}
-        current: list[Model] = []
+        out: dict[str, list[EncodingModel]] = {}
+        current: list[EncodingModel] = []
         for row in rows.splitlines():
             if row.startswith("\t"):
                 current.append(self._model(row[1:].split("\t")))
@@ -244,7 +244,7 @@ class Models:
                 current = out.setdefault(row.removeprefix(NO_OPERANDS), [])
         return out
 
-    def _model(self, row: Sequence[str]) -> Model:
+    def _model(self, row: Sequence[str]) -> EncodingModel:
         arches, slots, ignored, base, weights, ties = row
         known = tuple(map(slot_of, slots.split()))
         care = self._everything & ~mask_of(ignored)
@@ -252,7 +252,7 @@ class Models:
             care &= ~slot.mask
         pairs = (each.rpartition("=") for each in weights.split())
         listed = [(each.startswith("0:"), frozenset(each.removeprefix("0:").split(","))) for each in ties.split()]
-        return Model(
+        return EncodingModel(
             arches,
             known,
             care,
@@ -316,7 +316,7 @@ def _bits(value: str, kind: str) -> int | None:
     return int(struct.unpack(bits_format, packed)[0])
 
 
-def _not_a_number(value: str, kind: str, runs: Sequence[Run]) -> Pattern:
+def _not_a_number(value: str, kind: str, runs: Sequence[BitRun]) -> BitPattern:
     bits, highest = _NOT_NUMBERS[kind]
     mask = (1 << bits) - (1 << highest)
     printed = mask & ~((value[0] != "-") << bits - 1 | ("S" in value) << highest)
@@ -324,4 +324,4 @@ def _not_a_number(value: str, kind: str, runs: Sequence[Run]) -> Pattern:
     for run in runs:
         for index, part in enumerate((mask, printed)):
             out[index] |= (part >> run.shift & (1 << run.bits) - 1) << run.first
-    return Pattern(*out)
+    return BitPattern(*out)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
 from sassan.isa import tables
-from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, Model, Pattern, models
+from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, BitPattern, EncodingModel, models
 from sassan.isa.loading import data_text
 from sassan.isa.spelling import Written, written
 
@@ -36,7 +36,7 @@ _REUSE, _STAYS, _WORD, _ENCODED = 17, 109, 64, (1 << 128) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class EncodingLayout:
     """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes."""
 
     table: str
@@ -46,14 +46,14 @@ class Layout:
     step: int
 
 
-_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1)
-_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4)
+_MAXWELL = EncodingLayout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1)
+_VOLTA = EncodingLayout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4)
 _HOPPER = replace(_VOLTA, target=((16, 8), (34, 48)))
 _SHORT_TARGET = ((34, 30),)
 _FIRST_HOPPER = 90
 
 
-def layout(arch: Architecture) -> Layout:
+def layout(arch: Architecture) -> EncodingLayout:
     """Return the layout of the encodings of an architecture."""
     if arch.control_words:
         return _MAXWELL
@@ -73,7 +73,7 @@ def opcodes(table: str) -> Mapping[int, tuple[str, ...]]:
 class _Expected(NamedTuple):
     """A model with the bits of a text that belong to no value."""
 
-    model: Model
+    model: EncodingModel
     fixed: int
 
 
@@ -92,7 +92,7 @@ class Encodings:
         self._shift, bits = self._layout.opcode
         self._mask = (1 << bits) - 1
         self._forms: dict[tuple[str, tuple[str, ...], str], Sequence[_Expected]] = {}
-        self._patterns: dict[str, tuple[Sequence[Pattern], Pattern | None]] = {}
+        self._patterns: dict[str, tuple[Sequence[BitPattern], BitPattern | None]] = {}
 
     def difference(self, instruction: Instruction) -> str | None:
         """Return what the encoding of an instruction says otherwise than its text, '' where they agree, None where no model covers it."""
@@ -144,9 +144,9 @@ class Encodings:
         guard = _field(word, self._layout.guard)
         return f"the guard {_shown(guard)}" if guard != _guard(text) else ""
 
-    def _pattern(self, text: str) -> Sequence[Pattern]:
+    def _pattern(self, text: str) -> Sequence[BitPattern]:
         """Return what the encoding of a text can be, nothing where no model covers it."""
-        out: list[Pattern] = []
+        out: list[BitPattern] = []
         parts = written(text)
         first, bits = self._layout.guard
         guarded = not (self._arch.control_words and parts.name in _UNGUARDED)
@@ -158,17 +158,17 @@ class Encodings:
             if guarded and pattern is not NEVER:
                 mask |= (1 << bits) - 1 << first
                 value |= _guard(text) << first
-            out.append(Pattern(mask, value))
+            out.append(BitPattern(mask, value))
         return out
 
-    def _reused(self, text: str) -> Pattern | None:
+    def _reused(self, text: str) -> BitPattern | None:
         """Return which bits mark registers as read again, and how many of them are set, None where others may be."""
         parts = written(text)
         if not (parts.reused or parts.name in self._models.reusing):
             return None
         # Compilers mark a register of some of which nothing is printed: the printed marks are those of the first sources.
         sources = parts.shape.count("R#") - 1 if parts.name in _MARKED else None
-        return Pattern(_marks(self._layout.table, sources), parts.reused)
+        return BitPattern(_marks(self._layout.table, sources), parts.reused)
 
     def _expected(self, text: Written) -> Sequence[_Expected]:
         form = (text.name, text.features, text.shape)

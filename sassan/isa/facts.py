@@ -35,7 +35,7 @@ class Flow(StrEnum):
     """Known to change the flow, not modelled: a gap."""
 
 
-class Effect(NamedTuple):
+class WriteEffect(NamedTuple):
     """Registers written together, and when the writing threads agree on them.
 
     `needs` is the set of registers on which the executing threads must agree so that they agree on `writes`; None: they never do.
@@ -57,7 +57,7 @@ class Facts(NamedTuple):
     """
 
     reads: int
-    effects: tuple[Effect, ...]
+    effects: tuple[WriteEffect, ...]
     guard: int
     flow: Flow
     letter: Letter

@@ -45,7 +45,7 @@ _KINDS: Mapping[type, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class OperandSlot:
     """What an instruction does with one operand; `width` is a number of registers (0: given by the opcode) or the name of a width rule."""
 
     role: str
@@ -55,19 +55,19 @@ class Slot:
     keep: bool
 
 
-Form = tuple[Slot, ...]
+Form = tuple[OperandSlot, ...]
 
 
 def parse_form(text: str, where: str) -> Form:
     """Return the slots of a form; `where` (file and key) is named by the InputError `bad-table`."""
-    slots: list[Slot] = []
+    slots: list[OperandSlot] = []
     for word in text.split():
         match = _SLOT.fullmatch(word)
         if match is None or match[1] not in ROLES:
             raise InputError("bad-table", f"{where}: '{word}' is no slot of a form")
         role, width, flags = match[1], match[2] or _DEFAULT_WIDTH.get(match[1], "1"), match[3]
         span = width[1:] if width.startswith(":") else int(width)
-        slots.append(Slot(role, span, "?" in flags, "!" in flags, "+" in flags))
+        slots.append(OperandSlot(role, span, "?" in flags, "!" in flags, "+" in flags))
     return tuple(slots)
 
 
@@ -78,7 +78,7 @@ def kind(operand: Operand) -> str:
     return _KINDS[type(operand)]
 
 
-def assign(form: Form, kinds: Sequence[str]) -> tuple[Slot, ...] | None:
+def assign(form: Form, kinds: Sequence[str]) -> tuple[OperandSlot, ...] | None:
     """Return one slot per operand, leaving out optional slots where that makes the form fit, or None when it does not fit."""
     if not form:
         return None if kinds else ()

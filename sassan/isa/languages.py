@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sassan.ir import Function, Instruction, Language
 from sassan.isa import ptx, registers, tables
 from sassan.isa.computations import NEVER_HOLDS
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.ptx import PtxIsa
 from sassan.isa.tables import Isa as SassIsa
 
@@ -25,7 +25,7 @@ class FunctionIsa:
         if known is not None and instruction.address in self.ending:
             return known._replace(flow=Flow.EXIT, target=None, tag="")
         if known is not None and instruction.address in self.false:
-            return known._replace(reads=0, effects=(Effect(known.writes, 0),), computes=NEVER_HOLDS)
+            return known._replace(reads=0, effects=(WriteEffect(known.writes, 0),), computes=NEVER_HOLDS)
         return known
 
 

@@ -12,14 +12,14 @@ from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, OpcodeRow, OpcodeTable, Unit, Width
+from sassan.isa.rows import FunctionalUnit, LetterRule, LetterRules, OpcodeRow, OpcodeTable, Uniformity, WidthRule
 
 TABLES = Format("bad-table")
 _FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
 _RARE_KEYS = ("partial", "masked")
 _ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
-_AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
+_AGREE_BY_FUNCTION = {"special": Uniformity.SPECIAL, "constant": Uniformity.ADDRESS, "lane": Uniformity.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 
@@ -62,7 +62,7 @@ def read_table(name: str, text: str, find: Callable[[str], OpcodeTable | None]) 
     )
 
 
-def read_letters(name: str, text: str, mapping: str) -> Letters:
+def read_letters(name: str, text: str, mapping: str) -> LetterRules:
     """Return one mapping to letters; raises InputError `bad-table`."""
     section = TABLES.toml(name, text).table(mapping)
     section.only("source", "default", "rule")
@@ -72,7 +72,7 @@ def read_letters(name: str, text: str, mapping: str) -> Letters:
         rule.only("letter", "names", "immediate_address", "constant_operand")
         letter = rule.choice("letter", UNITS, Letter.COMPUTE)
         rules.append(LetterRule(letter, rule.texts("names"), rule.flag("immediate_address"), rule.flag("constant_operand")))
-    return Letters(tuple(rules), section.choice("default", UNITS, Letter.COMPUTE))
+    return LetterRules(tuple(rules), section.choice("default", UNITS, Letter.COMPUTE))
 
 
 def _merged(first: Mapping[str, tuple[OpcodeRow, ...]], then: Mapping[str, tuple[OpcodeRow, ...]]) -> dict[str, tuple[OpcodeRow, ...]]:
@@ -82,7 +82,7 @@ def _merged(first: Mapping[str, tuple[OpcodeRow, ...]], then: Mapping[str, tuple
     return out
 
 
-def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[OpcodeRow, ...]]:
+def _rows(file: Fields, widths: Mapping[str, WidthRule]) -> dict[str, tuple[OpcodeRow, ...]]:
     groups = {f"@{key}": file.table("modifiers").texts(key) for key in file.table("modifiers").values}
     sources = sorted(file.table("sources").values)
     out: dict[str, tuple[OpcodeRow, ...]] = {}
@@ -100,16 +100,16 @@ def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[OpcodeRo
     return out
 
 
-def _row_units(row: Fields) -> tuple[Unit, ...]:
+def _row_units(row: Fields) -> tuple[FunctionalUnit, ...]:
     if not isinstance(row.values.get("unit"), list):
-        return (row.choice("unit", Unit),)
+        return (row.choice("unit", FunctionalUnit),)
     units = row.texts("unit")
-    if not set(units) <= set(Unit):
-        raise row.fail("unit", f"must be of {', '.join(Unit)}")
-    return tuple(map(Unit, units))
+    if not set(units) <= set(FunctionalUnit):
+        raise row.fail("unit", f"must be of {', '.join(FunctionalUnit)}")
+    return tuple(map(FunctionalUnit, units))
 
 
-def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> OpcodeRow:
+def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, WidthRule]) -> OpcodeRow:
     modifiers: list[str] = [*fields.texts("with"), *fields.texts("partial")]
     for name in fields.texts("modifiers"):
         if name.startswith("@") and name not in groups:
@@ -156,28 +156,28 @@ def read_effects(
             raise section.fail(key, f"expected {error}") from None
 
 
-def _agree(fields: Fields, effects: tuple[Effect, ...]) -> Agree:
+def _agree(fields: Fields, effects: tuple[Effect, ...]) -> Uniformity:
     """Return when threads agree on the results: an effect says it, other rows say so themselves."""
     if not effects:
-        return fields.choice("agree", Agree, Agree.NEVER)
+        return fields.choice("agree", Uniformity, Uniformity.NEVER)
     if "agree" in fields.values:
         raise fields.fail("agree", "must be absent beside an effect, which implies it")
     used = frozenset(name for effect in effects for name in effect.functions)
-    return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
+    return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Uniformity.LANEWISE)
 
 
 def _width_names(forms: tuple[Form, ...]) -> list[str]:
     return [slot.width for form in forms for slot in form if isinstance(slot.width, str)]
 
 
-def _widths(section: Fields) -> dict[str, Width]:
-    out: dict[str, Width] = {}
+def _widths(section: Fields) -> dict[str, WidthRule]:
+    out: dict[str, WidthRule] = {}
     for key in section.values:
         fields = section.table(key)
         fields.only("spans", "columns", "nth", "absent")
         nth = fields.choice("nth", _NTH, "")
         spans = _counts(fields.table("spans")) | _columns(fields.table("columns"))
-        out[key] = Width(spans, _NTH[nth], fields.whole("absent", least=0))
+        out[key] = WidthRule(spans, _NTH[nth], fields.whole("absent", least=0))
     return out
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sassan.ir import CodeAddress, Constant, Immediate, Instruction, Memory, Operand, Register, Special, Variable
-from sassan.isa.computations import Apply, Computation, Fixed, Local, Number, Read, Select, Term, Write
+from sassan.isa.computations import Apply, Computation, Fixed, Number, Read, Select, StepValue, Term, Write
 from sassan.isa.effects import ABOUT_OPERANDS
 from sassan.isa.registers import bit
 
@@ -48,7 +48,7 @@ class RoundDown:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class InitialStackPointer:
     """`to` becomes the stack pointer as the kernel starts with it."""
 
     to: int
@@ -117,7 +117,7 @@ class CopyBarrier:
     clear: bool
 
 
-Move = Put | Add | RoundDown | Frame | Store | Load | Fetch | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
+Move = Put | Add | RoundDown | InitialStackPointer | Store | Load | Fetch | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
 
 
 def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move, ...]:
@@ -173,7 +173,7 @@ def _put(to: int, value: _Word | None) -> Iterator[Move]:
         case CodeAddress():
             yield Put(to, value)
         case Constant(bank=0) if to == _STACK_POINTER:
-            yield Frame(to)
+            yield InitialStackPointer(to)
         case Constant(bank=bank, offset=offset) if bank == POINTERS:
             yield Fetch(to, 1, None, offset)
         case _Linear(None, number):
@@ -191,7 +191,7 @@ def _value(term: Term, known: Mapping[str, _Word | None]) -> _Word | None:
             return _Linear(None, value & WORD)
         case Read(operand, 0):
             return _operand(operand)
-        case Local(name):
+        case StepValue(name):
             return known[name]
         case Apply():
             return _applied(term, known)

@@ -16,11 +16,11 @@ from sassan.alphabet import Letter
 from sassan.ir import Frame, Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.computations import Computation
 from sassan.isa.effects import slot_names
-from sassan.isa.facts import Effect, Facts, Flow
-from sassan.isa.forms import Slot
+from sassan.isa.facts import Facts, Flow, WriteEffect
+from sassan.isa.forms import OperandSlot
 from sassan.isa.loading import data_text, read_letters
-from sassan.isa.ptx_table import Agree, Carry, PtxRow, PtxTable, Writes, table, width
-from sassan.isa.rows import Letters
+from sassan.isa.ptx_table import Carry, PtxRow, PtxTable, PtxUniformity, Writes, table, width
+from sassan.isa.rows import LetterRules
 
 RET = "RET"
 _WHOLE_WARP = 0x1F
@@ -28,14 +28,14 @@ _WHOLE_WARP = 0x1F
 _LONG = 64
 _CLAMP = 2
 """Which source of shfl that is."""
-_READS = frozenset({Agree.LANEWISE, Agree.ADDRESS})
+_READS = frozenset({PtxUniformity.LANEWISE, PtxUniformity.ADDRESS})
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 
 class PtxIsa:
     """The instruction facts of one function; a pure function of the instruction."""
 
-    def __init__(self, function: Function, rows: PtxTable, letters: Letters) -> None:
+    def __init__(self, function: Function, rows: PtxTable, letters: LetterRules) -> None:
         """Take the table, and look at what the calls of the function pass."""
         self._table, self._letters = rows, letters
         self._function = function
@@ -45,7 +45,7 @@ class PtxIsa:
         self._carry = 1 << max((frame.last for frame in function.frames), default=0)
         self._rows: dict[str, PtxRow | None] = {}
         self._computations: dict[tuple[str, int], Computation | None] = {}
-        self._received: dict[int, list[Effect]] = {}
+        self._received: dict[int, list[WriteEffect]] = {}
         for instruction in function.instructions:
             if instruction.opcode.startswith("call"):
                 self._note_call(instruction)
@@ -66,35 +66,37 @@ class PtxIsa:
         effects = self._results(row, instruction, destinations, sources)
         if destinations and (row.partly or any(variable.part for variable in destinations)):
             reads |= _bits(destinations)
-            effects = tuple(Effect(effect.writes, None if effect.needs is None else effect.needs | effect.writes) for effect in effects)
+            effects = tuple(
+                WriteEffect(effect.writes, None if effect.needs is None else effect.needs | effect.writes) for effect in effects
+            )
         reads, effects = self._with_carry(row, opcode, reads, effects)
         return self._control(row, instruction, reads, effects)
 
     def _results(
         self, row: PtxRow, instruction: Instruction, destinations: Sequence[Variable], sources: Sequence[Operand]
-    ) -> tuple[Effect, ...]:
+    ) -> tuple[WriteEffect, ...]:
         if row.writes is Writes.PARAMETER:
             return _stored(instruction)
         if not destinations:
             return ()
-        return (Effect(_bits(destinations), self._needs(row.agree, instruction, sources)),)
+        return (WriteEffect(_bits(destinations), self._needs(row.agree, instruction, sources)),)
 
-    def _needs(self, agree: Agree, instruction: Instruction, sources: Sequence[Operand]) -> int | None:
+    def _needs(self, agree: PtxUniformity, instruction: Instruction, sources: Sequence[Operand]) -> int | None:
         """Return on what the threads must agree so that they agree on the result, None where they never do."""
         if agree in _READS:
             return self._reads(agree, sources)
-        if agree is Agree.PARAMETER:
+        if agree is PtxUniformity.PARAMETER:
             return self._parameter(instruction)
         deciding = _deciding(agree, sources)
         if deciding is None or any(isinstance(operand, Special | PtxAddress) for operand in deciding):
             return None
         return _bits(_variables(deciding))
 
-    def _reads(self, agree: Agree, sources: Sequence[Operand]) -> int | None:
+    def _reads(self, agree: PtxUniformity, sources: Sequence[Operand]) -> int | None:
         for operand in sources:
             if isinstance(operand, Special) and operand.name.partition(".")[0] not in self._table.agreeing:
                 return None
-            if isinstance(operand, PtxAddress) and (agree is not Agree.ADDRESS or operand.bare):
+            if isinstance(operand, PtxAddress) and (agree is not PtxUniformity.ADDRESS or operand.bare):
                 return None
         return _bits(_variables(sources))
 
@@ -113,17 +115,17 @@ class PtxIsa:
         index = bisect_right(self._starts, address) - 1
         return self._function.frames[index] if index >= 0 else None
 
-    def _with_carry(self, row: PtxRow, opcode: str, reads: int, effects: tuple[Effect, ...]) -> tuple[int, tuple[Effect, ...]]:
+    def _with_carry(self, row: PtxRow, opcode: str, reads: int, effects: tuple[WriteEffect, ...]) -> tuple[int, tuple[WriteEffect, ...]]:
         if row.carry is Carry.NONE:
             return reads, effects
         if row.carry is Carry.ALWAYS:
             reads |= self._carry
-            effects = tuple(Effect(effect.writes, None if effect.needs is None else effect.needs | self._carry) for effect in effects)
+            effects = tuple(WriteEffect(effect.writes, None if effect.needs is None else effect.needs | self._carry) for effect in effects)
         if "cc" in opcode.split("."):
-            effects = tuple(Effect(effect.writes | self._carry, effect.needs) for effect in effects)
+            effects = tuple(WriteEffect(effect.writes | self._carry, effect.needs) for effect in effects)
         return reads, effects
 
-    def _control(self, row: PtxRow, instruction: Instruction, reads: int, effects: tuple[Effect, ...]) -> Facts:
+    def _control(self, row: PtxRow, instruction: Instruction, reads: int, effects: tuple[WriteEffect, ...]) -> Facts:
         guard = 1 << instruction.guard.index if instruction.guard is not None and instruction.guard.index is not None else 0
         flow, tag = row.flow, ""
         target = next((operand.address for operand in instruction.operands if isinstance(operand, Target)), None)
@@ -183,21 +185,21 @@ class PtxIsa:
                 return ()
         return tuple(self._by_start[start] for start in self._function.callees or ())
 
-    def _passed(self, instruction: Instruction) -> Iterator[Effect]:
+    def _passed(self, instruction: Instruction) -> Iterator[WriteEffect]:
         """Yield what a call does: the callee's own variables are new, its parameters are the arguments, and what comes back is to come."""
         results, arguments = _lists(instruction)
         callees = self._callees(instruction)
         for callee in callees:
-            yield Effect((1 << callee.last) - (1 << callee.first), None)
+            yield WriteEffect((1 << callee.last) - (1 << callee.first), None)
         for callee in callees:
             for place, parameter in enumerate(callee.parameters):
                 given = arguments[place] if place < len(arguments) else None
-                yield Effect(
+                yield WriteEffect(
                     _bit(parameter), None if given is None or isinstance(given, Special | PtxAddress) else _bits(_variables([given]))
                 )
         for result in _variables(results):
             # Nothing reads it before the callee returns and says more (`_received`); what code outside of the input returns is unknown.
-            yield Effect(_bit(result), 0 if callees else None)
+            yield WriteEffect(_bit(result), 0 if callees else None)
 
     def _note_call(self, instruction: Instruction) -> None:
         """Remember what the callees of a call bind when they return: agreement that was there before, and holds of the value too."""
@@ -207,7 +209,7 @@ class PtxIsa:
                 returned = callee.returns[place] if place < len(callee.returns) else None
                 written = _bits(_variables([result]))
                 needs = None if returned is None else written | _bit(returned)
-                self._received.setdefault(callee.start, []).append(Effect(written, needs))
+                self._received.setdefault(callee.start, []).append(WriteEffect(written, needs))
 
 
 def _split(row: PtxRow, instruction: Instruction) -> tuple[tuple[Variable, ...], tuple[Operand, ...]] | None:
@@ -237,7 +239,7 @@ def _items(operand: Operand) -> Iterator[Operand]:
         yield operand
 
 
-def _fills(slot: Slot, operand: Operand) -> bool:
+def _fills(slot: OperandSlot, operand: Operand) -> bool:
     """Say whether an operand can be what an effect takes it for."""
     if slot.role in "qp":
         return isinstance(operand, Variable) and operand.bits == 1
@@ -246,7 +248,7 @@ def _fills(slot: Slot, operand: Operand) -> bool:
     return slot.role != "d" or (isinstance(operand, Variable) and operand.bits > 1 and not operand.part)
 
 
-def _stored(instruction: Instruction) -> tuple[Effect, ...]:
+def _stored(instruction: Instruction) -> tuple[WriteEffect, ...]:
     """Return what a store to a call parameter does; one that covers only a part of it keeps the rest."""
     place = instruction.operands[0]
     if not isinstance(place, PtxAddress) or not isinstance(place.base, Variable) or not place.base.size:
@@ -256,21 +258,21 @@ def _stored(instruction: Instruction) -> tuple[Effect, ...]:
     written = _bit(place.base)
     values = _bits(_variables(instruction.operands[1:]))
     if any(isinstance(operand, Special | PtxAddress) for operand in instruction.operands[1:]):
-        return (Effect(written, None),)
+        return (WriteEffect(written, None),)
     whole = place.offset == 0 and covered >= place.base.size
-    return (Effect(written, values if whole else values | written),)
+    return (WriteEffect(written, values if whole else values | written),)
 
 
-def _deciding(agree: Agree, sources: Sequence[Operand]) -> Sequence[Operand] | None:
+def _deciding(agree: PtxUniformity, sources: Sequence[Operand]) -> Sequence[Operand] | None:
     """Return the operands that decide whether the threads that run an instruction together get one result; None: nothing does."""
     match agree:
-        case Agree.ALWAYS:
+        case PtxUniformity.ALWAYS:
             return ()
-        case Agree.MASK:
+        case PtxUniformity.MASK:
             return sources[-1:]
-        case Agree.BARRIER:
+        case PtxUniformity.BARRIER:
             return sources[:-1]
-        case Agree.LANE | Agree.LANE_MASK if len(sources) > _CLAMP:
+        case PtxUniformity.LANE | PtxUniformity.LANE_MASK if len(sources) > _CLAMP:
             clamp = sources[_CLAMP]
             whole = isinstance(clamp, Immediate) and clamp.value == _WHOLE_WARP
             return (sources[1], *sources[_CLAMP + 1 :]) if whole else None
@@ -337,7 +339,7 @@ def register_widths(function: Function) -> dict[int, int]:
 
 
 @lru_cache(maxsize=4)
-def _letters(name: str) -> Letters:
+def _letters(name: str) -> LetterRules:
     return read_letters("ptx_letters.toml", data_text("ptx_letters.toml"), name)
 
 

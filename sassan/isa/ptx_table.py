@@ -44,7 +44,7 @@ class Writes(StrEnum):
     PARAMETER = "parameter"
 
 
-class Agree(StrEnum):
+class PtxUniformity(StrEnum):
     """When the threads that run an instruction together agree on its result."""
 
     NEVER = "never"
@@ -79,7 +79,7 @@ class PtxRow:
 
     required: tuple[frozenset[str], ...]
     writes: Writes
-    agree: Agree
+    agree: PtxUniformity
     partly: bool
     carry: Carry
     flow: Flow
@@ -150,7 +150,7 @@ def _row(fields: Fields, sources: Sequence[str], groups: Mapping[str, tuple[str,
     return PtxRow(
         tuple(frozenset(alternatives.split("|")) for alternatives in fields.texts("with")),
         fields.choice("writes", Writes, Writes.FIRST),
-        fields.choice("agree", Agree, Agree.NEVER),
+        fields.choice("agree", PtxUniformity, PtxUniformity.NEVER),
         fields.flag("partly"),
         fields.choice("carry", Carry, Carry.NONE),
         fields.choice("flow", Flow, Flow.NONE),

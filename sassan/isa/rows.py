@@ -12,7 +12,7 @@ from sassan.isa.facts import Flow
 from sassan.isa.forms import Form
 
 
-class Agree(StrEnum):
+class Uniformity(StrEnum):
     """When the threads that execute an instruction agree on what it writes (docs/concepts/warp-states.md); the default is never."""
 
     NEVER = "never"
@@ -28,7 +28,7 @@ class Agree(StrEnum):
     """The value of the lane that the second source names."""
 
 
-class Unit(StrEnum):
+class FunctionalUnit(StrEnum):
     """A functional unit, by its name in the profilers' manuals, or HALF."""
 
     FP32 = "fp32"
@@ -67,7 +67,7 @@ class OpcodeRow:
     required: frozenset[str]
     modifiers: frozenset[str]
     forms: tuple[Form, ...]
-    agree: Agree
+    agree: Uniformity
     flow: Flow
     tag: str
     uniform: bool
@@ -75,12 +75,12 @@ class OpcodeRow:
     partial: frozenset[str]
     masked: bool
     source: str
-    unit: Unit
+    unit: FunctionalUnit
     effects: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Width:
+class WidthRule:
     """How many registers an operand spans: looked up by the modifiers of the opcode; `nth` is -1 (the widest) or an index."""
 
     spans: Mapping[str, int]
@@ -126,7 +126,7 @@ class OpcodeTable:
 
     name: str
     rows: Mapping[str, tuple[OpcodeRow, ...]]
-    widths: Mapping[str, Width]
+    widths: Mapping[str, WidthRule]
     carry_in: frozenset[str]
     selectors: frozenset[str]
     sets: Mapping[str, tuple[str, int]]
@@ -134,7 +134,7 @@ class OpcodeTable:
     agreeing: frozenset[str]
     block_dim: frozenset[str]
 
-    def unit(self, opcode: str) -> Unit | None:
+    def unit(self, opcode: str) -> FunctionalUnit | None:
         """Return the unit that executes an opcode with its modifiers, None where no row covers it."""
         mnemonic, *modifiers = opcode.split(".")
         row = next((row for row in self.rows.get(mnemonic, ()) if row.required.issubset(modifiers)), None)
@@ -142,7 +142,7 @@ class OpcodeTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class LetterRules:
     """A mapping to letters: the first rule that fits decides, else the default."""
 
     rules: tuple[LetterRule, ...]

@@ -11,10 +11,10 @@ from pathlib import Path
 from sassan.arch import Architecture, cached, further, unknown, with_code
 from sassan.errors import InputError
 from sassan.ir import Instruction
-from sassan.isa.build import Builder, Uncovered
+from sassan.isa.build import AccessBuilder, Uncovered
 from sassan.isa.facts import Facts
 from sassan.isa.loading import data_text, read_letters, read_table
-from sassan.isa.rows import Letters, OpcodeTable, Unit
+from sassan.isa.rows import FunctionalUnit, LetterRules, OpcodeTable
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 from sassan.system import reading
@@ -33,7 +33,7 @@ class Isa:
     asked for last, only make it faster; `facts_plain` does without them.
     """
 
-    def __init__(self, table: OpcodeTable, letters: Letters, agreeing: frozenset[str] = frozenset()) -> None:
+    def __init__(self, table: OpcodeTable, letters: LetterRules, agreeing: frozenset[str] = frozenset()) -> None:
         """Take one table; `agreeing` as for `load`."""
         self.table = table
         self._letters = letters
@@ -78,7 +78,7 @@ class Isa:
         return self._by_value if depends_on_values else template.apply
 
     def _build(self, instruction: Instruction) -> tuple[Template, bool]:
-        builder = Builder(self.table, instruction)
+        builder = AccessBuilder(self.table, instruction)
         return builder.build(self._letters, self._agreeing), builder.values
 
     def _by_value(self, instruction: Instruction, indices: list[int]) -> Facts | None:
@@ -110,7 +110,7 @@ def unit(arch: str, opcode: str) -> str:
     """
     described, table = _table_of(arch)
     unit = table.unit(opcode)
-    return described.half_unit if unit is Unit.HALF else unit or ""
+    return described.half_unit if unit is FunctionalUnit.HALF else unit or ""
 
 
 @cached
@@ -122,7 +122,7 @@ def mnemonics(arch: Architecture) -> frozenset[str]:
 
 def units() -> tuple[str, ...]:
     """Return the names of all units."""
-    return tuple(name.value for name in Unit if name is not Unit.HALF)
+    return tuple(name.value for name in FunctionalUnit if name is not FunctionalUnit.HALF)
 
 
 @cached
@@ -153,5 +153,5 @@ def _table(name: str, above: frozenset[str] = frozenset()) -> OpcodeTable | None
 
 
 @lru_cache(maxsize=len(LETTERS))
-def _letters(name: str) -> Letters:
+def _letters(name: str) -> LetterRules:
     return read_letters("letters.toml", data_text("letters.toml"), name)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sassan.alphabet import Letter
 from sassan.ir import Instruction, Register, Target
 from sassan.isa.computations import Computation
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.registers import bit, span
 
 Access = tuple[int, int]
@@ -54,11 +54,11 @@ class Template(NamedTuple):
         writes = self.fixed_writes
         for place, mask in self.writes:
             writes |= mask << indices[place]
-        effects: tuple[Effect, ...] = (Effect(writes, self._needs(reads, indices)),) if writes else ()
+        effects: tuple[WriteEffect, ...] = (WriteEffect(writes, self._needs(reads, indices)),) if writes else ()
         if self.never:
-            effects = (*effects, Effect(_union(self.never, indices), None))
+            effects = (*effects, WriteEffect(_union(self.never, indices), None))
         if self.shared:
-            effects = (*effects, Effect(_union(self.shared, indices), 0))
+            effects = (*effects, WriteEffect(_union(self.shared, indices), 0))
         guard = instruction.guard
         held = bit(guard.file, guard.index) if guard is not None else 0
         if self.flow is Flow.NONE:
@@ -74,7 +74,7 @@ class Template(NamedTuple):
             case _:
                 return _union(self.needs.places, indices)
 
-    def _control(self, instruction: Instruction, indices: Sequence[int], reads: int, effects: tuple[Effect, ...], held: int) -> Facts:
+    def _control(self, instruction: Instruction, indices: Sequence[int], reads: int, effects: tuple[WriteEffect, ...], held: int) -> Facts:
         condition = held | _union(self.deciding, indices) | (CARRY if self.carry_decides else 0)
         return Facts(
             reads=reads,

@@ -19,7 +19,7 @@ L2 = "l2"
 """The group of rows for both places in L2; a row of one of them goes over it."""
 
 
-class Place(StrEnum):
+class AtomicKind(StrEnum):
     """Where an operation is done, and whether its result comes back."""
 
     RETURNING = "returning"
@@ -31,12 +31,12 @@ class Place(StrEnum):
 
 
 _PLACES = {
-    "ATOM": Place.RETURNING,
-    "ATOMG": Place.RETURNING,
-    "RED": Place.REDUCING,
-    "REDG": Place.REDUCING,
-    "UREDGR": Place.REDUCING,
-    "ATOMS": Place.SHARED,
+    "ATOM": AtomicKind.RETURNING,
+    "ATOMG": AtomicKind.RETURNING,
+    "RED": AtomicKind.REDUCING,
+    "REDG": AtomicKind.REDUCING,
+    "UREDGR": AtomicKind.REDUCING,
+    "ATOMS": AtomicKind.SHARED,
 }
 OPCODES = frozenset({*_PLACES, "REDAS", "SUATOM", "SURED"})
 """Opcodes of single atomic operations; the last three have no rate (of another SM's shared memory, of surfaces)."""
@@ -51,7 +51,7 @@ class AtomicRate:
     """
 
     kind: str
-    place: Place
+    place: AtomicKind
     word: int
     sector: int
     usual: float
@@ -63,7 +63,7 @@ class AtomicRate:
     def assumption(self) -> str:
         """Return what a bound takes for granted."""
         system = " that the system sees" if self.scale > 1 else ""
-        if self.place is Place.SHARED:
+        if self.place is AtomicKind.SHARED:
             text = f"atomic operations on shared memory ({self.kind}) keep it for {self.word} cycles per pass over the banks"
         else:
             text = (
@@ -89,7 +89,7 @@ class Atomics:
     """
 
     kinds: Mapping[str, tuple[str, ...]]
-    rates: Mapping[tuple[Place, str], AtomicRate]
+    rates: Mapping[tuple[AtomicKind, str], AtomicRate]
     system: int
 
     def kind(self, opcode: str) -> str:
@@ -120,9 +120,9 @@ def atomics(arch: str) -> Atomics:
     kinds = {path.partition(".")[2]: row.fields.texts("names") for path, row in table.items() if path.startswith("kinds.")}
     rates = {
         (place, kind): _rate(place, kind, row)
-        for place in Place
+        for place in AtomicKind
         for kind in kinds
-        if (row := table.get(f"{place}.{kind}") or (table.get(f"{L2}.{kind}") if place is not Place.SHARED else None)) is not None
+        if (row := table.get(f"{place}.{kind}") or (table.get(f"{L2}.{kind}") if place is not AtomicKind.SHARED else None)) is not None
     }
     return Atomics(MappingProxyType(kinds), MappingProxyType(rates), table["system"].fields.whole("times", most=_MOST))
 
@@ -131,12 +131,12 @@ def _check(table: Rows) -> None:
     """Refuse rows and keys that nothing reads."""
     for path, row in table.items():
         group, _, kind = path.partition(".")
-        if group not in {"system", "kinds", L2, *Place} or (group not in {"system", "kinds"} and f"kinds.{kind}" not in table):
-            raise row.fields.fail("source", f"is that of '{path}'; known: system, and a kind in kinds, {L2}, {', '.join(Place)}")
+        if group not in {"system", "kinds", L2, *AtomicKind} or (group not in {"system", "kinds"} and f"kinds.{kind}" not in table):
+            raise row.fields.fail("source", f"is that of '{path}'; known: system, and a kind in kinds, {L2}, {', '.join(AtomicKind)}")
         row.fields.only(*{"system": ("times",), "kinds": ("names",)}.get(group, ("word", "sector", "usual", "unsure")), "source")
 
 
-def _rate(place: Place, kind: str, row: FactRow) -> AtomicRate:
+def _rate(place: AtomicKind, kind: str, row: FactRow) -> AtomicRate:
     fields = row.fields
     word = fields.whole("word", most=_MOST)
     # Otherwise an operation that is alone in its pass would be charged less than the next one on its word waits.

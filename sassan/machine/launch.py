@@ -11,7 +11,7 @@ from math import prod
 from sassan.errors import UsageError
 from sassan.ir import Function
 from sassan.machine.contents import Contents
-from sassan.machine.parameters import Named, Place, Setting, describe, place_of
+from sassan.machine.parameters import Named, ParameterLocation, Setting, describe, place_of
 from sassan.machine.parameters import places as known_places
 
 Shape = tuple[int, int, int]
@@ -24,7 +24,7 @@ _AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchConfiguration:
     """What is given of a launch: extents of block and grid in threads and blocks, parameters in order; None and () where missing.
 
     Raises UsageError `launch` for extents that no GPU launches.
@@ -69,7 +69,7 @@ class Launch:
         texts = [f"{name}={each.value}" if name else f"{each}{_location(each, places.get(each))}" for name, each in named]
         return ", ".join(parts + [f"parameter {text}" for text in texts])
 
-    def placed(self, function: Function) -> tuple[tuple[Setting, Place], ...]:
+    def placed(self, function: Function) -> tuple[tuple[Setting, ParameterLocation], ...]:
         """The given parameters that a kernel has, each with its place.
 
         Raises UsageError `parameter` where a value does not fit, and where two settings set the same byte.
@@ -87,7 +87,7 @@ class Launch:
                     raise UsageError("parameter", f"parameters {other} and {setting} both set {where}", hint=describe(function))
         return tuple(pairs)
 
-    def place_of(self, function: Function, setting: Setting) -> Place | None:
+    def place_of(self, function: Function, setting: Setting) -> ParameterLocation | None:
         """Return where a parameter goes in the constant bank of a kernel, None where the kernel has no such parameter."""
         return place_of(function, setting, self.named)
 
@@ -118,7 +118,7 @@ def shape(text: str, option: str) -> Shape:
     return x, y, z
 
 
-def unknown(launch: Launch, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
+def unknown(launch: LaunchConfiguration, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
     """Return the parameters that none of the kernels has; none where there is no kernel.
 
     Raises UsageError `parameter-width`.
@@ -127,12 +127,12 @@ def unknown(launch: Launch, functions: tuple[Function, ...]) -> tuple[Setting, .
     return tuple(absent) if functions else ()
 
 
-def unfit(launch: Launch, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
+def unfit(launch: LaunchConfiguration, functions: tuple[Function, ...]) -> tuple[Setting, ...]:
     """Return the parameters that none of the kernels has, and those whose value does not fit into that of one of them."""
     return tuple(setting for setting in launch.parameters if not _fits(replace(launch, parameters=(setting,)), functions))
 
 
-def _fits(launch: Launch, functions: tuple[Function, ...]) -> bool:
+def _fits(launch: LaunchConfiguration, functions: tuple[Function, ...]) -> bool:
     try:
         # Every kernel is asked: a value may fit one, and be refused by the next.
         placed = tuple(launch.placed(function) for function in functions)
@@ -141,7 +141,7 @@ def _fits(launch: Launch, functions: tuple[Function, ...]) -> bool:
     return any(placed)
 
 
-def check(launch: Launch, functions: tuple[Function, ...]) -> None:
+def check(launch: LaunchConfiguration, functions: tuple[Function, ...]) -> None:
     """Raise UsageError `unknown-parameter` for a parameter that none of the kernels has, or whose value does not fit."""
     for setting in unknown(launch, functions):
         raise UsageError("unknown-parameter", f"parameter {setting}: no kernel has it", hint=describe(functions[0]))
@@ -149,7 +149,7 @@ def check(launch: Launch, functions: tuple[Function, ...]) -> None:
         launch.placed(function)
 
 
-def impossible(launch: Launch, function: Function) -> str:
+def impossible(launch: LaunchConfiguration, function: Function) -> str:
     """Return why the driver refuses the launch of a kernel, '' where nothing known speaks against it."""
     limit = function.block_limit
     if limit is None or launch.block is None or limit.allows(launch.block):
@@ -157,7 +157,7 @@ def impossible(launch: Launch, function: Function) -> str:
     return f"a block of {' x '.join(map(str, launch.block))} threads cannot be launched: the kernel was compiled for {limit}"
 
 
-def _location(setting: Setting, place: Place | None) -> str:
+def _location(setting: Setting, place: ParameterLocation | None) -> str:
     """Return place and width of a parameter, where neither the user nor a name that the input knows says them."""
     if place is None or setting.size or (setting.name and not place.name.startswith("0x")):
         return ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sassan.alphabet import UNITS, Letter
 from sassan.arch import FactRow, architecture, described, named, names, rows
-from sassan.assumptions import Assumption, Kind
+from sassan.assumptions import Assumption, AssumptionStatus
 from sassan.checked import Fields
 from sassan.errors import InputError
 from sassan.machine.pipes import LANES, PARTITION, SM, TENSOR, TENSOR_SINGLE, Pipe, pipes_of, with_lanes
@@ -167,7 +167,7 @@ class Multiprocessor:
 
     def _figures(self, text: str) -> str:
         """Return what says the figures of the SM: published, unless a file of the user changes them."""
-        return Assumption(text, Kind.ASSUMED if self.file else Kind.PUBLISHED)
+        return Assumption(text, AssumptionStatus.ASSUMED if self.file else AssumptionStatus.PUBLISHED)
 
     @property
     def _changed_by(self) -> str:

@@ -21,7 +21,7 @@ _FLAGS = ("reserved_in_cubin", "carveout", "clusters")
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class BlockDemand:
     """What one block of a kernel needs: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers.
 
     `clustered`: it may be launched in a cluster with others.
@@ -48,7 +48,7 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AllocationRules:
     """How an SM allocates; docs/reference/files.md says what each number means."""
 
     register_unit: int
@@ -71,7 +71,7 @@ class Occupancy:
     `limits` says how many each resource allows, None where the block uses none of it; `limited_by` names those that allow the fewest.
     """
 
-    demand: Demand
+    demand: BlockDemand
     blocks: int
     block_warps: int
     limits: Mapping[str, int | None]
@@ -84,7 +84,7 @@ class Occupancy:
         return self.blocks * self.block_warps
 
 
-def demand_of(function: Function, threads: int, resources: Resources, machine: Multiprocessor) -> Demand | None:
+def demand_of(function: Function, threads: int, resources: Resources, machine: Multiprocessor) -> BlockDemand | None:
     """Return what a block of a kernel needs, None where neither the input nor the user gives registers and shared memory.
 
     Raises InputError `no-occupancy` for an SM whose rules are not known.
@@ -97,10 +97,10 @@ def demand_of(function: Function, threads: int, resources: Resources, machine: M
     rules, static = rules_of(machine), static or 0
     twice = rules.shared_reserved if rules.reserved_in_cubin and static >= rules.shared_reserved else 0
     barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
-    return Demand(threads, registers, static - twice + (resources.shared or 0), barriers, function.clustered)
+    return BlockDemand(threads, registers, static - twice + (resources.shared or 0), barriers, function.clustered)
 
 
-def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
+def occupancy(machine: Multiprocessor, demand: BlockDemand) -> Occupancy:
     """Return how many blocks are resident at once.
 
     Raises UsageError `launch` where not even one is, with what is too large; InputError `no-occupancy` for an SM whose rules are not known.
@@ -125,7 +125,7 @@ def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
     return Occupancy(demand, blocks, block_warps, MappingProxyType(limits), limited, _assumptions(machine, demand))
 
 
-def _by_registers(machine: Multiprocessor, rules: Rules, registers: int, block_warps: int) -> int | None:
+def _by_registers(machine: Multiprocessor, rules: AllocationRules, registers: int, block_warps: int) -> int | None:
     """Return how many blocks the registers allow: a warp's registers come in units, from one partition of the register file."""
     if not registers:
         return None
@@ -136,18 +136,20 @@ def _by_registers(machine: Multiprocessor, rules: Rules, registers: int, block_w
     return machine.registers // machine.schedulers // warp * machine.schedulers // block_warps
 
 
-def _by_shared(machine: Multiprocessor, rules: Rules, shared: int) -> int | None:
+def _by_shared(machine: Multiprocessor, rules: AllocationRules, shared: int) -> int | None:
     block = _up(shared + rules.shared_reserved, rules.shared_unit)
     if block > _KB * machine.shared[1] + rules.shared_reserved:
         return 0
     return _KB * machine.shared[0] // block if block else None
 
 
-def _by_barriers(machine: Multiprocessor, rules: Rules, barriers: int) -> int | None:
+def _by_barriers(machine: Multiprocessor, rules: AllocationRules, barriers: int) -> int | None:
     return machine.blocks * rules.barriers // barriers if rules.barriers and barriers else None
 
 
-def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int, limits: Mapping[str, int | None]) -> tuple[str, str]:
+def _why(
+    machine: Multiprocessor, rules: AllocationRules, demand: BlockDemand, block_warps: int, limits: Mapping[str, int | None]
+) -> tuple[str, str]:
     """Return what is too large for a single block, and how large it may be."""
     where = f"compute capability {machine.capability}"
     if limits["shared"] == 0:
@@ -165,7 +167,7 @@ def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int
     return f"a block that uses {demand.barriers} barriers cannot be launched on {where}", "fewer barriers"
 
 
-def _assumptions(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
+def _assumptions(machine: Multiprocessor, demand: BlockDemand) -> tuple[str, ...]:
     rules = rules_of(machine)
     used = f"{demand.threads} threads, {demand.registers} registers per thread, {demand.shared} bytes of shared memory per block"
     shared = "the SM gives shared memory as much of its on-chip memory as it can" if rules.carveout else ""
@@ -175,7 +177,7 @@ def _assumptions(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
     return (head, *filter(None, (shared, clusters)), *machine.inherited("allocation"))
 
 
-def rules_of(machine: Multiprocessor) -> Rules:
+def rules_of(machine: Multiprocessor) -> AllocationRules:
     """Return how an SM allocates.
 
     Raises InputError `no-occupancy` for one that no rule describes, `bad-table` with the file and the key.
@@ -188,7 +190,7 @@ def rules_of(machine: Multiprocessor) -> Rules:
     fields = row.fields
     fields.only(*_NUMBERS, *_OPTIONAL, *_FLAGS, "source")
     numbers = {key: fields.whole(key) for key in _NUMBERS} | {key: fields.whole(key, 0, least=0) for key in _OPTIONAL}
-    return Rules(
+    return AllocationRules(
         **numbers,
         reserved_in_cubin=fields.flag("reserved_in_cubin"),
         carveout=fields.flag("carveout"),

@@ -21,7 +21,7 @@ _FORMATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BankLayout:
     """Byte offsets in constant bank 0: block and grid extents (x, y and z, a word each), and the first kernel parameter."""
 
     block: int
@@ -47,7 +47,7 @@ class Setting:
         size = f":{self.size}" if self.size else ""
         return f"{self.name or f'0x{self.offset:x}{size}'}={self.value if self.real is None else self.real}"
 
-    def at(self, place: "Place") -> "Setting":
+    def at(self, place: "ParameterLocation") -> "Setting":
         """Return the parameter with a value as wide as its place; raises UsageError `parameter` where no number of that size is it."""
         return self if self.real is None else replace(self, value=_bits(str(self), self.real, place.size))
 
@@ -99,7 +99,7 @@ def _bits(text: str, number: float, size: int) -> int:
 
 
 @cached
-def layout(arch: str) -> Layout | None:
+def layout(arch: str) -> BankLayout | None:
     """Return where a launch stands in constant bank 0, None for an architecture whose file does not say.
 
     Raises InputError `bad-table` with the file and the key.
@@ -108,10 +108,10 @@ def layout(arch: str) -> Layout | None:
     if row is None:
         return None
     row.fields.only("block", "grid", "first", "source")
-    return Layout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"))
+    return BankLayout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"))
 
 
-def bank_layout(function: Function) -> Layout | None:
+def bank_layout(function: Function) -> BankLayout | None:
     """Return where the launch of a function stands in constant bank 0, None where its parameters begin elsewhere than this layout says."""
     default, facts = layout(function.arch), function.compiler
     known = default is None or facts is None or facts.parameter_base in {None, default.parameters}
@@ -119,7 +119,7 @@ def bank_layout(function: Function) -> Layout | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ParameterLocation:
     """Where a kernel parameter stands: `size` bytes at `offset` of constant bank 0, which PTX does not tell (-1).
 
     `name` counts from `param_0`; `source` is what the source calls it, '' where the input does not say.
@@ -141,22 +141,24 @@ class Place:
         return f"{name} at 0x{self.offset:x} ({self.size} bytes)" if self.offset >= 0 else f"{name} ({self.size} bytes)"
 
 
-def places(function: Function) -> tuple[Place, ...]:
+def places(function: Function) -> tuple[ParameterLocation, ...]:
     """Return the parameters of a kernel in order; none where the input does not tell them."""
     frame = next((frame for frame in function.frames if frame.name == function.name), None)
     if frame is not None:
         counted = [f"param_{index}" for index in range(len(frame.parameters))]
         # Compilers keep no names in PTX, either: `KERNEL_param_0` is no name of the source.
         sources = ["" if each.name == f"{frame.name}_{name}" else each.name for each, name in zip(frame.parameters, counted, strict=True)]
-        return tuple(Place(name, -1, each.size, source) for name, each, source in zip(counted, frame.parameters, sources, strict=True))
+        return tuple(
+            ParameterLocation(name, -1, each.size, source) for name, each, source in zip(counted, frame.parameters, sources, strict=True)
+        )
     facts = function.compiler
     if facts is None or facts.parameter_base is None:
         return ()
     base, ordered = facts.parameter_base, sorted(facts.parameters, key=lambda parameter: parameter.ordinal)
-    return tuple(Place(f"param_{each.ordinal}", base + each.offset, each.size, each.name) for each in ordered)
+    return tuple(ParameterLocation(f"param_{each.ordinal}", base + each.offset, each.size, each.name) for each in ordered)
 
 
-def place_of(function: Function, setting: Setting, named: tuple[Named, ...] = ()) -> Place | None:
+def place_of(function: Function, setting: Setting, named: tuple[Named, ...] = ()) -> ParameterLocation | None:
     """Return where a setting goes in the constant bank of a kernel, None where the kernel has no such parameter.
 
     A name is what the user calls the parameter (`named`), else what the source does, else `param_0` or, as PTX has it, `KERNEL_param_0`.
@@ -187,14 +189,14 @@ def name_at(function: Function, offset: int, named: tuple[Named, ...] = ()) -> s
     return alias or (f"0x{offset:x}" if held is None else held.called)
 
 
-def _at(function: Function, setting: Setting) -> Place | None:
+def _at(function: Function, setting: Setting) -> ParameterLocation | None:
     """Return the parameter at an offset, or as many bytes as were given, or else as the code reads there."""
     name, space = f"0x{setting.offset:x}", _space(function, setting.offset)
     whole = next((place for place in places(function) if place.offset == setting.offset and place.size <= _LONG), None)
     if not space or setting.size > space:
         return None
     if setting.size:
-        return Place(name, setting.offset, setting.size)
+        return ParameterLocation(name, setting.offset, setting.size)
     size = whole.size if whole is not None else WORD if -(2**31) <= setting.value < 2**32 else _LONG
     read = widths(function, setting.offset, size, whole=whole is not None)
     narrow = {width for width in read.all if width < min(size, WORD)}
@@ -205,7 +207,7 @@ def _at(function: Function, setting: Setting) -> Place | None:
         return whole
     size = min((size, *narrow))
     # What is no word by itself ends with its parameter; a long that does not fit is none.
-    return Place(name, setting.offset, min(size, space)) if size <= max(space, WORD) else None
+    return ParameterLocation(name, setting.offset, min(size, space)) if size <= max(space, WORD) else None
 
 
 def _unclear(function: Function, setting: Setting, read: frozenset[int]) -> UsageError:

@@ -72,19 +72,19 @@ class Pipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PipeOverride:
     """What a machine file gives for one unit; 0 and '' where it gives nothing."""
 
     cycles: int = 0
     scope: str = ""
 
 
-def changed(pipes: tuple[Pipe, ...], changes: Mapping[str, Change]) -> tuple[Pipe, ...]:
+def changed(pipes: tuple[Pipe, ...], changes: Mapping[str, PipeOverride]) -> tuple[Pipe, ...]:
     """Return the rows with the changes of a machine file: slower opcodes stay slower by their passes."""
     return tuple(_changed(pipe, changes[pipe.unit]) if pipe.unit in changes else pipe for pipe in pipes)
 
 
-def _changed(pipe: Pipe, change: Change) -> Pipe:
+def _changed(pipe: Pipe, change: PipeOverride) -> Pipe:
     scope = change.scope or pipe.scope
     if change.cycles:
         return replace(pipe, scope=scope, cycles=change.cycles, usual=1.0, unsure=False)

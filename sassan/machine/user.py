@@ -18,7 +18,7 @@ from sassan.arch import described, named
 from sassan.checked import Fields, Format
 from sassan.errors import InputError
 from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, capabilities, entry, load
-from sassan.machine.pipes import PARTITION, SM, Change, changed
+from sassan.machine.pipes import PARTITION, SM, PipeOverride, changed
 
 FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files")
 
@@ -95,13 +95,13 @@ def _numbers(base: Multiprocessor) -> dict[str, object]:
     return {**lanes, "partitions": base.partitions, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
 
 
-def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:
+def _changes(units: Fields, base: Multiprocessor) -> dict[str, PipeOverride]:
     units.only(*dict.fromkeys(pipe.unit for pipe in base.pipes))
-    out: dict[str, Change] = {}
+    out: dict[str, PipeOverride] = {}
     for unit in units.values:
         fields = units.table(unit)
         fields.only("cycles", "scope")
-        out[unit] = Change(
+        out[unit] = PipeOverride(
             cycles=fields.whole("cycles") if "cycles" in fields else 0,
             scope=fields.choice("scope", (PARTITION, SM)) if "scope" in fields else "",
         )

@@ -39,7 +39,7 @@ _FORMAT = Format("config-value", "samples/makespan/ has examples", syntax="confi
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class MakespanConfiguration:
     """The values of a file or of the options; None, or a missing letter, where they give no value.
 
     `machine` is the SM of a user's file; `partition` asks for one partition of the SM instead of all of it.
@@ -133,7 +133,7 @@ def _slots(option: str, letter: Letter, text: str) -> int:
     return int(text)
 
 
-def read(name: str, text: str) -> Configuration:
+def read(name: str, text: str) -> MakespanConfiguration:
     """Return the instance of a TOML text that the user called `name`.
 
     Raises InputError that names the file and the key.
@@ -144,7 +144,7 @@ def read(name: str, text: str) -> Configuration:
     multiprocessor.only("sm", "units", "warp_size", "capacity", "issue", "latency", "interval", "block_warps")
     search.only("engine", "time_limit", "seed")
     latency, interval = multiprocessor.table("latency"), multiprocessor.table("interval")
-    return Configuration(
+    return MakespanConfiguration(
         strings=_strings(file),
         warps=file.whole("warps", most=MOST_WARPS) if "warps" in file else None,
         sm=multiprocessor.text("sm") if "sm" in multiprocessor else None,

@@ -14,7 +14,7 @@ from sassan.makespan.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class SlotEstimate:
     """A value in slots, and the caution that must be printed with it."""
 
     name: str
@@ -22,7 +22,7 @@ class Estimate:
     caution: str
 
 
-def pessimistic(problem: Problem) -> Estimate:
+def pessimistic(problem: Problem) -> SlotEstimate:
     """Return Eq. 5-7: T = sum_U ceil(W / sigma_U) * I_U.
 
     Raises UsageError `different-strings`: the formula requires warps that run the same string.
@@ -35,10 +35,10 @@ def pessimistic(problem: Problem) -> Estimate:
         caution = "an estimate, not a bound: it is unsafe where a unit runs more than one instruction per slot, as here"
     else:
         caution = "an estimate: it is safe only because no unit runs more than one instruction per slot here"
-    return Estimate("paper-2011-pessimistic", slots, caution)
+    return SlotEstimate("paper-2011-pessimistic", slots, caution)
 
 
-def extrapolated(warps: int, exact: Mapping[int, int]) -> Estimate:
+def extrapolated(warps: int, exact: Mapping[int, int]) -> SlotEstimate:
     """Return Eq. 40-41: T(W) = min over y of ceil(W / y) * T(y), from the longest makespans of y warps.
 
     Raises UsageError `no-exact-makespan` if there is none to extrapolate from.
@@ -46,4 +46,6 @@ def extrapolated(warps: int, exact: Mapping[int, int]) -> Estimate:
     if not exact:
         raise UsageError("no-exact-makespan", "there is no exact makespan to extrapolate from", hint="compute at least T(1)")
     slots = min(-(-warps // few) * slots for few, slots in exact.items())
-    return Estimate("paper-2011-extrapolated", slots, "an estimate, not a bound: T(2) = 4 and T(4) = 9 for LCL with one unit of each kind")
+    return SlotEstimate(
+        "paper-2011-extrapolated", slots, "an estimate, not a bound: T(2) = 4 and T(4) = 9 for LCL with one unit of each kind"
+    )

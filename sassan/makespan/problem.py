@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from sassan.alphabet import Letter
 from sassan.errors import InputError, UsageError
-from sassan.strings.kernel_string import Group, KernelString, LetterRun, of
+from sassan.strings.kernel_string import KernelString, LetterRun, RepeatedString, of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,6 @@ def transform(string: KernelString, factors: Mapping[Letter, int]) -> KernelStri
     return of(
         LetterRun(part.letter, part.count * factors.get(part.letter, 1))
         if isinstance(part, LetterRun)
-        else Group(transform(part.body, factors), part.times)
+        else RepeatedString(transform(part.body, factors), part.times)
         for part in string.parts
     )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from sassan.alphabet import UNITS, Letter
 from sassan.machine import Multiprocessor
-from sassan.makespan.configuration import Configuration
+from sassan.makespan.configuration import MakespanConfiguration
 from sassan.makespan.problem import Processor
 from sassan.strings.kernel_string import KernelString
 
@@ -14,7 +14,7 @@ _ONES = "no capacities were given: each unit runs 1 instruction per slot"
 
 
 def processor(
-    strings: tuple[KernelString, ...], configuration: Configuration, sm: Multiprocessor | None, *, options: bool = False
+    strings: tuple[KernelString, ...], configuration: MakespanConfiguration, sm: Multiprocessor | None, *, options: bool = False
 ) -> tuple[Processor, tuple[str, ...]]:
     """Return what an SM runs per slot, overridden by the configuration, and the assumptions.
 
@@ -44,7 +44,7 @@ def _part(sm: Multiprocessor, letter: Letter) -> Fraction:
     return sm.partition_capacity(letter) / (sm.schedulers if sm.is_shared(letter) else 1)
 
 
-def _changes(configuration: Configuration, *, replaces: bool, options: bool) -> Iterator[str]:
+def _changes(configuration: MakespanConfiguration, *, replaces: bool, options: bool) -> Iterator[str]:
     """Yield the capacities that the user set instead of an SM's (`replaces`), and the times other than one slot."""
     cap, latency, interval = ("--cap: ", "--latency: ", "--interval: ") if options else ("", "", "")
     for letter, value in configuration.capacity.items() if replaces else ():

@@ -35,7 +35,7 @@ class Start(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class NumberedProblem:
     """A problem in numbers: `units[w][i]` is the unit (an index into `capacity`) of instruction `i` of warp `w`.
 
     `capacity` and `issue` are whole numbers of at most the number of warps, without loss: no more warps can run at once.
@@ -60,7 +60,7 @@ class Instance:
         return len(self.units)
 
 
-def instance(problem: Problem) -> Instance:
+def instance(problem: Problem) -> NumberedProblem:
     """Return the problem in numbers; a fractional capacity above 1 is rounded down, as the validator does.
 
     Raises UsageError `too-large` before anything is expanded.
@@ -75,7 +75,7 @@ def instance(problem: Problem) -> Instance:
         )
     letters = tuple(sorted({letter for string in dict.fromkeys(problem.strings) for letter, count in string.counts().items() if count}))
     expanded = {string: tuple(letters.index(letter) for letter in string.expand()) for string in dict.fromkeys(problem.strings)}
-    return Instance(
+    return NumberedProblem(
         letters,
         tuple(expanded[string] for string in problem.strings),
         tuple(min(int(problem.capacity[letter]), problem.warps) for letter in letters),
@@ -85,7 +85,7 @@ def instance(problem: Problem) -> Instance:
     )
 
 
-def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
+def construct(case: NumberedProblem, precedence: tuple[int, ...]) -> Schedule:
     """Return the schedule of a pseudo-precedence string (Figure 4); the compiled construction is tested against it."""
     if case.timed is not None:
         return timed(case.timed, precedence)
@@ -104,7 +104,7 @@ def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
     return Schedule(tuple(tuple(row) for row in rows))
 
 
-def start(case: Instance, kind: Start) -> tuple[int, ...]:
+def start(case: NumberedProblem, kind: Start) -> tuple[int, ...]:
     """Return the template of this kind; for RANDOM it is round-robin, which the caller shuffles."""
     match kind:
         case Start.ROUND_ROBIN | Start.RANDOM:
@@ -115,12 +115,12 @@ def start(case: Instance, kind: Start) -> tuple[int, ...]:
             return tuple(_most_pending(case))
 
 
-def _round_robin(case: Instance) -> Iterator[int]:
+def _round_robin(case: NumberedProblem) -> Iterator[int]:
     for index in range(max((len(units) for units in case.units), default=0)):
         yield from (warp for warp, units in enumerate(case.units) if index < len(units))
 
 
-def _most_pending(case: Instance) -> Iterator[int]:
+def _most_pending(case: NumberedProblem) -> Iterator[int]:
     """Yield the string of Figure 8: slot by slot, from the head of a list in which a warp that ran goes to the tail."""
     pending = [warp for warp, units in enumerate(case.units) if units]
     done = [0] * case.warps

@@ -59,7 +59,7 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ProblemLayout:
     """A problem with its strings grouped and cut; `issue` never exceeds what all units take together."""
 
     teams: tuple[Team, ...]
@@ -82,7 +82,7 @@ class Layout:
         return sum(len(team.warps) * segment.length for team in self.teams for segment in team.segments)
 
 
-def layout(problem: Problem, cut: Cut) -> Layout:
+def layout(problem: Problem, cut: Cut) -> ProblemLayout:
     """Return the layout of a problem.
 
     Raises UsageError `fractional-capacity` where a unit takes, for example, 3/2 instructions per slot: states count whole slots;
@@ -110,7 +110,7 @@ def layout(problem: Problem, cut: Cut) -> Layout:
         for team_string in dict.fromkeys(problem.strings)
     ]
     all_units = sum(capacity)
-    return Layout(tuple(teams), capacity, all_units if problem.issue is None else min(problem.issue, all_units))
+    return ProblemLayout(tuple(teams), capacity, all_units if problem.issue is None else min(problem.issue, all_units))
 
 
 def _segments(units: Sequence[int], cut: Cut) -> tuple[Segment, ...]:
@@ -142,7 +142,7 @@ def count_letter_states(lengths: Sequence[tuple[int, int]]) -> int:
     return product
 
 
-def count_states(cut: Layout) -> int:
+def count_states(cut: ProblemLayout) -> int:
     """Return how many states the layout has, those that no schedule reaches included."""
     product = 1
     for team in cut.teams:
@@ -155,7 +155,7 @@ def count_states(cut: Layout) -> int:
     return product
 
 
-def start(cut: Layout) -> State:
+def start(cut: ProblemLayout) -> State:
     """Return the state in which every warp stands before its first instruction."""
     return tuple(
         (len(team.warps), len(team.warps) * segment.length) if index == 0 else (0, 0)
@@ -164,12 +164,12 @@ def start(cut: Layout) -> State:
     )
 
 
-def work_left(cut: Layout, state: State) -> int:
+def work_left(cut: ProblemLayout, state: State) -> int:
     """Return how many instructions have not run: it falls with every slot."""
     return sum(work + warps * segment.behind for segment, (warps, work) in zip(cut.segments, state, strict=True))
 
 
-def successors(cut: Layout, state: State) -> Iterator[State]:
+def successors(cut: ProblemLayout, state: State) -> Iterator[State]:
     """Yield every state that can follow one slot later, some more than once; none if all warps are done."""
     segments = cut.segments
     ready = [0] * len(cut.capacity)
@@ -209,7 +209,7 @@ def _moved(segments: Sequence[Segment], state: State, moves: Sequence[tuple[int,
     return tuple(after)
 
 
-def schedule_of(problem: Problem, cut: Layout, path: Sequence[State]) -> Schedule:
+def schedule_of(problem: Problem, cut: ProblemLayout, path: Sequence[State]) -> Schedule:
     """Return the schedule along this path of states of single letters, from the start to the end; warps move in order of arrival."""
     slots: list[list[int]] = [[] for _ in range(problem.warps)]
     base = 0

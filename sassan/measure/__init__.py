@@ -7,19 +7,19 @@
 """
 
 from sassan.measure.estimators import Estimator, estimate, minimum
-from sassan.measure.samples import Group, Samples
-from sassan.measure.sampling.device import Argument, Device, LoadedKernel, MeasureTask, Timing
+from sassan.measure.samples import SampleGroup, Samples
+from sassan.measure.sampling.device import Device, LoadedKernel, MeasureArgument, MeasureTask, Timing
 from sassan.measure.sampling.runner import Clock, MeasurePlan, groups, measure
 
 __all__ = [
-    "Argument",
     "Clock",
     "Device",
     "Estimator",
-    "Group",
     "LoadedKernel",
+    "MeasureArgument",
     "MeasurePlan",
     "MeasureTask",
+    "SampleGroup",
     "Samples",
     "Timing",
     "estimate",

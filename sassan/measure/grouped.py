@@ -19,7 +19,7 @@ from sassan.measure.confidence import DEPENDENT, DIFFER, FEW_GROUPS, SINGLE_RUN,
 from sassan.measure.estimators import Estimator, mean, median
 
 if TYPE_CHECKING:
-    from sassan.measure.samples import Group
+    from sassan.measure.samples import SampleGroup
 
 ENOUGH = 5
 """Groups from estimator on the interval is computed over groups."""
@@ -28,7 +28,7 @@ _SIGNIFICANCE = 0.05
 _MEANS = (Estimator.MEAN_ALL, Estimator.MEAN, Estimator.MEDIAN)
 
 
-def interval_of(groups: Sequence["Group"], estimator: Estimator, settings: IntervalSettings) -> Interval | None:
+def interval_of(groups: Sequence["SampleGroup"], estimator: Estimator, settings: IntervalSettings) -> Interval | None:
     """Return the interval of an estimate from all runs of groups measured under the same conditions; None for the warm-up.
 
     Raises InputError `too-few-runs`.

@@ -10,7 +10,7 @@ import numpy as np
 from sassan.measure.confidence import correlation
 from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.figure import MANY_POINTS, Axes, render_figure
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 from sassan.measure.verdict import time
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _histogram(warm: Sequence[float], name: str, axes: Axes) -> None:
     _finish(axes, f"{len(warm)} runs without warm-ups", name, beyond)
 
 
-def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
+def _phase(groups: Sequence[SampleGroup], name: str, axes: Axes) -> None:
     pairs = np.array([pair for group in groups for pair in zip(group.warm[:-1], group.warm[1:], strict=True)])
     unit, scale = _unit(pairs.ravel())
     edge, beyond = _edge(pairs.max(axis=1))
@@ -112,7 +112,7 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
     _finish(axes, f"{len(pairs)} pairs of runs, rank correlation {related:.2f}", name, beyond)
 
 
-def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
+def _durations(sizes: Sequence[Sequence[SampleGroup]], name: str, axes: Axes) -> None:
     least = [min(value for group in groups for value in group.seconds) for groups in sizes]
     order = np.argsort(least)
     for estimator, (colour, marker, dashes) in _STYLES.items():
@@ -136,7 +136,7 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
     _finish(axes, "estimators against the duration, mean over groups", name, 0)
 
 
-def _delays(groups: Sequence[Group], name: str, axes: Axes) -> None:
+def _delays(groups: Sequence[SampleGroup], name: str, axes: Axes) -> None:
     unit, scale = _unit([min(group.warm) for group in groups])
     delays = sorted({group.delay for group in groups})
     for estimator, (colour, marker, dashes) in _STYLES.items():
@@ -153,7 +153,7 @@ def _tick(seconds: float, place: int) -> str:
     return time(seconds) if seconds > 0 else ""
 
 
-def _mean(groups: Sequence[Group], estimator: Estimator) -> float:
+def _mean(groups: Sequence[SampleGroup], estimator: Estimator) -> float:
     values = [estimate(group.seconds, estimator) for group in groups]
     return sum(values) / len(values)
 

@@ -14,7 +14,7 @@ from sassan.errors import InputError
 from sassan.frontend.load import LIMIT
 from sassan.frontend.load import load as load_text
 from sassan.measure import rows
-from sassan.measure.samples import HINT, LONGEST, SHORTEST, Group, Samples, bad
+from sassan.measure.samples import HINT, LONGEST, SHORTEST, SampleGroup, Samples, bad
 from sassan.source import Source
 
 _KEYS = ("group", "seconds", "delay", "pause", "size", "cycles")
@@ -79,7 +79,7 @@ def _json(text: str) -> Samples:
     return Samples(groups, {key: document.text(key, "") for key in document.values if key not in _IGNORED})
 
 
-def _group(index: int, fields: Fields) -> Group:
+def _group(index: int, fields: Fields) -> SampleGroup:
     fields.only(*_KEYS)
     seconds = fields.numbers("seconds", least=SHORTEST, most=LONGEST)
     if not seconds:
@@ -90,10 +90,10 @@ def _group(index: int, fields: Fields) -> Group:
     cycles = fields.wholes("cycles", least=0, most=_MOST)
     if cycles and len(cycles) != len(seconds):
         raise fields.fail("cycles", f"must be as many as the runs, {len(seconds)}, not {len(cycles)}")
-    return Group(fields.whole("group", index, least=0, most=_MOST), seconds, delay, pause, size, cycles)
+    return SampleGroup(fields.whole("group", index, least=0, most=_MOST), seconds, delay, pause, size, cycles)
 
 
-def _document(group: Group) -> Mapping[str, object]:
+def _document(group: SampleGroup) -> Mapping[str, object]:
     known: dict[str, object] = {"group": group.number, "seconds": group.seconds, "delay": group.delay, "pause": group.pause}
     if group.size is not None:
         known["size"] = group.size

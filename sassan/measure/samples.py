@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 1e-12, 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SampleGroup:
     """Consecutive runs of a kernel under the same conditions, in the order in which they were taken.
 
     Units: `seconds` of each run; `delay` is waited before each run but the first, `pause` before the first; `cycles` of the longest thread
@@ -37,7 +37,7 @@ class Group:
 class Samples:
     """Groups in the order in which they were taken, and metadata (`device`, `date`, `kernel`, `clock`, …)."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[SampleGroup, ...]
     about: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -55,14 +55,14 @@ class Samples:
         """Return the distinct delays in ascending order."""
         return tuple(sorted({group.delay for group in self.groups}))
 
-    def by_size(self) -> Mapping[float | None, tuple[Group, ...]]:
+    def by_size(self) -> Mapping[float | None, tuple[SampleGroup, ...]]:
         """Return the groups of each size in ascending order; None, the unknown size, comes first."""
         sizes = sorted({group.size for group in self.groups}, key=lambda size: (size is not None, size or 0.0))
         return {size: tuple(group for group in self.groups if group.size == size) for size in sizes}
 
 
 class TimedRun(NamedTuple):
-    """A run as given by a line of a file; units as in `Group`, `position` from 0 within its group."""
+    """A run as given by a line of a file; units as in `SampleGroup`, `position` from 0 within its group."""
 
     group: int
     position: int
@@ -114,7 +114,7 @@ def _adjacent(runs: Iterable[TimedRun]) -> Iterator[list[TimedRun]]:
         yield together
 
 
-def _group(runs: Sequence[TimedRun]) -> Group:
+def _group(runs: Sequence[TimedRun]) -> SampleGroup:
     first, rest = runs[0], runs[1:]
     delays, sizes = {run.delay for run in rest}, {run.size for run in runs}
     if len(delays) > 1 or len(sizes) > 1:
@@ -124,4 +124,4 @@ def _group(runs: Sequence[TimedRun]) -> Group:
     if cycles and len(cycles) != len(runs):
         raise bad(f"group {first.group} has cycles for {len(cycles)} of {len(runs)} runs")
     delay = delays.pop() if delays else first.delay
-    return Group(first.group, tuple(run.seconds for run in runs), delay, first.delay, first.size, cycles)
+    return SampleGroup(first.group, tuple(run.seconds for run in runs), delay, first.delay, first.size, cycles)

@@ -10,12 +10,12 @@ from sassan.fields.kinds import AMOUNT, COUNT, FIGURE, FLAG, SHARE, STRING, TEXT
 from sassan.measure.confidence import Interval, IntervalSettings
 from sassan.measure.estimators import Estimator, estimate, mean
 from sassan.measure.grouped import interval_of
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 from sassan.measure.verdict import Stability, Verdict, finding
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class IntervalEstimate:
     """An estimate in seconds and its confidence interval, None where there is none."""
 
     estimator: Estimator
@@ -31,7 +31,7 @@ class EstimateRow:
     delay: float
     groups: int
     runs: int
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[IntervalEstimate, ...]
 
 
 def rows(samples: Samples, estimators: Sequence[Estimator], settings: IntervalSettings) -> tuple[EstimateRow, ...]:
@@ -55,17 +55,17 @@ def _rows(samples: Samples, estimators: Sequence[Estimator], settings: IntervalS
             yield EstimateRow(size, delay, len(alike), sum(len(group.seconds) for group in alike), estimates)
 
 
-def _estimate(groups: Sequence[Group], estimator: Estimator, settings: IntervalSettings) -> Estimate | None:
+def _estimate(groups: Sequence[SampleGroup], estimator: Estimator, settings: IntervalSettings) -> IntervalEstimate | None:
     if estimator is Estimator.WARM_UP:
-        return Estimate(estimator, mean([group.seconds[0] for group in groups]), None)
+        return IntervalEstimate(estimator, mean([group.seconds[0] for group in groups]), None)
     if estimator is Estimator.MEAN_ALL:
         durations = [value for group in groups for value in group.seconds]
-        return Estimate(estimator, estimate(durations, estimator), interval_of(groups, estimator, settings))
+        return IntervalEstimate(estimator, estimate(durations, estimator), interval_of(groups, estimator, settings))
     warm = [value for group in groups for value in group.warm]
     if not warm:
         return None
     together = [groups[0].seconds[0], *warm]
-    return Estimate(estimator, estimate(together, estimator), interval_of(groups, estimator, settings))
+    return IntervalEstimate(estimator, estimate(together, estimator), interval_of(groups, estimator, settings))
 
 
 class MeasuredSamples(NamedTuple):
@@ -84,7 +84,7 @@ class EstimatorSpread(NamedTuple):
     tolerance: float
 
 
-_of_interval, _of_estimate, _of_row = Declare[Interval](), Declare[Estimate](), Declare[EstimateRow]()
+_of_interval, _of_estimate, _of_row = Declare[Interval](), Declare[IntervalEstimate](), Declare[EstimateRow]()
 _of_spread, _of_verdict, _of = Declare[EstimatorSpread](), Declare[Verdict](), Declare[MeasuredSamples]()
 
 
@@ -100,7 +100,7 @@ class IntervalFields(Record[Interval]):
     doubts = _of_interval(array(STRING), "why it may miss its level", csv=True)
 
 
-class EstimatorFields(Record[Estimate]):
+class EstimatorFields(Record[IntervalEstimate]):
     """What an estimator says."""
 
     _name = _of_estimate(STRING, "which estimator it is", lambda each: each.estimator.value, key=None, csv="estimator")
@@ -108,7 +108,7 @@ class EstimatorFields(Record[Estimate]):
     interval = _of_estimate(nullable(one(IntervalFields)), "its interval, null where there is none", flat=True)
 
 
-def _estimate_of(name: str) -> Callable[[EstimateRow], Estimate]:
+def _estimate_of(name: str) -> Callable[[EstimateRow], IntervalEstimate]:
     return lambda row: next(each for each in row.estimates if each.estimator.value == name)
 
 

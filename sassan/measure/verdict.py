@@ -16,7 +16,7 @@ from itertools import groupby
 from math import comb, fsum
 
 from sassan.measure.estimators import Estimator, estimate
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 
 TOLERANCE = 0.01
 """Spread up to estimator an estimator is stable."""
@@ -128,7 +128,7 @@ def _ranges_text(verdicts: Sequence[Verdict], kinds: Sequence[str | None], wante
     return f"{', '.join(ranges[:-1])} and {ranges[-1]}" if len(ranges) > 1 else "".join(ranges)
 
 
-def _verdict(size: float | None, groups: tuple[Group, ...], tolerance: float) -> Verdict | None:
+def _verdict(size: float | None, groups: tuple[SampleGroup, ...], tolerance: float) -> Verdict | None:
     usable = tuple(group for group in groups if len(group.seconds) >= Estimator.MINIMUM.least)
     cut = _cut(usable[0]) if len(usable) == 1 else usable
     if len(cut) < 2:  # noqa: PLR2004 - one value has no spread
@@ -143,7 +143,7 @@ def _verdict(size: float | None, groups: tuple[Group, ...], tolerance: float) ->
     return Verdict(size, duration, len(cut), runs, delays, single, stabilities, tolerance, choice, parts=len(usable) == 1)
 
 
-def _cut(group: Group) -> tuple[Group, ...]:
+def _cut(group: SampleGroup) -> tuple[SampleGroup, ...]:
     """Divide a long group into parts that each begin with its warm-up; an incomplete last part is dropped."""
     warm = group.warm
     parts = len(warm) // (PART_RUNS - 1)
@@ -153,7 +153,7 @@ def _cut(group: Group) -> tuple[Group, ...]:
     return tuple(replace(group, seconds=(group.seconds[0], *piece), cycles=()) for piece in pieces)
 
 
-def _stability(estimator: Estimator, groups: Sequence[Group], least: float) -> Stability:
+def _stability(estimator: Estimator, groups: Sequence[SampleGroup], least: float) -> Stability:
     by_delay = [[estimate(group.seconds, estimator) for group in alike] for alike in _by_delay(groups)]
     values = [value for estimates in by_delay for value in estimates]
     repeated = [_of_five([estimates]) for estimates in by_delay if len(estimates) > 1]
@@ -164,7 +164,7 @@ def _stability(estimator: Estimator, groups: Sequence[Group], least: float) -> S
     return Stability(estimator, whole, same_delay, bias, spread(values))
 
 
-def _by_delay(groups: Sequence[Group]) -> list[list[Group]]:
+def _by_delay(groups: Sequence[SampleGroup]) -> list[list[SampleGroup]]:
     delays = dict.fromkeys(group.delay for group in groups)
     return [[group for group in groups if group.delay == delay] for delay in delays]
 
@@ -177,7 +177,7 @@ def _of_five(by_delay: Sequence[Sequence[float]]) -> float:
     return (high - low) / low * factor
 
 
-def _runs_of_five(groups: Sequence[Group]) -> float:
+def _runs_of_five(groups: Sequence[SampleGroup]) -> float:
     """Return the spread of all runs of five groups of each delay."""
     by_delay = _by_delay(groups)
     low = min(_least([min(group.seconds) for group in alike]) for alike in by_delay)

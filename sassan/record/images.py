@@ -14,7 +14,7 @@ from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts
 from sassan.machine import Multiprocessor
 from sassan.machine.launch import BLOCK_THREADS
-from sassan.machine.occupancy import Demand, occupancy, rules_of
+from sassan.machine.occupancy import BlockDemand, occupancy, rules_of
 from sassan.record.ptx import entries
 from sassan.scratch import scratch
 from sassan.source import Source
@@ -78,7 +78,7 @@ class Images:
         rules = rules_of(self._machine)
         try:
             return occupancy(
-                self._machine, Demand(threads, kernel.registers, kernel.shared + dynamic, max(kernel.barriers, rules.barriers and 1))
+                self._machine, BlockDemand(threads, kernel.registers, kernel.shared + dynamic, max(kernel.barriers, rules.barriers and 1))
             ).blocks
         except UsageError:
             return 0

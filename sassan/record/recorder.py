@@ -22,7 +22,7 @@ _ROW, _ARGUMENT = 500, 150
 """Upper limits of the bytes of a launch and an argument in the file, without names and values."""
 
 
-class Memory:
+class Allocations:
     """The allocations of a process, numbered in order."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class ProcessState:
         """Create an empty state."""
         self.number = 0
         self.images: dict[int, bytes] = {}
-        self.memory = Memory()
+        self.memory = Allocations()
         self.transfers = Transfers()
         self.last: tuple[bytes, int] | None = None
         """The last launch message, and its index among the launches."""
@@ -268,14 +268,14 @@ def _repeats(writes: tuple[MemoryWrite, ...], launch: ProgramLaunch) -> bool:
     return not writes or (writes == launch.writes and not copies)
 
 
-def _reaches_host(memory: Memory, raw: RawLaunch) -> bool:
+def _reaches_host(memory: Allocations, raw: RawLaunch) -> bool:
     """Say whether an argument, or a part of one, points to memory of the host."""
     pieces = (data[at : at + _POINTER] for _, data in raw.arguments or () for at in range(0, len(data) - _POINTER + 1, _POINTER))
     buffers = (memory.buffer(int.from_bytes(piece, "little")) for piece in pieces)
     return any(buffer is not None and buffer.host for buffer in buffers)
 
 
-def _argument(memory: Memory, offset: int, data: bytes) -> Argument:
+def _argument(memory: Allocations, offset: int, data: bytes) -> Argument:
     value = int.from_bytes(data, "little")
     return Argument(offset, len(data), value, memory.buffer(value) if len(data) == _POINTER else None)
 

@@ -6,7 +6,7 @@ import zlib
 
 from sassan.checked import Fields, Format
 from sassan.recorded.faults import CODE, DAMAGED, LIMIT, bad, has_control_characters, shown
-from sassan.recorded.types import Configuration, Value
+from sassan.recorded.types import TuningConfiguration, Value
 from sassan.source import decoded
 
 GZIP = b"\x1f\x8b"
@@ -101,7 +101,7 @@ def text_of(path: str, data: bytes) -> str:
     return text
 
 
-def repeated(configurations: list[Configuration]) -> tuple[str, ...]:
+def repeated(configurations: list[TuningConfiguration]) -> tuple[str, ...]:
     """Return a note if configurations have the same values."""
     count = len(configurations) - len({configuration.values for configuration in configurations})
     return (f"{count} duplicate configuration{'s' * (count > 1)}",) if count else ()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from sassan.errors import InputError
 from sassan.recorded import documents
 from sassan.recorded.documents import Document
-from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace, Value
+from sassan.recorded.types import OK, RecordedDevice, TuningConfiguration, TuningSpace, Value
 
 FORMAT = "kernel-tuner"
 KEYS = ("kernel_name", "tune_params_keys", "cache")
@@ -77,7 +77,7 @@ def read_cache(document: Document, notes: tuple[str, ...]) -> TuningSpace:
 
 def _configuration(
     entries: Document, key: str, domains: Mapping[str, tuple[Value, ...]], names: tuple[str, ...], notes: list[str]
-) -> Configuration:
+) -> TuningConfiguration:
     """Return a configuration; contradictions in it are added to `notes`."""
     entry = entries.table(key, required=True)
     missing = next((name for name in names if name not in entry), None)
@@ -95,7 +95,7 @@ def _configuration(
         notes.append(f"{entry.place}: a configuration has runs, but no time")
     if status == OK and recorded is not None and times and not _mean(times, recorded):
         notes.append(f"{entry.place}: the time of a configuration is not the mean of its runs")
-    return Configuration(values, times if status == OK else (), recorded, status, place=entry.place)
+    return TuningConfiguration(values, times if status == OK else (), recorded, status, place=entry.place)
 
 
 def _time(entry: Document) -> tuple[str, float | None]:

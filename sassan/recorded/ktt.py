@@ -11,7 +11,7 @@ Vulkan; for OpenCL, where it counts threads, no grid is given. Source: KTT docum
 from dataclasses import dataclass
 
 from sassan.recorded.documents import Document
-from sassan.recorded.types import OK, Configuration, RecordedDevice, Size, TuningSpace, Value
+from sassan.recorded.types import OK, RecordedDevice, Size, TuningConfiguration, TuningSpace, Value
 from sassan.recorded.units import MILLISECONDS
 
 FORMAT = "ktt"
@@ -47,7 +47,7 @@ def read_ktt(document: Document) -> TuningSpace:
     scale = _Scale(MILLISECONDS[unit], metadata.text("GlobalSizeType", "").lower() in _BLOCKS, [])
     kernels: dict[str, None] = {}
     names: tuple[str, ...] = ()
-    configurations: list[Configuration] = []
+    configurations: list[TuningConfiguration] = []
     for result in document.tables("Results"):
         kernels[result.label("KernelName")] = None
         values = _values(result)
@@ -76,11 +76,11 @@ def _values(result: Document) -> dict[str, Value]:
     return dict(pairs)
 
 
-def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -> Configuration:
+def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -> TuningConfiguration:
     factor = scale.milliseconds
     status = result.label("Status")
     if status.lower() != OK:
-        return Configuration(values, status=status, place=result.place)
+        return TuningConfiguration(values, status=status, place=result.place)
     total = result.duration("TotalDuration", factor)
     launches = result.tables("ComputationResults")
     parts = [launch.duration("Duration", factor) for launch in launches]
@@ -89,7 +89,7 @@ def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -
         scale.notes.append(f"{result.place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
     block = _size(launches[0], "LocalSize") if len(launches) == 1 else None
     grid = _size(launches[0], "GlobalSize") if len(launches) == 1 and scale.in_blocks else None
-    return Configuration(values, (total,), total, OK, grid, block, result.place)
+    return TuningConfiguration(values, (total,), total, OK, grid, block, result.place)
 
 
 def _size(launch: Document, key: str) -> Size | None:

@@ -10,7 +10,7 @@ Source: "T4 results schema", github.com/odgaard/TuningSchema.
 from collections.abc import Sequence
 
 from sassan.recorded.documents import Document, repeated
-from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace
+from sassan.recorded.types import OK, RecordedDevice, TuningConfiguration, TuningSpace
 from sassan.recorded.units import MILLISECONDS
 
 FORMAT = "t4"
@@ -36,7 +36,7 @@ def read_t4(document: Document) -> TuningSpace:
     unit = _unit(document, metadata, results)
     factor = MILLISECONDS[unit] if unit else 1.0
     names: tuple[str, ...] = ()
-    configurations: list[Configuration] = []
+    configurations: list[TuningConfiguration] = []
     for result in results:
         values = result.table("configuration", required=True)
         names = names or tuple(values.plain(name, name) for name in values.values)
@@ -64,19 +64,19 @@ def _unit(document: Document, metadata: Document, results: Sequence[Document]) -
     return units.pop() if units else ""
 
 
-def _configuration(result: Document, values: Document, names: tuple[str, ...], factor: float) -> Configuration:
+def _configuration(result: Document, values: Document, names: tuple[str, ...], factor: float) -> TuningConfiguration:
     scalars = tuple(values.scalar(name) for name in names)
     invalidity = result.label("invalidity", "")
     correct = result.number("correctness", 1, least=-_LARGEST, most=_LARGEST)
     status = invalidity if invalidity not in _VALID else OK if correct else "correctness"
     if status != OK:
-        return Configuration(scalars, status=status, place=result.place)
+        return TuningConfiguration(scalars, status=status, place=result.place)
     samples = result.table("times", required=True).durations("runtimes", factor)
     measured = _measurement(result)
     recorded = measured.duration("value", factor) if measured is not None else None
     if not samples and recorded is None:
-        return Configuration(scalars, status="no time", place=result.place)
-    return Configuration(scalars, samples, recorded, place=result.place)
+        return TuningConfiguration(scalars, status="no time", place=result.place)
+    return TuningConfiguration(scalars, samples, recorded, place=result.place)
 
 
 def _measurement(result: Document) -> Document | None:

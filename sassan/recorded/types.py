@@ -92,7 +92,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class TuningConfiguration:
     """A configuration of a tuning space.
 
     Units: milliseconds. `values` follow the parameters of the space; `times_ms` are the runs in the order of the file, `recorded_ms` the
@@ -132,11 +132,11 @@ class TuningSpace:
     kernel: str
     device: RecordedDevice | None
     parameters: tuple[str, ...]
-    configurations: tuple[Configuration, ...]
+    configurations: tuple[TuningConfiguration, ...]
     problem: tuple[Value, ...] = ()
     domains: Mapping[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
     notes: tuple[str, ...] = ()
 
-    def values(self, configuration: Configuration) -> Mapping[str, Value]:
+    def values(self, configuration: TuningConfiguration) -> Mapping[str, Value]:
         """Return the values of a configuration by the names of the parameters."""
         return dict(zip(self.parameters, configuration.values, strict=True))

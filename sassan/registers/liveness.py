@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 from sassan.domains.live import LiveDomain
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
@@ -69,7 +69,7 @@ def liveness(function: Function, facts_of: Callable[[Instruction], Facts | None]
 
     # Backwards: the state of a node is what is live behind it. Code that is not here may read everything.
     start = {index: every if index in walk.unknown else 0 for index in range(len(code))}
-    problem = Problem(LiveDomain(), transfer, start, lambda index: (-index,))
+    problem = FixpointProblem(LiveDomain(), transfer, start, lambda index: (-index,))
     states = solve(problem).states
     verify(problem, states, name=lambda index: f"0x{function.instructions[index].address:04x}")
     after = tuple(states[index] for index in range(len(code)))

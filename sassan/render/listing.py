@@ -9,7 +9,7 @@ from sassan.access import Access
 from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ir import Instruction, Language, SourceLine
-from sassan.isa.control import Control, decode
+from sassan.isa.control import ControlCode, decode
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.languages import namer
 from sassan.isa.registers import EVERY
@@ -18,7 +18,7 @@ from sassan.warpcfg.blocks import FactsOf, conditional
 from sassan.warpcfg.graph import WarpCfg
 
 
-class Branch(StrEnum):
+class BranchEffect(StrEnum):
     """The effect of a conditional control instruction on the warp."""
 
     DIVERGENT = "divergent"
@@ -41,10 +41,10 @@ class ListingRow:
     """
 
     instruction: Instruction
-    control: Control | None
+    control: ControlCode | None
     unit: str | None
     letter: Letter | None
-    branch: Branch | None = None
+    branch: BranchEffect | None = None
     agreement: tuple[str, ...] | None = None
     source: SourceLine | None = None
     accesses: tuple[Access, ...] = ()
@@ -133,15 +133,15 @@ def _splits(cfg: WarpCfg) -> dict[int, bool]:
     return out
 
 
-def _branch(instruction: Instruction, facts: Facts, ends: dict[int, bool], *, gaps: bool) -> Branch | None:
+def _branch(instruction: Instruction, facts: Facts, ends: dict[int, bool], *, gaps: bool) -> BranchEffect | None:
     if facts.flow in {Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.WARP_BARRIER}:
         return None
     if not conditional(instruction, facts) and facts.flow not in {Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL}:
         return None
     if facts.uniform:
-        return Branch.UNIFORM
+        return BranchEffect.UNIFORM
     if gaps:
-        return Branch.UNKNOWN
+        return BranchEffect.UNKNOWN
     if instruction.address not in ends:
-        return Branch.UNREACHED
-    return Branch.DIVERGENT if ends[instruction.address] else Branch.UNIFORM
+        return BranchEffect.UNREACHED
+    return BranchEffect.DIVERGENT if ends[instruction.address] else BranchEffect.UNIFORM

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.ir import SourceLine, Target
-from sassan.isa.control import BARRIERS, Control
-from sassan.render.listing import Branch, ListingRow
+from sassan.isa.control import BARRIERS, ControlCode
+from sassan.render.listing import BranchEffect, ListingRow
 
 NONE = "-"
 _UNKNOWN = "?"
@@ -93,18 +93,18 @@ def _pieces(row: ListingRow, size: int, counts: int, *, live: bool) -> Iterator[
     if live:
         yield Piece(f"{_UNKNOWN if row.live is None else row.live:>{len(_LIVE)}} ", Style.FAINT)
     yield Piece(row.instruction.text, Style.PLAIN if row.branch is None else Style.BRANCH)
-    yield Piece(_comment(row), Style.BRANCH if row.branch is Branch.DIVERGENT else Style.FAINT)
+    yield Piece(_comment(row), Style.BRANCH if row.branch is BranchEffect.DIVERGENT else Style.FAINT)
 
 
 _BRANCH_TEXTS = {
-    Branch.DIVERGENT: "divergent",
-    Branch.UNIFORM: "uniform",
-    Branch.UNREACHED: "unreached",
-    Branch.UNKNOWN: "divergent?",
+    BranchEffect.DIVERGENT: "divergent",
+    BranchEffect.UNIFORM: "uniform",
+    BranchEffect.UNREACHED: "unreached",
+    BranchEffect.UNKNOWN: "divergent?",
 }
 
 
-def _control(control: Control | None) -> Iterator[Piece]:
+def _control(control: ControlCode | None) -> Iterator[Piece]:
     if control is None:
         yield Piece(f"{_UNKNOWN:>2} ? ? ? ??????  ????", Style.FAINT)
         return

@@ -6,7 +6,7 @@ least 4.5:1 on every background below. Colour is never the only sign: each kind 
 
 from dataclasses import dataclass
 
-from sassan.warpcfg.graph import Kind
+from sassan.warpcfg.graph import EdgeKind
 
 TEXT = "#1a1a1a"
 MUTED = "#555555"
@@ -39,15 +39,15 @@ class EdgeStyle:
     weight: int = 1
 
 
-EDGE_STYLES: dict[Kind, EdgeStyle] = {
-    Kind.FALLTHROUGH: EdgeStyle(TEXT, "solid", "vee", "none", "fall-through", 8),
-    Kind.TAKEN: EdgeStyle("#005f99", "solid", "normal", "none", "branch, taken by all active threads", 4),
-    Kind.DIVERGE: EdgeStyle(DIVERGENT, "dashed", "normal", "odiamond", "diverge: some threads branch, the others are suspended", 4),
-    Kind.REACTIVATE: EdgeStyle("#8f3568", "dashed", "onormal", "none", "reactivate: the suspended side of a divergence is resumed"),
-    Kind.RECONVERGE: EdgeStyle("#00664a", "dotted", "normal", "dot", "reconverge: at the target of a token", 2),
-    Kind.CALL: EdgeStyle("#7a5200", "solid", "box", "none", "call", 2),
-    Kind.RETURN: EdgeStyle("#7a5200", "dashed", "obox", "none", "return"),
-    Kind.EXIT: EdgeStyle(MUTED, "solid", "tee", "none", "exit"),
+EDGE_STYLES: dict[EdgeKind, EdgeStyle] = {
+    EdgeKind.FALLTHROUGH: EdgeStyle(TEXT, "solid", "vee", "none", "fall-through", 8),
+    EdgeKind.TAKEN: EdgeStyle("#005f99", "solid", "normal", "none", "branch, taken by all active threads", 4),
+    EdgeKind.DIVERGE: EdgeStyle(DIVERGENT, "dashed", "normal", "odiamond", "diverge: some threads branch, the others are suspended", 4),
+    EdgeKind.REACTIVATE: EdgeStyle("#8f3568", "dashed", "onormal", "none", "reactivate: the suspended side of a divergence is resumed"),
+    EdgeKind.RECONVERGE: EdgeStyle("#00664a", "dotted", "normal", "dot", "reconverge: at the target of a token", 2),
+    EdgeKind.CALL: EdgeStyle("#7a5200", "solid", "box", "none", "call", 2),
+    EdgeKind.RETURN: EdgeStyle("#7a5200", "dashed", "obox", "none", "return"),
+    EdgeKind.EXIT: EdgeStyle(MUTED, "solid", "tee", "none", "exit"),
 }
 """In the order of the legend."""
 
@@ -59,7 +59,7 @@ def heat(share: float) -> str:
 
 
 THREAD_MEANS = {
-    Kind.TAKEN: "branch, taken",
-    Kind.RECONVERGE: "to the target of a token",
+    EdgeKind.TAKEN: "branch, taken",
+    EdgeKind.RECONVERGE: "to the target of a token",
 }
 """The entries of the legend that differ in a thread-level graph."""

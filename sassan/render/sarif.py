@@ -18,7 +18,7 @@ ROOT = "%SRCROOT%"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SarifRule:
     """A rule: a stable id, a name, a sentence, and how to fix its findings."""
 
     id: str
@@ -43,7 +43,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SarifResult:
     """A violated rule, its first location, and further ones. `key` identifies it in the next build."""
 
     rule: str
@@ -59,8 +59,8 @@ class SarifRun:
     """One run of the tool; `notices` are (id, text, file) of refused inputs, `warnings` (id, text) of checks that were not made."""
 
     version: str
-    rules: tuple[Rule, ...]
-    findings: tuple[Finding, ...]
+    rules: tuple[SarifRule, ...]
+    findings: tuple[SarifResult, ...]
     files: tuple[str, ...]
     status: int
     folder: str
@@ -89,7 +89,7 @@ def log(run: SarifRun) -> Mapping[str, Value]:
     }
 
 
-def _rule(rule: Rule) -> Value:
+def _rule(rule: SarifRule) -> Value:
     return {
         "id": rule.id,
         "name": rule.name,

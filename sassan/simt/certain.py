@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sassan.analysis.graph import immediate_dominators
 from sassan.ir import Immediate, Instruction, Memory, Register, Special
 from sassan.isa.facts import Flow
-from sassan.simt.code import Block, Code, Condition, Control, Local, Operation, Unity
+from sassan.simt.code import Condition, ControlTransfer, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
 from sassan.simt.loads import descriptors
 from sassan.simt.memory import LocalMemory
@@ -71,14 +71,14 @@ class Detour:
 
 @dataclass(slots=True)
 class Certainty:
-    """The certain words of N runs of a code: `words` (registers, N, 32) in the order of `Code.registers`.
+    """The certain words of N runs of a code: `words` (registers, N, 32) in the order of `ExecutableFunction.registers`.
 
     `loops` are the blocks of each loop, `heads` its head; `results` returns the words that an operation writes, and in which lanes none of
     them is drawn.
     Afterwards, `open` are the numbers of loops of which executions may go round more often than was seen.
     """
 
-    code: Code
+    code: ExecutableFunction
     runs: int
     loops: Sequence[frozenset[int]]
     heads: Sequence[int]
@@ -181,9 +181,9 @@ class Certainty:
         for register in (*operation.gathered, *(register for register in operation.reads if register not in hints)):
             words = self.words[self._where[register], rows]
             known = known & (~(executing & ~words).any(axis=1, keepdims=True) if register in gathered else words)
-        if isinstance(operation.exact, Local) and operation.exact.shared:
+        if isinstance(operation.exact, LocalAccess) and operation.exact.shared:
             self._share(operation, operation.exact, inputs, at, executing, guard, known)
-        elif isinstance(operation.exact, Local):
+        elif isinstance(operation.exact, LocalAccess):
             known = self._through_memory(operation, operation.exact, inputs, at, executing, guard & path, known)
         crosses = operation.instruction.opcode.partition(".")[0] in EXCHANGES
         if crosses:
@@ -209,7 +209,7 @@ class Certainty:
             self.words[place, rows] = np.where(touched, known, self.words[place, rows])
 
     def _through_memory(  # noqa: PLR0913, PLR0917 - all of an operation
-        self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment, executing: Truth, sure: Truth, known: Truth
+        self, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment, executing: Truth, sure: Truth, known: Truth
     ) -> Truth:
         """Note a store to local memory, or return in which lanes what is loaded of it is certain."""
         rows = at.rows
@@ -229,7 +229,9 @@ class Certainty:
         self._lost[rows] |= (at.executing & ~sure).any(axis=1)
         return known
 
-    def loaded(self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment) -> tuple[tuple[Words, ...], Truth] | None:
+    def loaded(
+        self, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment
+    ) -> tuple[tuple[Words, ...], Truth] | None:
         """Return the certain words that a load finds in shared memory, and in which lanes all are; None where nothing of it is followed."""
         if self.shared is None or not how.whole:
             return None
@@ -242,7 +244,7 @@ class Certainty:
         return tuple(words), sure
 
     def _share(  # noqa: PLR0913, PLR0917 - all of an operation
-        self, operation: Operation, how: Local, inputs: tuple[Words, ...], at: Moment, executing: Truth, guard: Truth, known: Truth
+        self, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment, executing: Truth, guard: Truth, known: Truth
     ) -> None:
         """Note a store to shared memory."""
         if self.shared is None or not how.store:
@@ -265,13 +267,13 @@ class Certainty:
         self.shared.lose(rows[~together.all(axis=1)])
         return self.shared.wait(rows, following)
 
-    def _certain_base(self, operation: Operation, how: Local, rows: Rows) -> Truth:
+    def _certain_base(self, operation: Operation, how: LocalAccess, rows: Rows) -> Truth:
         out = np.ones((len(rows), LANES), np.bool_)
         for register in operation.reads[: how.base]:
             out &= self.words[self._where[register], rows]
         return out
 
-    def left(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
+    def left(self, number: int, block: ExecutableBlock, at: Moment, taken: Truth) -> Truth:
         """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
         taken = self._decided(number, block, at, taken)
         if block.control is not None and block.control.flow in {Flow.EXIT, Flow.TRAP}:
@@ -289,7 +291,7 @@ class Certainty:
                 some[rows] &= ~here
                 self._spoil(self._sides_of(frozenset({branch})), rows, here)
 
-    def _decided(self, number: int, block: Block, at: Moment, taken: Truth) -> Truth:
+    def _decided(self, number: int, block: ExecutableBlock, at: Moment, taken: Truth) -> Truth:
         control, rows = block.control, at.rows
         self._apart_since[rows] |= (number in self._merging) & (at.executing != self._alive[rows]).any(axis=1)
         if control is None:
@@ -425,7 +427,7 @@ class Certainty:
         return detour.loop if detour is not None else frozenset()
 
 
-def place_of(how: Local, inputs: Sequence[Words], like: Truth) -> Words:
+def place_of(how: LocalAccess, inputs: Sequence[Words], like: Truth) -> Words:
     """Return the addresses of an access to shared memory (G, 32)."""
     address = np.full(like.shape, how.offset & 0xFFFFFFFF, np.uint32)
     for word, scale in zip(inputs[: how.base], how.scales, strict=True):
@@ -443,7 +445,7 @@ def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> T
     return out
 
 
-def _ending_with(code: Code, kind: Callable[[Instruction], bool]) -> frozenset[int]:
+def _ending_with(code: ExecutableFunction, kind: Callable[[Instruction], bool]) -> frozenset[int]:
     """Return the blocks whose last instruction is of a kind."""
     addresses = {instruction.address for instruction in code.function.instructions if kind(instruction)}
     return frozenset(number for number, block in enumerate(code.blocks) if block.last in addresses)
@@ -456,7 +458,7 @@ def _is_divided(instruction: Instruction) -> bool:
     return instruction.opcode == "BRA.DIV" and instruction.guard is None and every
 
 
-def _escapes(code: Code) -> bool:
+def _escapes(code: ExecutableFunction) -> bool:
     """Say whether something may change local memory that is no plain store of it."""
     calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
     return calls or any(
@@ -474,7 +476,7 @@ def _is_unfollowed_store(instruction: Instruction) -> bool:
     return not plain or any(register.negated or set(register.modifiers) - {"reuse"} for register in registers)
 
 
-def _after(code: Code) -> Sequence[frozenset[int]] | None:
+def _after(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
     """Return the blocks at which a thread may go on after each, `_END` for its end; None where that is not followed."""
     if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
         return None
@@ -486,7 +488,7 @@ def _after(code: Code) -> Sequence[frozenset[int]] | None:
     return [_next(block, block.control, resumed) for block in code.blocks]
 
 
-def with_side_entries(code: Code, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:
+def with_side_entries(code: ExecutableFunction, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:
     """Return the numbers of the loops that threads may enter elsewhere than at their heads: which way they come may decide a back edge."""
     after = _after(code)
     return {
@@ -497,7 +499,7 @@ def with_side_entries(code: Code, loops: Sequence[frozenset[int]], heads: Sequen
     }
 
 
-def _next(block: Block, control: Control | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
+def _next(block: ExecutableBlock, control: ControlTransfer | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
     if control is None:
         return frozenset({block.follow})
     always = not control.condition.tests and not control.condition.never and control.unity is not Unity.OPEN
@@ -510,20 +512,20 @@ def _next(block: Block, control: Control | None, resumed: Mapping[int, Iterable[
     return frozenset(there if leaves and there else {*there, block.follow})
 
 
-def _sides(code: Code, after: Sequence[frozenset[int]] | None, branches: frozenset[int]) -> Sides:
+def _sides(code: ExecutableFunction, after: Sequence[frozenset[int]] | None, branches: frozenset[int]) -> Sides:
     if after is None:
         return _everything(code)
     meet = _meeting(after, branches)
     blocks = _reached(after, [each for branch in branches for each in after[branch]], meet)
     operations = [operation for block in blocks for operation in code.blocks[block].operations]
     registers = frozenset(register for operation in operations for register in operation.writes)
-    stores = [operation.exact for operation in operations if isinstance(operation.exact, Local) and operation.exact.store]
+    stores = [operation.exact for operation in operations if isinstance(operation.exact, LocalAccess) and operation.exact.store]
     waits = not barriers(code.function.instructions).isdisjoint(code.blocks[block].last for block in blocks)
     shared = waits or any(store.shared for store in stores)
     return Sides(meet, blocks, registers, not all(store.shared for store in stores), shared, branches)
 
 
-def _everything(code: Code) -> Sides:
+def _everything(code: ExecutableFunction) -> Sides:
     return Sides(_NEVER, frozenset(range(len(code.blocks))), frozenset(code.registers), stores=True)
 
 
@@ -572,7 +574,7 @@ def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
     return next((block for block in lines[0] if all(block in other for other in lines)), _NEVER)
 
 
-def _way_out(block: Block, number: int, loops: Sequence[frozenset[int]]) -> bool | None:
+def _way_out(block: ExecutableBlock, number: int, loops: Sequence[frozenset[int]]) -> bool | None:
     """Return whether threads that take a branch leave the innermost loop that one of its sides leaves; None where none does."""
     control = block.control
     if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT} or control.unity is not Unity.EACH:
@@ -582,7 +584,7 @@ def _way_out(block: Block, number: int, loops: Sequence[frozenset[int]]) -> bool
     return there not in min(around, key=len) if around else None
 
 
-def _detour(code: Code, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:
+def _detour(code: ExecutableFunction, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:
     """Return which side of a plain branch does no more than the other, None where neither is known to."""
     block = code.blocks[branch]
     control = block.control

@@ -18,7 +18,7 @@ AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 """Threads with other targets wait at the instruction itself, and execute it again."""
 
 
-class Move(StrEnum):
+class TransitionKind(StrEnum):
     """How a warp gets from one block to the next: the edge kinds of docs/reference/json.md."""
 
     FALLTHROUGH = "fallthrough"
@@ -31,7 +31,7 @@ class Move(StrEnum):
     EXIT = "exit"
 
 
-MOVES = tuple(Move)
+MOVES = tuple(TransitionKind)
 SIDE = ""
 RETURN_TAG = "RET"
 WARPSYNC_TAG = "WARPSYNC"
@@ -76,7 +76,7 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalAccess:
     """A load from, or a store to, the thread's own memory at `offset` + the sum of the first `base` registers read, in 32-bit words.
 
     A store writes the registers read after those, or so many `zeros`; `whole` is false where the width is no multiple of a word: what is
@@ -111,7 +111,7 @@ class Operation(NamedTuple):
     time: bool = False
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
-    exact: Linear | Local | None = None
+    exact: Linear | LocalAccess | None = None
     agreeing: tuple[int, ...] | None = None
 
 
@@ -131,7 +131,7 @@ class Clear:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class BarrierMove:
     """BMOV between barrier register `tag` and data register `register` (None: RZ): `save` (and `clear`), or restore.
 
     A restore may instead take a number (`mask`), or what barrier register `source` holds, which `clear` then empties.
@@ -157,7 +157,7 @@ class Unity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ControlTransfer:
     """The last instruction of a block. `selector` are the registers that choose among `targets` of an indirect branch.
 
     A return goes to `base` + the first register of the selector. `moves` is (barrier register, data register, how) of a BMOV (`Flow.NONE`).
@@ -172,10 +172,10 @@ class Control:
     key: int = 0
     unity: Unity = Unity.EACH
     base: int = 0
-    moves: Moves | None = None
+    moves: BarrierMove | None = None
 
 
-Decoded = Operation | Push | Clear | Control | None
+Decoded = Operation | Push | Clear | ControlTransfer | None
 
 
 class Decoder(Protocol):
@@ -187,7 +187,7 @@ class Decoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ExecutableBlock:
     """Straight-line code: every instruction runs once per visit. `follow`, `target` and `targets` are block numbers, -1 for none.
 
     `pushes` are (tag number, block number) in program order, block -1 for a barrier register that is emptied; `address` and `last` are
@@ -199,7 +199,7 @@ class Block:
     size: int
     operations: tuple[Operation, ...]
     pushes: tuple[tuple[int, int], ...]
-    control: Control | None
+    control: ControlTransfer | None
     follow: int
     target: int
     targets: tuple[int, ...]
@@ -207,17 +207,17 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ExecutableFunction:
     """All blocks of one function; `entry` is a block number; `tags[0]` is the untagged side; `registers` are those that occur, sorted."""
 
     function: Function
-    blocks: tuple[Block, ...]
+    blocks: tuple[ExecutableBlock, ...]
     entry: int
     tags: tuple[str, ...]
     registers: tuple[int, ...]
 
 
-def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> Code:
+def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> ExecutableFunction:
     """Return the function as blocks; `leaders` are further addresses at which a block must start.
 
     Raises `SassanError` `unsupported-instruction` where the decoder refuses one, and `bad-target` where control goes to no instruction.
@@ -232,7 +232,7 @@ def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> 
     numbers = {group[0].address: index for index, group in enumerate(groups)}
     tags = _tags(decoded)
     blocks = tuple(_block(group, decoded, numbers, tags) for group in groups)
-    return Code(function, blocks, numbers[function.entry], tags, _registers(decoded))
+    return ExecutableFunction(function, blocks, numbers[function.entry], tags, _registers(decoded))
 
 
 def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
@@ -242,7 +242,7 @@ def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
         match decoded[instruction.address]:
             case Push(target=target):
                 starts.add(target)
-            case Control(target=target, targets=targets, flow=flow):
+            case ControlTransfer(target=target, targets=targets, flow=flow):
                 starts |= {instruction.following} & known
                 starts |= set(targets) | ({target} if target is not None else set())
                 if flow in AGAIN:
@@ -259,13 +259,13 @@ def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -
         if fresh or instruction.address in starts:
             groups.append([])
         groups[-1].append(instruction)
-        fresh = isinstance(decoded[instruction.address], Control)
+        fresh = isinstance(decoded[instruction.address], ControlTransfer)
     return groups
 
 
 def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
-    tags = {effect.tag for effect in decoded.values() if isinstance(effect, (Push, Clear, Control))}
-    moves = [effect.moves for effect in decoded.values() if isinstance(effect, Control) and effect.moves is not None]
+    tags = {effect.tag for effect in decoded.values() if isinstance(effect, (Push, Clear, ControlTransfer))}
+    moves = [effect.moves for effect in decoded.values() if isinstance(effect, ControlTransfer) and effect.moves is not None]
     tags |= {tag for move in moves for tag in (move.tag, move.source) if tag is not None}
     tags |= {RELEASED_TAG} if WARPSYNC_TAG in tags else set()
     return (SIDE, RETURN_TAG, *sorted(tags - {SIDE, RETURN_TAG}))
@@ -277,7 +277,7 @@ def _registers(decoded: dict[int, Decoded]) -> tuple[int, ...]:
         match effect:
             case Operation():
                 registers |= {*effect.reads, *effect.gathered, *effect.writes, *(test.register for test in effect.condition.tests)}
-            case Control():
+            case ControlTransfer():
                 registers |= {*effect.selector, *(test.register for test in effect.condition.tests)}
                 if effect.moves is not None and effect.moves.register is not None:
                     registers.add(effect.moves.register)
@@ -286,12 +286,12 @@ def _registers(decoded: dict[int, Decoded]) -> tuple[int, ...]:
     return tuple(sorted(registers))
 
 
-def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> Block:
+def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> ExecutableBlock:
     things = [decoded[instruction.address] for instruction in group]
     last = things[-1]
-    control = last if isinstance(last, Control) else None
+    control = last if isinstance(last, ControlTransfer) else None
     target = control.target if control is not None else None
-    return Block(
+    return ExecutableBlock(
         address=group[0].address,
         last=group[-1].address,
         size=len(group),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sassan.ir import Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import layout
 
 _WORD = 4
@@ -37,8 +37,8 @@ class ConstantBank:
         return offset not in self.extents and all(offset + place not in self.given for place in range(_WORD))
 
 
-def constant_bank(function: Function, launch: Launch) -> ConstantBank:
-    """Return constant bank 0 of a kernel of machine code for a launch; raises UsageError (`Launch.placed`)."""
+def constant_bank(function: Function, launch: LaunchConfiguration) -> ConstantBank:
+    """Return constant bank 0 of a kernel of machine code for a launch; raises UsageError (`LaunchConfiguration.placed`)."""
     given: dict[int, int] = {}
     extents: set[int] = set()
     where = layout(function.arch)

@@ -6,14 +6,14 @@ the stack is not what the hardware does, and the run is a fault.
 
 import numpy as np
 
-from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move, Moves
+from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, BarrierMove, ExecutableBlock, TransitionKind
 from sassan.simt.divergence import Places, branch_or_spread
 from sassan.simt.stack import Ints, Suspended
-from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
+from sassan.simt.state import LOST, Next, Session, SideOrder, lanes, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
 
 
-def clear(session: Session, block: Block, rows: Rows, tag: int, active: Words) -> Truth:
+def clear(session: Session, block: ExecutableBlock, rows: Rows, tag: int, active: Words) -> Truth:
     """BMOV.32.CLEAR RZ: empty the register, and return which runs may not, because an executing thread still is in it."""
     barriers, number = session.warps.barriers, session.barriers[tag]
     live = (barriers[rows, number] & active) != 0
@@ -22,7 +22,7 @@ def clear(session: Session, block: Block, rows: Rows, tag: int, active: Words) -
     return np.asarray(live)
 
 
-def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Ints, Truth]:
+def synchronize(session: Session, block: ExecutableBlock, rows: Rows, taken: Words) -> tuple[Words, Ints, Truth]:
     """BSYNC: return the threads that leave, the level of their token, and which runs are at fault.
 
     Who is in the nearest token of the barrier leaves to it; the others pass.
@@ -46,7 +46,7 @@ def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tup
     return leaves, level, elsewhere | differs | partial
 
 
-def leave_barrier(session: Session, block: Block, rows: Rows, taken: Words) -> None:
+def leave_barrier(session: Session, block: ExecutableBlock, rows: Rows, taken: Words) -> None:
     """BREAK: take threads out of the nearest token of the barrier, and out of the register."""
     warps = session.warps
     warps.barriers[rows, session.barriers[block.tag]] &= ~taken
@@ -55,7 +55,7 @@ def leave_barrier(session: Session, block: Block, rows: Rows, taken: Words) -> N
     warps.stacks.thin(rows[present], level[present], taken[present])
 
 
-def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Truth:
+def move_barrier(session: Session, block: ExecutableBlock, at: Moment, taken: Words) -> Truth:
     """BMOV between a barrier register and a data register; return which runs restore what the executing threads disagree on."""
     assert block.control is not None
     assert block.control.moves is not None
@@ -83,7 +83,7 @@ def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Tr
     return bad
 
 
-def _write(session: Session, moves: Moves, number: int, rows: Rows) -> None:
+def _write(session: Session, moves: BarrierMove, number: int, rows: Rows) -> None:
     """Write a number, or what another barrier register holds, to barrier register `number`."""
     barriers = session.warps.barriers
     if moves.source is None:
@@ -96,7 +96,7 @@ def _write(session: Session, moves: Moves, number: int, rows: Rows) -> None:
         barriers[rows, source] = 0
 
 
-def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Truth]:
+def arrive(session: Session, block: ExecutableBlock, rows: Rows, taken: Words) -> tuple[Words, Truth]:
     """WARPSYNC of all threads: return the threads that are suspended, and which runs are at fault.
 
     They wait beneath the pending sides, in an entry above the nearest enclosing token, which later arrivals at the same instruction join.
@@ -145,7 +145,7 @@ def release(session: Session, rows: Rows) -> None:
     bottom = np.where((tags != warpsync) & (levels <= top), levels, -1).max(axis=0, initial=-1)[ready]
     chosen = rows[ready]
     _release_above(session, chosen, bottom)
-    if session.order is Order.RANDOM:
+    if session.order is SideOrder.RANDOM:
         word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen]))) >> np.uint32(9)
         top = stacks.depth[chosen] - 1
         stacks.raise_to_top(chosen, top - (word % (top - bottom).astype(np.uint32)).astype(np.int32))
@@ -164,11 +164,11 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
     place, into = returns(session, number, at, lanes(taken))
     lost = (at.executing & (place == LOST)).any(axis=1)
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
-    goes = unite(LOST, context, active, Move.FALLTHROUGH)
+    goes = unite(LOST, context, active, TransitionKind.FALLTHROUGH)
     known = ~lost
     if known.any():
         part = Moment(at.rows[known], at.time[known], at.executing[known])
-        goes.put(known, branch_or_spread(session, number, part, taken[known], Places(place[known], into[known], Move.RETURN)))
+        goes.put(known, branch_or_spread(session, number, part, taken[known], Places(place[known], into[known], TransitionKind.RETURN)))
     return goes
 
 

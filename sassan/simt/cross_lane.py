@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sassan.ir import Register
-from sassan.simt.integer_work import Longs, UnknownError, Work, as_signed, back, is_truth
+from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, as_signed, back, is_truth
 from sassan.simt.values import LANES, Truth
 
 _LANES = np.arange(LANES)
@@ -17,7 +17,7 @@ _SEGMENT = 8
 """Where the mask of a segment stands in the last operand of a shuffle; the last lane stands at 0."""
 
 
-def _executing(work: Work) -> Truth:
+def _executing(work: GroupOperation) -> Truth:
     if work.executing is None:
         raise UnknownError
     return work.executing
@@ -28,7 +28,7 @@ def _mask(truth: Truth) -> Longs:
     return np.broadcast_to((truth * _BITS).sum(axis=1, dtype=np.uint64)[:, None], truth.shape)
 
 
-def _shuffle(work: Work) -> None:
+def _shuffle(work: GroupOperation) -> None:
     inside, to, source, by, limits = work.instruction.operands
     executing, word = _executing(work), work.word(source)
     step, limit = work.word(by).astype(np.int64) & LANES - 1, work.word(limits).astype(np.int64)
@@ -57,7 +57,7 @@ def _shuffle(work: Work) -> None:
     work.put(inside, np.asarray(valid))
 
 
-def _vote(work: Work) -> None:
+def _vote(work: GroupOperation) -> None:
     *results, source = work.instruction.operands
     executing, truth = _executing(work), work.truth(source)
     work.drawn = not isinstance(source, Register) or source.index is None  # it asks which lanes are here
@@ -75,7 +75,7 @@ def _vote(work: Work) -> None:
         work.put(each, np.broadcast_to(outcome[:, None], truth.shape) if is_truth(each) else _mask(truth & executing))
 
 
-def _match(work: Work) -> None:
+def _match(work: GroupOperation) -> None:
     *also, to, source = work.instruction.operands
     if work.modifiers - {"ANY", "U64"} or also:
         raise UnknownError
@@ -84,7 +84,7 @@ def _match(work: Work) -> None:
     work.put(to, (equal * _BITS).sum(axis=2, dtype=np.uint64))
 
 
-def _reduction(work: Work) -> None:
+def _reduction(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     word, executing = work.word(source), _executing(work)
     names = work.modifiers - {"S32", "U32"}
@@ -107,7 +107,7 @@ def _reduction(work: Work) -> None:
     work.put(to, np.broadcast_to(back(result)[:, None], word.shape))
 
 
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     "SHFL": _shuffle,
     **dict.fromkeys(("VOTE", "VOTEU"), _vote),
     "MATCH": _match,

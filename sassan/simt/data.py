@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Block, Condition, Linear, Local, Operation
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, Moment, Truth, Words
 
 _WORD = 0xFFFFFFFF
 
 
-def compute(session: Session, block: Block, at: Moment) -> Truth:
+def compute(session: Session, block: ExecutableBlock, at: Moment) -> Truth:
     """Execute the data instructions of a block, and return which threads take its control instruction (all, where there is none)."""
     local = _Registers(session, at)
     for operation in block.operations:
@@ -78,7 +78,7 @@ def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers,
             return local.values.outputs(operation, inputs, at), False
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),), True
-        case Local(shared=True):
+        case LocalAccess(shared=True):
             loaded = (
                 None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)
             )
@@ -86,7 +86,7 @@ def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers,
             if loaded is None:
                 return drawn, operation.exact.store
             return tuple(np.where(loaded[1], word, other) for word, other in zip(loaded[0], drawn, strict=True)), loaded[1]
-        case Local():
+        case LocalAccess():
             return _local(operation, operation.exact, inputs, local, at), True
 
 
@@ -97,7 +97,7 @@ def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], exe
     return total
 
 
-def _local(operation: Operation, how: Local, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+def _local(operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
     address = _sum(how.offset, (1,) * how.base, inputs[: how.base], at.executing)
     if not how.store:
         unknown = local.values.outputs(operation, inputs, at)

@@ -9,7 +9,21 @@ from sassan.errors import SassanError
 from sassan.ir import Guard, Immediate, Instruction, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
-from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Linear, Moves, Operation, Push, Test, Unity, number
+from sassan.simt.code import (
+    ALWAYS,
+    WARPSYNC_TAG,
+    BarrierMove,
+    Clear,
+    Condition,
+    ControlTransfer,
+    Decoded,
+    Linear,
+    Operation,
+    Push,
+    Test,
+    Unity,
+    number,
+)
 from sassan.simt.spills import local_operation, shared_operation
 from sassan.simt.values import ONE_COPY, key
 
@@ -52,7 +66,7 @@ class TableDecoder:
         if facts.flow is Flow.BARRIER_MOVE:
             return _barrier_move(instruction, condition)
         if self._is_far_jump(instruction, facts):
-            return Control(Flow.BRANCH, condition, target=facts.target, unity=Unity.EACH)
+            return ControlTransfer(Flow.BRANCH, condition, target=facts.target, unity=Unity.EACH)
         return _control(instruction, facts, condition)
 
     def _is_far_jump(self, instruction: Instruction, facts: Facts) -> bool:
@@ -113,14 +127,14 @@ def _agreeing(facts: Facts) -> tuple[int, ...] | None:
     return _bits(needs & facts.reads)
 
 
-def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Control:
+def _control(instruction: Instruction, facts: Facts, condition: Condition) -> ControlTransfer:
     modifiers = instruction.opcode.split(".")
     match facts.flow:
         case Flow.BRANCH:
             unity = Unity.OPEN if not _UNANIMOUS.isdisjoint(modifiers) else Unity.FIRST if "U" in modifiers else Unity.EACH
-            return Control(facts.flow, condition, target=facts.target, unity=unity)
+            return ControlTransfer(facts.flow, condition, target=facts.target, unity=unity)
         case Flow.INDIRECT_BRANCH if instruction.targets:
-            return Control(facts.flow, condition, targets=instruction.targets, selector=_bits(facts.reads), key=key("BRX"))
+            return ControlTransfer(facts.flow, condition, targets=instruction.targets, selector=_bits(facts.reads), key=key("BRX"))
         case Flow.RETURN:
             where = instruction.operands[0]
             register = number(where.file, where.index) if isinstance(where, Register) else None
@@ -129,11 +143,11 @@ def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Co
             base = (
                 next((operand.address for operand in instruction.operands if isinstance(operand, Target)), 0) if "REL" in modifiers else 0
             )
-            return Control(facts.flow, condition, selector=(register,), base=base)
+            return ControlTransfer(facts.flow, condition, selector=(register,), base=base)
         case Flow.WARP_BARRIER:
-            return Control(facts.flow, condition, tag=WARPSYNC_TAG)
+            return ControlTransfer(facts.flow, condition, tag=WARPSYNC_TAG)
         case Flow.CALL | Flow.POP | Flow.BREAK | Flow.EXIT | Flow.TRAP:
-            return Control(facts.flow, condition, tag=facts.tag, target=facts.target)
+            return ControlTransfer(facts.flow, condition, tag=facts.tag, target=facts.target)
         case _:
             raise _refused(instruction)
 
@@ -144,14 +158,18 @@ def _barrier_move(instruction: Instruction, condition: Condition) -> Decoded:
     if not isinstance(into, Register) or "32" not in modifiers:
         raise _refused(instruction)
     if into.file == "B" and isinstance(out, Immediate) and isinstance(out.value, int):
-        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", None, save=False, mask=out.value))
+        return ControlTransfer(Flow.NONE, condition, moves=BarrierMove(f"B{into.index}", None, save=False, mask=out.value))
     if not isinstance(out, Register):
         raise _refused(instruction)
     if into.file == out.file == "B":
         clear = "CLEAR" in modifiers
-        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", None, save=False, clear=clear, source=f"B{out.index}"))
+        return ControlTransfer(
+            Flow.NONE, condition, moves=BarrierMove(f"B{into.index}", None, save=False, clear=clear, source=f"B{out.index}")
+        )
     if into.file == "B":
-        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", number(out.file, out.index), save=False))
+        return ControlTransfer(Flow.NONE, condition, moves=BarrierMove(f"B{into.index}", number(out.file, out.index), save=False))
     if into.index is None and condition == ALWAYS and "CLEAR" in modifiers:
         return Clear(f"B{out.index}")
-    return Control(Flow.NONE, condition, moves=Moves(f"B{out.index}", number(into.file, into.index), save=True, clear="CLEAR" in modifiers))
+    return ControlTransfer(
+        Flow.NONE, condition, moves=BarrierMove(f"B{out.index}", number(into.file, into.index), save=True, clear="CLEAR" in modifiers)
+    )

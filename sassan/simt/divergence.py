@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sassan.simt.code import Block, Move, Unity
+from sassan.simt.code import ExecutableBlock, TransitionKind, Unity
 from sassan.simt.stack import Ints, Suspended
-from sassan.simt.state import NUMBER, Next, Order, Session, choose, lanes, pack, unite
+from sassan.simt.state import NUMBER, Next, Session, SideOrder, choose, lanes, pack, unite
 from sassan.simt.trace import AGAIN
 from sassan.simt.values import LANES, Moment, Truth, Words
 
@@ -17,10 +17,10 @@ class JumpTarget:
 
     target: Ints | int
     into: Ints
-    move: Move = Move.TAKEN
+    move: TransitionKind = TransitionKind.TAKEN
 
 
-def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
+def united(session: Session, block: ExecutableBlock, at: Moment, taken: Words) -> Words:
     """Return who takes a branch that the threads of a warp take together."""
     assert block.control is not None
     active = session.warps.active[at.rows]
@@ -45,7 +45,7 @@ def branch(session: Session, number: int, at: Moment, taken: Words, jump: JumpTa
         block=choose(every | (some & ~late), jump.target, block.follow),
         context=choose(every | (some & ~late), jump.into, context),
         active=np.where(none, active, np.where(late, active & ~taken, taken)),
-        move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[jump.move], NUMBER[Move.FALLTHROUGH])),
+        move=choose(some, NUMBER[TransitionKind.DIVERGE], choose(every, NUMBER[jump.move], NUMBER[TransitionKind.FALLTHROUGH])),
     )
     index = np.flatnonzero(some)
     if index.size:
@@ -60,9 +60,9 @@ def branch(session: Session, number: int, at: Moment, taken: Words, jump: JumpTa
 
 def _late(session: Session, at: Moment) -> Truth:
     """Return where the not-taken side of a divergent branch runs first."""
-    if session.order is Order.RANDOM:
+    if session.order is SideOrder.RANDOM:
         return np.asarray((session.values.coin(at) & np.uint32(1)) == 1)
-    return np.full(len(at.rows), session.order is Order.FALLTHROUGH_FIRST)
+    return np.full(len(at.rows), session.order is SideOrder.FALLTHROUGH_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Places:
 
     block: Ints
     context: Ints
-    move: Move
+    move: TransitionKind
 
 
 def branch_or_spread(session: Session, number: int, at: Moment, taken: Words, places: Places) -> Next:
@@ -81,7 +81,7 @@ def branch_or_spread(session: Session, number: int, at: Moment, taken: Words, pl
     leader = (np.arange(len(at.rows)), np.where(who.any(axis=1), who.argmax(axis=1), lanes(active).argmax(axis=1)))
     first, inside = places.block[leader], places.context[leader]
     alike = ((places.block == first[:, None]) & (places.context == inside[:, None]) | ~who).all(axis=1)
-    goes = unite(number, warps.context[at.rows], active, Move.FALLTHROUGH)
+    goes = unite(number, warps.context[at.rows], active, TransitionKind.FALLTHROUGH)
     for where, together in ((alike, True), (~alike, False)):
         if where.any():
             part = Moment(at.rows[where], at.time[where], at.executing[where])
@@ -104,7 +104,7 @@ def spread(session: Session, number: int, at: Moment, taken: Words, places: Plac
         block=place[leader],
         context=into[leader],
         active=together,
-        move=choose(split, NUMBER[Move.DIVERGE], choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[places.move])),
+        move=choose(split, NUMBER[TransitionKind.DIVERGE], choose(taken == 0, NUMBER[TransitionKind.FALLTHROUGH], NUMBER[places.move])),
     )
     index = at.rows[split]
     if index.size:

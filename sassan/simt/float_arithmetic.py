@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.ir import Constant, Immediate, Operand, Register
-from sassan.simt.integer_work import MASK, UnknownError, Work
+from sassan.simt.integer_work import MASK, GroupOperation, UnknownError
 from sassan.simt.values import LANES, Truth
 
 Numbers = npt.NDArray[np.float64]
@@ -44,13 +44,13 @@ _HIGH_WORDS: Mapping[str, Callable[[Numbers], Numbers]] = {
 }
 
 
-def is_double(work: Work) -> bool:
+def is_double(work: GroupOperation) -> bool:
     """Say whether an operation works on double precision, by its name."""
     return work.instruction.opcode.startswith("D")
 
 
 @np.errstate(all="ignore")
-def number_of(work: Work, operand: Operand, *, double: bool) -> Numbers:
+def number_of(work: GroupOperation, operand: Operand, *, double: bool) -> Numbers:
     """Return an operand as numbers of all lanes; raises UnknownError for a form that is no number of 32 or 64 bits."""
     if isinstance(operand, Immediate):
         if operand.modifiers or (isinstance(operand.value, int) and "0x" in work.instruction.text):
@@ -67,7 +67,7 @@ def number_of(work: Work, operand: Operand, *, double: bool) -> Numbers:
     return -number if operand.negated else number
 
 
-def put_number(work: Work, to: Operand, number: Numbers, *, double: bool) -> None:
+def put_number(work: GroupOperation, to: Operand, number: Numbers, *, double: bool) -> None:
     """Write a number, rounded to the precision."""
     if double:
         words = np.ascontiguousarray(number, np.float64).view(np.uint64)
@@ -78,39 +78,39 @@ def put_number(work: Work, to: Operand, number: Numbers, *, double: bool) -> Non
         work.put(to, rounded.view(np.uint32).astype(np.uint64))
 
 
-def _flushed(work: Work, number: Numbers) -> Numbers:
+def _flushed(work: GroupOperation, number: Numbers) -> Numbers:
     return np.where(np.abs(number) < _TINY, 0.0, number) if "FTZ" in work.modifiers else number
 
 
 @np.errstate(all="ignore")
-def _of_two(work: Work, compute: Callable[[Numbers, Numbers], Numbers]) -> None:
+def _of_two(work: GroupOperation, compute: Callable[[Numbers, Numbers], Numbers]) -> None:
     to, left, right = work.instruction.operands
     _put_result(work, to, compute(*(number_of(work, each, double=is_double(work)) for each in (left, right))))
 
 
-def _put_result(work: Work, to: Operand, number: Numbers) -> None:
+def _put_result(work: GroupOperation, to: Operand, number: Numbers) -> None:
     if work.modifiers - {*_ROUNDINGS, "FTZ", "SAT"}:
         raise UnknownError
     put_number(work, to, np.clip(np.nan_to_num(number), 0, 1) if "SAT" in work.modifiers else number, double=is_double(work))
 
 
-def _sum(work: Work) -> None:
+def _sum(work: GroupOperation) -> None:
     _of_two(work, np.add)
 
 
-def _product(work: Work) -> None:
+def _product(work: GroupOperation) -> None:
     _of_two(work, np.multiply)
 
 
 @np.errstate(all="ignore")
-def _product_and_sum(work: Work) -> None:
+def _product_and_sum(work: GroupOperation) -> None:
     to, *factors = work.instruction.operands
     a, b, c = (number_of(work, each, double=is_double(work)) for each in factors)
     _put_result(work, to, a * b + c)
 
 
 @np.errstate(all="ignore")
-def _least_or_greatest(work: Work) -> None:
+def _least_or_greatest(work: GroupOperation) -> None:
     to, left, right, least = work.instruction.operands
     if work.modifiers - {"FTZ", "NAN"}:
         raise UnknownError
@@ -118,7 +118,7 @@ def _least_or_greatest(work: Work) -> None:
     put_number(work, to, np.where(work.truth(least), np.fmin(a, b), np.fmax(a, b)), double=is_double(work))
 
 
-def _selected(work: Work) -> None:
+def _selected(work: GroupOperation) -> None:
     to, left, right, first = work.instruction.operands
     if work.modifiers - {"FTZ"}:
         raise UnknownError
@@ -127,7 +127,7 @@ def _selected(work: Work) -> None:
 
 
 @np.errstate(all="ignore")
-def _compared(work: Work, left: Operand, right: Operand, also: Operand) -> tuple[Truth, Truth]:
+def _compared(work: GroupOperation, left: Operand, right: Operand, also: Operand) -> tuple[Truth, Truth]:
     """Return a comparison combined with another truth, and its opposite combined with it."""
     _, name, *rest = work.instruction.opcode.split(".")
     combine = _COMBINED[next((each for each in rest if each in _COMBINED), "")]
@@ -145,7 +145,7 @@ def _compared(work: Work, left: Operand, right: Operand, also: Operand) -> tuple
     return combine(truth, other), combine(~truth, other)
 
 
-def _set_truth(work: Work) -> None:
+def _set_truth(work: GroupOperation) -> None:
     to, opposite, left, right, also = work.instruction.operands
     truth, rest = _compared(work, left, right, also)
     work.put(to, truth)
@@ -153,7 +153,7 @@ def _set_truth(work: Work) -> None:
 
 
 @np.errstate(all="ignore")
-def function(work: Work) -> None:
+def function(work: GroupOperation) -> None:
     """Compute a function of MUFU but for the reciprocal in single precision."""
     to, source = work.instruction.operands
     (name,) = work.modifiers - {"FTZ"}
@@ -166,7 +166,7 @@ def function(work: Work) -> None:
         raise UnknownError
 
 
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("FADD", "FADD32I", "DADD"), _sum),
     **dict.fromkeys(("FMUL", "FMUL32I", "UFMUL", "DMUL"), _product),
     **dict.fromkeys(("FFMA", "FFMA32I", "DFMA"), _product_and_sum),

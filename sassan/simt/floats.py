@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sassan.ir import Immediate, Operand
 from sassan.simt.float_arithmetic import OPERATIONS as ARITHMETIC
 from sassan.simt.float_arithmetic import function, number_of, put_number
-from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, back, numbers
+from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, back, numbers
 from sassan.simt.values import LANES, Truth, stir
 
 _TYPES = frozenset({"F32", "U32", "S32"})
@@ -26,7 +26,7 @@ _ROUND: Mapping[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]
 }
 
 
-def _single(work: Work, operand: Operand) -> npt.NDArray[np.float32]:
+def _single(work: GroupOperation, operand: Operand) -> npt.NDArray[np.float32]:
     if isinstance(operand, Immediate):
         if operand.modifiers or (isinstance(operand.value, int) and "0x" in work.instruction.text):
             raise UnknownError
@@ -41,7 +41,7 @@ def _words(numbers: npt.NDArray[np.float32]) -> Longs:
 
 
 @np.errstate(all="ignore")
-def _to_single(work: Work) -> None:
+def _to_single(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     if work.modifiers - {*_TYPES, "RP"}:
         _to_wide(work)
@@ -54,7 +54,7 @@ def _to_single(work: Work) -> None:
 
 
 @np.errstate(all="ignore")
-def _to_integer(work: Work) -> None:
+def _to_integer(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     modes = work.modifiers - {*_TYPES, *_WIDE, "NTZ", "FTZ"}
     if len(modes) > 1 or modes - _ROUND.keys():
@@ -70,7 +70,7 @@ def _to_integer(work: Work) -> None:
 
 
 @np.errstate(all="ignore")
-def _to_wide(work: Work) -> None:
+def _to_wide(work: GroupOperation) -> None:
     """Convert where the integer or the number has 64 bits; rounded to nearest, or up: what a division of 64 bits begins with."""
     to, source = work.instruction.operands
     if work.modifiers - {*_TYPES, *_WIDE, "RP", "RM", "RZ"}:
@@ -87,7 +87,7 @@ def _to_wide(work: Work) -> None:
     work.put(to, _words(nearest))
 
 
-def _from_wide(work: Work, rounded: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]) -> None:
+def _from_wide(work: GroupOperation, rounded: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]) -> None:
     to, source = work.instruction.operands
     whole = rounded(number_of(work, source, double="F64" in work.modifiers))
     signed, bits = work.signed, 64 if work.modifiers & {"U64", "S64"} else 32
@@ -101,7 +101,7 @@ def _from_wide(work: Work, rounded: Callable[[npt.NDArray[np.float64]], npt.NDAr
 
 
 @np.errstate(all="ignore")
-def _between_floats(work: Work) -> None:
+def _between_floats(work: GroupOperation) -> None:
     """F2F and FRND: to another precision, or to a whole number."""
     to, source = work.instruction.operands
     name, *types = [each for each in work.instruction.opcode.split(".") if each in {"FRND", "F2F", "F32", "F64"}]
@@ -115,12 +115,12 @@ def _between_floats(work: Work) -> None:
     put_number(work, to, number, double=wide[0])
 
 
-def _flushed(work: Work, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _flushed(work: GroupOperation, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.where(np.abs(numbers) < _TINY, np.float32(0), numbers) if "FTZ" in work.modifiers else numbers
 
 
 @np.errstate(all="ignore")
-def _function(work: Work) -> None:
+def _function(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     if work.modifiers != {"RCP"}:
         function(work)
@@ -145,7 +145,7 @@ _COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and
 
 
 @np.errstate(all="ignore")
-def _compare(work: Work) -> None:
+def _compare(work: GroupOperation) -> None:
     """Compare numbers, without roundings: `FSETP.GT.AND P0, PT, R2, R3, PT`; where one is no number, no ordered test holds."""
     to, other, left, right, third = work.instruction.operands
     test, how, *rest = work.instruction.opcode.split(".")[1:]
@@ -159,9 +159,9 @@ def _compare(work: Work) -> None:
     work.put(other, _COMBINE[how](~truth, also))
 
 
-EXACT: Mapping[str, Callable[[Work], None]] = {"FSETP": _compare}
+EXACT: Mapping[str, Callable[[GroupOperation], None]] = {"FSETP": _compare}
 """Operations whose results IEEE 754 settles."""
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("I2F", "I2FP", "UI2FP"), _to_single),
     **dict.fromkeys(("F2I", "UF2I"), _to_integer),
     **dict.fromkeys(("F2F", "FRND"), _between_floats),

@@ -7,13 +7,13 @@ import numpy as np
 
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
-from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers, split
+from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, as_signed, back, is_truth, numbers, split
 
 _WORD = 0xFFFFFFFF
 _CC = bit("CC", 0).bit_length() - 1
 
 
-def _add(work: Work) -> None:
+def _add(work: GroupOperation) -> None:
     to, outs, words, ins = split(work.instruction.operands)
     modifiers = work.modifiers
     if modifiers - {"X", "64"}:
@@ -47,7 +47,7 @@ def _add(work: Work) -> None:
         work.out[_CC] = (carry >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
 
 
-def _summand(work: Work, operand: Operand) -> Longs:
+def _summand(work: GroupOperation, operand: Operand) -> Longs:
     """Return a word; until Pascal IADD3 prints its 20-bit immediate without the sign."""
     if work.place.short and work.instruction.opcode.split(".")[0] == "IADD3" and isinstance(operand, Immediate):
         value = work.integer(operand)
@@ -55,13 +55,13 @@ def _summand(work: Work, operand: Operand) -> Longs:
     return work.word(operand)
 
 
-def _add_pairs(work: Work, to: Operand, words: list[Operand]) -> None:
+def _add_pairs(work: GroupOperation, to: Operand, words: list[Operand]) -> None:
     total = reduce(lambda a, b: a + b, [work.pair(word) for word in words])
     work.put(to, total)
     work.put(to, total >> np.uint64(32), 1)
 
 
-def _multiply(work: Work) -> None:
+def _multiply(work: GroupOperation) -> None:
     to, outs, (left, right, addend, *_), ins = split(work.instruction.operands)
     modifiers = work.modifiers - {"MOV", "SHL", "IADD", "U32", "S32"}
     # What a product says of its carry is drawn.
@@ -84,14 +84,14 @@ def _multiply(work: Work) -> None:
     work.put(to, total)
 
 
-def _multiply_only(work: Work) -> None:
+def _multiply_only(work: GroupOperation) -> None:
     to, left, right = work.instruction.operands
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
     work.put(to, work.word(left) * work.word(right))
 
 
-def _short_multiply(work: Work) -> None:
+def _short_multiply(work: GroupOperation) -> None:
     to, left, right, addend = work.instruction.operands
     modifiers = work.modifiers
     if modifiers - {"PSL", "MRG", "CBCC", "CLO", "CHI"} or (isinstance(to, Register) and "CC" in to.modifiers):
@@ -107,7 +107,7 @@ def _short_multiply(work: Work) -> None:
     work.put(to, product)
 
 
-def _half(work: Work, operand: Operand) -> Longs:
+def _half(work: GroupOperation, operand: Operand) -> Longs:
     modifiers = set(getattr(operand, "modifiers", ())) - {"reuse"}
     if modifiers - {"H1"} or getattr(operand, "negated", False):
         raise UnknownError
@@ -122,7 +122,7 @@ def _plain(operand: Operand) -> Operand:
     return Constant(operand.bank, operand.base, operand.offset) if isinstance(operand, Constant) else operand
 
 
-def _left(work: Work) -> None:
+def _left(work: GroupOperation) -> None:
     to, source, places = work.instruction.operands[:3]
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
@@ -133,18 +133,18 @@ def _shifted_left(words: Longs, places: Longs) -> Longs:
     return np.where(places < np.uint64(32), words << np.minimum(places, np.uint64(32)), np.uint64(0))
 
 
-def _right(work: Work) -> None:
+def _right(work: GroupOperation) -> None:
     to, source, places = work.instruction.operands
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
     work.put(to, _shifted_right(work, work.word(source), work.word(places)))
 
 
-def _shifted_right(work: Work, words: Longs, places: Longs) -> Longs:
+def _shifted_right(work: GroupOperation, words: Longs, places: Longs) -> Longs:
     return back(numbers(words, work.signed) >> np.minimum(places, np.uint64(63)).astype(np.int64))
 
 
-def _funnel(work: Work) -> None:
+def _funnel(work: GroupOperation) -> None:
     to, low, places, high = work.instruction.operands
     match sorted(work.modifiers):
         case ["L", "U32"] | ["L", "S32"]:
@@ -171,7 +171,7 @@ def _funnel(work: Work) -> None:
             raise UnknownError
 
 
-def _scaled_add(work: Work) -> None:
+def _scaled_add(work: GroupOperation) -> None:
     first, second, *rest = work.instruction.operands
     # Until Pascal the carry out stands before the destination, or in CC.
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
@@ -199,7 +199,7 @@ def _scaled_add(work: Work) -> None:
         work.out[_CC] = (total >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
 
 
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("IADD", "IADD3", "IADD32I", "VIADD", "UIADD3"), _add),
     **dict.fromkeys(("IMAD", "UIMAD", "IMAD32I"), _multiply),
     **dict.fromkeys(("IMUL", "IMUL32I"), _multiply_only),

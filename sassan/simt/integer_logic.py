@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from sassan.ir import Immediate, Operand, Register
 from sassan.isa.registers import bit
-from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers
+from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, as_signed, back, is_truth, numbers
 from sassan.simt.values import LANES, Truth, stir
 
 _CC = bit("CC", 0).bit_length() - 1
 
 
-def _bitwise(work: Work) -> None:
+def _bitwise(work: GroupOperation) -> None:
     operands = list(work.instruction.operands)
     out = operands.pop(0) if is_truth(operands[0]) else None
     to, left, right = operands
@@ -34,7 +34,7 @@ def _bitwise(work: Work) -> None:
         work.put(out, result != 0)
 
 
-def _table(work: Work) -> None:
+def _table(work: GroupOperation) -> None:
     operands = list(work.instruction.operands)
     out = operands.pop(0) if is_truth(operands[0]) else None
     to, *inputs, code = operands[:5]
@@ -49,7 +49,7 @@ def _table(work: Work) -> None:
         work.put(out, (result != 0) | more)
 
 
-def _truth_table(work: Work) -> None:
+def _truth_table(work: GroupOperation) -> None:
     operands = work.instruction.operands
     a, b, c = (work.truth(operand).astype(np.uint64) for operand in operands[2:5])
     row = a << np.uint64(2) | b << np.uint64(1) | c
@@ -60,7 +60,7 @@ def _truth_table(work: Work) -> None:
 _COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
-def _two_truths(work: Work) -> None:
+def _two_truths(work: GroupOperation) -> None:
     to, other, *inputs = work.instruction.operands
     first, second = (_COMBINE[name] for name in work.instruction.opcode.split(".")[1:])
     a, b, c = (work.truth(operand) for operand in inputs)
@@ -85,7 +85,7 @@ def _compared(name: str, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], bel
             raise UnknownError
 
 
-def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand]) -> Truth:
+def _integer_test(work: GroupOperation, left: Operand, right: Operand, low: list[Operand]) -> Truth:
     name = work.instruction.opcode.split(".")[1]
     below = None
     half = 0
@@ -101,18 +101,18 @@ def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand])
     return _compared(name, numbers(work.word(left, half), work.signed), numbers(work.word(right, half), work.signed), below)
 
 
-def _how(work: Work) -> Callable[[Truth, Truth], Truth]:
+def _how(work: GroupOperation) -> Callable[[Truth, Truth], Truth]:
     return _COMBINE[next((name for name in work.instruction.opcode.split(".")[2:] if name in _COMBINE), "")]
 
 
-def _set_truth(work: Work) -> None:
+def _set_truth(work: GroupOperation) -> None:
     to, other, left, right, third, *low = work.instruction.operands
     result, also = _integer_test(work, left, right, low), work.truth(third)
     work.put(to, _how(work)(result, also))
     work.put(other, _how(work)(~result, also))
 
 
-def _set_word(work: Work) -> None:
+def _set_word(work: GroupOperation) -> None:
     to, left, right, third = work.instruction.operands
     if "BF" in work.modifiers:
         raise UnknownError
@@ -126,7 +126,7 @@ def _all_or_none(truth: Truth) -> Longs:
     return truth.astype(np.uint64) * MASK
 
 
-def _set_float(work: Work) -> None:
+def _set_float(work: GroupOperation) -> None:
     if "BF" in work.modifiers:
         raise UnknownError
     work.drawn = True
@@ -134,20 +134,20 @@ def _set_float(work: Work) -> None:
     work.put(work.instruction.operands[0], _all_or_none(np.asarray(draw & np.uint32(8) != 0)))
 
 
-def _select(work: Work) -> None:
+def _select(work: GroupOperation) -> None:
     to, left, right, which = work.instruction.operands
     for half in range(2 if "64" in work.modifiers else 1):
         work.put(to, np.where(work.truth(which), work.word(left, half), work.word(right, half)), half)
 
 
-def _select_by_word(work: Work) -> None:
+def _select_by_word(work: GroupOperation) -> None:
     to, left, right, word = work.instruction.operands
     name = work.instruction.opcode.split(".")[1]
     which = _compared(name, numbers(work.word(word), work.signed), np.zeros((len(work.rows), LANES), dtype=np.int64), None)
     work.put(to, np.where(which, work.word(left), work.word(right)))
 
 
-def _extreme(work: Work) -> None:
+def _extreme(work: GroupOperation) -> None:
     if work.modifiers & {"U64", "S64"}:
         _extreme_of_pairs(work)
         return
@@ -161,7 +161,7 @@ def _extreme(work: Work) -> None:
     work.put(to, np.where(lesser == work.truth(which), words[0], words[1]))
 
 
-def _extreme_of_pairs(work: Work) -> None:
+def _extreme_of_pairs(work: GroupOperation) -> None:
     _, _, to, *sources, which, other = work.instruction.operands
     if work.truth(other).any():
         raise UnknownError
@@ -172,12 +172,12 @@ def _extreme_of_pairs(work: Work) -> None:
     work.put(to, pairs >> np.uint64(32), 1)
 
 
-def _magnitude(work: Work) -> None:
+def _magnitude(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     work.put(to, back(np.abs(as_signed(work.word(source)))))
 
 
-def _field(work: Work) -> None:
+def _field(work: GroupOperation) -> None:
     to, source, where = work.instruction.operands
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
@@ -189,7 +189,7 @@ def _field(work: Work) -> None:
     work.put(to, ((field ^ sign) - sign) & MASK if work.signed else field)
 
 
-def _extend(work: Work) -> None:
+def _extend(work: GroupOperation) -> None:
     match work.instruction.operands:
         case (to, source, Immediate(value=int() as bits)) if 0 < bits < 32 and not work.modifiers - {"U32", "W"}:  # noqa: PLR2004  # a part of a word
             pushed = work.word(source) << np.uint64(32 - bits) & MASK
@@ -206,12 +206,12 @@ def _extend(work: Work) -> None:
             raise UnknownError
 
 
-def _count(work: Work) -> None:
+def _count(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
 
 
-def _reversed(work: Work) -> None:
+def _reversed(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     if work.modifiers:
         raise UnknownError
@@ -219,7 +219,7 @@ def _reversed(work: Work) -> None:
     work.put(to, np.packbits(bits, axis=-1, bitorder="big").view(">u4")[..., 0].astype(np.uint64))
 
 
-def _highest(work: Work) -> None:
+def _highest(work: GroupOperation) -> None:
     to, source = work.instruction.operands[0], work.instruction.operands[-1]
     if work.modifiers not in ({"U32"}, {"U32", "SH"}):
         raise UnknownError
@@ -230,7 +230,7 @@ def _highest(work: Work) -> None:
     work.put(to, back(places.astype(np.int64)))
 
 
-def _bytes(work: Work) -> None:
+def _bytes(work: GroupOperation) -> None:
     to, first, select, second = work.instruction.operands
     if work.modifiers:
         raise UnknownError
@@ -243,7 +243,7 @@ def _bytes(work: Work) -> None:
     work.put(to, result)
 
 
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("LOP", "LOP32I"), _bitwise),
     **dict.fromkeys(("LOP3", "ULOP3"), _table),
     **dict.fromkeys(("PLOP3", "UPLOP3"), _truth_table),

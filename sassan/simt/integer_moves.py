@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from sassan.ir import Constant, Immediate, Register, Special
-from sassan.simt.integer_work import MASK, UnknownError, Work, as_signed, back
+from sassan.simt.integer_work import MASK, GroupOperation, UnknownError, as_signed, back
 
 
-def _move(work: Work) -> None:
+def _move(work: GroupOperation) -> None:
     to, source, *mask = work.instruction.operands
     if mask and work.integer(mask[0]) != 15:  # noqa: PLR2004  # every byte
         raise UnknownError
@@ -19,7 +19,7 @@ def _move(work: Work) -> None:
         work.put(to, work.word(source, half), half)
 
 
-def _to_one_copy(work: Work) -> None:
+def _to_one_copy(work: GroupOperation) -> None:
     """R2UR: what the first lane holds."""
     to, source = work.instruction.operands
     if work.modifiers:
@@ -27,7 +27,7 @@ def _to_one_copy(work: Work) -> None:
     work.put(to, work.word(source))
 
 
-def _convert(work: Work) -> None:
+def _convert(work: GroupOperation) -> None:
     """I2I between words: a copy, or what it is without its sign; narrower ones have no rule."""
     to, source = work.instruction.operands
     if not work.modifiers <= {"S32", "U32"}:
@@ -41,7 +41,7 @@ def _convert(work: Work) -> None:
     work.put(to, work.word(source))
 
 
-def _special(work: Work) -> None:
+def _special(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     known = work.place.special.get(source.name) if isinstance(source, Special) else None
     if known is None:
@@ -53,7 +53,7 @@ def _special(work: Work) -> None:
 _WIDTHS = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
 
 
-def _load_constant(work: Work) -> None:
+def _load_constant(work: GroupOperation) -> None:
     to, source = work.instruction.operands
     if not isinstance(source, Constant) or work.modifiers - {*_WIDTHS, "64", "128"}:
         raise UnknownError
@@ -70,7 +70,7 @@ def _load_constant(work: Work) -> None:
         work.put(to, work.word(source, half), half)
 
 
-def _half_constant(work: Work) -> None:
+def _half_constant(work: GroupOperation) -> None:
     """HFMA2 of zeros: how ptxas loads a number through the floating-point unit."""
     to, first, second, high, low = work.instruction.operands
     if work.modifiers - {"MMA"} or not isinstance(high, Immediate) or not isinstance(low, Immediate):
@@ -81,7 +81,7 @@ def _half_constant(work: Work) -> None:
     work.put(to, work.full(bits))
 
 
-OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("MOV", "MOV32I", "UMOV"), _move),
     "R2UR": _to_one_copy,
     "I2I": _convert,

@@ -19,7 +19,7 @@ _BANK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WarpInputs:
     """N warps of a launch.
 
     `salt` (N) names each, `special` are special registers (N, 32), `bank` returns a word of constant bank 0 (N). `short` says that IADD3
@@ -44,11 +44,11 @@ class UnknownError(Exception):
 
 
 @dataclass(slots=True)
-class Work:
+class GroupOperation:
     """One operation on a group: what it reads, and what it has written so far, 64 bits to a word, so that carries fit."""
 
     instruction: Instruction
-    place: Place
+    place: WarpInputs
     rows: Rows
     inputs: Mapping[int, Words]
     out: dict[int, Longs]

@@ -11,11 +11,11 @@ import numpy as np
 
 from sassan.simt import cross_lane, floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
-from sassan.simt.integer_work import Longs, Place, UnknownError, Work
+from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, WarpInputs
 from sassan.simt.loads import LOADS, load
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
 
-_OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+_OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **integer_moves.OPERATIONS,
     **integer_arithmetic.OPERATIONS,
     **integer_logic.OPERATIONS,
@@ -61,7 +61,7 @@ def at_corner(drawn: Words, some: Words, plain: Words, where: Truth) -> Words:
 class Integers:
     """`Values` by integer arithmetic, for the warps of a place; those that are chosen find words at corners, most of the time."""
 
-    def __init__(self, place: Place, chosen: Chosen | None = None, *, exchanges: bool = False) -> None:
+    def __init__(self, place: WarpInputs, chosen: Chosen | None = None, *, exchanges: bool = False) -> None:
         """Hold the warps; their order is that of the runs.
 
         `exchanges`: lanes that execute votes, shuffles and reductions do so together in every execution.
@@ -108,7 +108,7 @@ class Integers:
         contents = self._place.contents
         if contents is None or operation.instruction.opcode.partition(".")[0] not in LOADS:
             return None
-        work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
+        work = GroupOperation(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
         try:
             where = load(work, contents)
         except (UnknownError, KeyError):
@@ -121,8 +121,10 @@ class Integers:
         """Return what the rules compute of the inputs, by register; nothing where no rule covers the form."""
         return self._computed(operation, inputs, at).out
 
-    def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> Work:
-        work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {}, at.executing)
+    def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> GroupOperation:
+        work = GroupOperation(
+            operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {}, at.executing
+        )
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:
             try:

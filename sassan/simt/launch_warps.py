@@ -8,9 +8,9 @@ import numpy as np
 
 from sassan.arch import described
 from sassan.ir import Function
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.simt.constant_bank import constant_bank
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.values import LANES, Words, key
 
 _AXES = "XYZ"
@@ -25,7 +25,9 @@ class Spot(NamedTuple):
     warp: int
 
 
-def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: np.random.Generator) -> tuple[Place, Words]:
+def warps_at(
+    function: Function, launch: LaunchConfiguration, spots: Sequence[Spot], random: np.random.Generator
+) -> tuple[WarpInputs, Words]:
     """Return warps of a launch whose block and grid are given, and the threads of each; what is not given is drawn once for all.
 
     Each warp finds contents of memory of its own.
@@ -56,4 +58,4 @@ def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: 
     words = {name: lane_words.astype(np.uint32) for name, lane_words in special.items()}
     active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
     literals = function.compiler.literals if function.compiler is not None else b""
-    return Place(salt, words, bank, described(function.arch).short_immediates, launch.contents, literals), active
+    return WarpInputs(salt, words, bank, described(function.arch).short_immediates, launch.contents, literals), active

@@ -6,7 +6,7 @@ from sassan.ir import Instruction, Memory, Register
 from sassan.machine.contents import Contents
 from sassan.simt.addresses import address
 from sassan.simt.code import number
-from sassan.simt.integer_work import UnknownError, Work
+from sassan.simt.integer_work import GroupOperation, UnknownError
 from sassan.simt.values import LANES, Truth
 
 LOADS = frozenset({"LDG", "LD"})
@@ -16,7 +16,7 @@ _CACHED = frozenset(("E", "SYS", "CONSTANT", "CI", "CG", "CV", "CS", "EF", "EL",
 _CACHED_TOO = frozenset(("LTC64B", "LTC128B", "LTC256B", "ZD"))
 
 
-def load(work: Work, contents: Contents) -> Truth:
+def load(work: GroupOperation, contents: Contents) -> Truth:
     """Write what a load finds, and return in which lanes all of it is known.
 
     Raises UnknownError for a form whose address or width is not followed.

@@ -12,12 +12,12 @@ import numpy as np
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
 from sassan.simt.certain import Certainty
-from sassan.simt.code import RETURN_TAG, Block, Code
+from sassan.simt.code import RETURN_TAG, ExecutableBlock, ExecutableFunction
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.stack import Suspended
-from sassan.simt.state import LOST, STOPPED, Order, RunStatus, Session, begin, lanes, pack
-from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
+from sassan.simt.state import LOST, STOPPED, RunStatus, Session, SideOrder, begin, lanes, pack
+from sassan.simt.trace import Contexts, GroupSteps, RunOutcome, TransitionCounter
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
 
 
@@ -36,7 +36,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-class Observer(Protocol):
+class BlockObserver(Protocol):
     """Sees every visit of a block before it executes."""
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
@@ -47,14 +47,18 @@ class Observer(Protocol):
 class Machine:
     """Executes `code` with `values`; a generation is a decoder (which built the code) and an order of sides."""
 
-    def __init__(self, code: Code, values: Values, order: Order = Order.TAKEN_FIRST, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, code: ExecutableFunction, values: Values, order: SideOrder = SideOrder.TAKEN_FIRST, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         """Hold what all runs share; `values` must draw for as many runs as are started."""
         self._code = code
         self._values = values
         self._order = order
         self._limits = limits
 
-    def run(self, active: Words, observer: Observer | None = None, *, called: bool = False, certainty: Certainty | None = None) -> Outcome:
+    def run(
+        self, active: Words, observer: BlockObserver | None = None, *, called: bool = False, certainty: Certainty | None = None
+    ) -> RunOutcome:
         """Return what N runs did that start at the entry with these masks, none of them empty.
 
         `called` starts them inside a call from nowhere: the return of the function ends the warp. `certainty`, of these runs and this
@@ -96,7 +100,7 @@ class Machine:
         goes = leave(session, number, at, pack(taken))
         goes.block[live] = LOST
         alive = goes.block != LOST
-        steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag, goes.origin)
+        steps = GroupSteps(number, before, goes.block, goes.context, goes.move, goes.tag, goes.origin)
         session.recorder.moved(rows[alive], steps if alive.all() else steps.only(alive))
         following = np.where(alive, goes.block, STOPPED).astype(np.int32)
         if session.certainty is not None:
@@ -119,7 +123,7 @@ class Machine:
         warps.block[over] = STOPPED
 
 
-def new_session(code: Code, values: Values, active: Words, order: Order, *, called: bool) -> Session:
+def new_session(code: ExecutableFunction, values: Values, active: Words, order: SideOrder, *, called: bool) -> Session:
     """Return N warps at the entry, and all that a machine needs to run them."""
     contexts = Contexts()
     starts, sites = _behind_calls(code)
@@ -130,7 +134,7 @@ def new_session(code: Code, values: Values, active: Words, order: Order, *, call
         slots={register: index for index, register in enumerate(code.registers)},
         warps=begin(code, values, active),
         contexts=contexts,
-        recorder=Recorder(code, contexts, sites, len(active)),
+        recorder=TransitionCounter(code, contexts, sites, len(active)),
         barriers=tuple(_register(tag) for tag in code.tags),
         starts=starts,
         sites=sites,
@@ -138,7 +142,7 @@ def new_session(code: Code, values: Values, active: Words, order: Order, *, call
     )
 
 
-def _push(session: Session, block: Block, rows: Rows) -> Truth:
+def _push(session: Session, block: ExecutableBlock, rows: Rows) -> Truth:
     """Push the tokens of a block, and return which runs empty a barrier register that is in use."""
     warps = session.warps
     active, context = warps.active[rows], warps.context[rows]
@@ -158,11 +162,11 @@ def _register(tag: str) -> int:
     return int(tag[1:]) if tag[:1] == "B" and tag[1:].isdigit() else -1
 
 
-def _returns(block: Block) -> bool:
+def _returns(block: ExecutableBlock) -> bool:
     return block.control is not None and block.control.flow is Flow.RETURN
 
 
-def _behind_calls(code: Code) -> tuple[dict[int, int], dict[int, tuple[int, ...]]]:
+def _behind_calls(code: ExecutableFunction) -> tuple[dict[int, int], dict[int, tuple[int, ...]]]:
     """Return the blocks behind calls by address, and the calls before each."""
     starts: dict[int, int] = {}
     sites: dict[int, tuple[int, ...]] = {}

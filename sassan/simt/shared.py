@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sassan.ir import Immediate, Instruction
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, Code
+from sassan.simt.code import ALWAYS, ExecutableFunction
 from sassan.simt.spills import shared_operation
 from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, Rows, Truth, Words
@@ -147,7 +147,7 @@ class SharedMemory:
         self._readers, self._writers = (np.concatenate([each, none], axis=2) for each in (self._readers, self._writers))
 
 
-def is_followed(code: Code) -> bool:
+def is_followed(code: ExecutableFunction) -> bool:
     """Say whether nothing but plain stores changes the shared memory of a block."""
     calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
     names = [(instruction, instruction.opcode.partition(".")[0]) for instruction in code.function.instructions]

@@ -12,7 +12,7 @@ from operator import or_
 from sassan.analysis.demand import Use, demand
 from sassan.domains.bits import bits
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, Block, Code, Control, Local, Operation
+from sassan.simt.code import ALWAYS, ControlTransfer, ExecutableBlock, ExecutableFunction, LocalAccess, Operation
 
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL})
 _SIMPLE = frozenset({Flow.NONE, Flow.BRANCH, Flow.EXIT, Flow.TRAP, Flow.BLOCK_BARRIER})
@@ -21,7 +21,7 @@ _LEAVES = frozenset({Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE, Flow.WARP_BARRIER}
 """Threads may also go on where a token resumes."""
 
 
-def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
+def control_slice(code: ExecutableFunction, also: frozenset[int] = frozenset()) -> ExecutableFunction:
     """Return the code without the operations whose results no condition and no selector can depend on; `also` are registers to keep.
 
     The order of instructions is ignored, as if all stood in one block that leads to itself: so too much is kept rather than too little.
@@ -38,19 +38,19 @@ def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
     return replace(code, blocks=blocks, registers=tuple(bits(wanted & ~(memory[0] | memory[1]))))
 
 
-def _sinks(code: Code) -> int:
+def _sinks(code: ExecutableFunction) -> int:
     return reduce(or_, [_read_by(block.control) for block in code.blocks], 0)
 
 
 def _use_in_any_order(operation: Operation, memories: tuple[int, int]) -> Use:
-    local = operation.exact if isinstance(operation.exact, Local) else None
+    local = operation.exact if isinstance(operation.exact, LocalAccess) else None
     memory = memories[local is not None and local.shared]
     writes = _mask(operation.writes) | (memory if local is not None and local.store else 0)
     # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
     return Use(writes, -1, _reads(operation) | writes | (memory if local is not None else 0))
 
 
-def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
+def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> ExecutableFunction:
     """Return the code without the operations whose results no condition, no selector and no watched access reads later.
 
     Blocks, registers and every word that is read stay what they are; `read` are the registers that are looked at when a block is entered,
@@ -91,7 +91,7 @@ def live_slice(code: Code, read: Mapping[int, frozenset[int]]) -> Code:
 
 
 def _is_needed(operation: Operation, live: int) -> bool:
-    return isinstance(operation.exact, Local) or bool(_mask(operation.writes) & live)
+    return isinstance(operation.exact, LocalAccess) or bool(_mask(operation.writes) & live)
 
 
 def _use(operation: Operation, shared: int) -> Use:
@@ -104,7 +104,7 @@ def _reads(operation: Operation) -> int:
     return _mask((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
 
 
-def _after(block: Block, resumed: set[int]) -> set[int] | None:
+def _after(block: ExecutableBlock, resumed: set[int]) -> set[int] | None:
     """Return the blocks at which threads go on after a block, None for any."""
     control = block.control
     if control is not None and control.flow not in _SIMPLE | _LEAVES:
@@ -113,7 +113,7 @@ def _after(block: Block, resumed: set[int]) -> set[int] | None:
     return known | resumed if control is not None and control.flow in _LEAVES else known
 
 
-def _read_by(control: Control | None) -> int:
+def _read_by(control: ControlTransfer | None) -> int:
     if control is None:
         return 0
     moved = () if control.moves is None or control.moves.register is None else (control.moves.register,)

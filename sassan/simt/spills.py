@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sassan.ir import Instruction, Memory, Register
-from sassan.simt.code import Condition, Local, Operation, number
+from sassan.simt.code import Condition, LocalAccess, Operation, number
 from sassan.simt.values import key
 
 _LOADS, _STORES = "LDL", "STL"
@@ -29,13 +29,13 @@ def local_operation(instruction: Instruction, condition: Condition, writes: tupl
         return None
     address = tuple(name for register in place.base if (name := number(register.file, register.index)) is not None)
     if base == _LOADS:
-        loaded = Local(place.offset, len(address), store=False)
+        loaded = LocalAccess(place.offset, len(address), store=False)
         return Operation(instruction, key(instruction.opcode), address, writes, condition, time=True, exact=loaded)
     count = next((words for name, words in _WORDS.items() if name in modifiers), 1)
     source = instruction.operands[-1]
     first = number(source.file, source.index) if isinstance(source, Register) else None
     data = () if first is None else tuple(range(first, first + count))
-    stored = Local(place.offset, len(address), store=True, whole=whole, zeros=0 if data else count)
+    stored = LocalAccess(place.offset, len(address), store=True, whole=whole, zeros=0 if data else count)
     return Operation(instruction, key(instruction.opcode), (*address, *data), (), condition, exact=stored)
 
 
@@ -56,7 +56,7 @@ def shared_operation(instruction: Instruction, condition: Condition, writes: tup
             scales.append(scale)
             address.append(name)
     whole = _PARTS.isdisjoint(modifiers)
-    how = Local(place.offset, len(address), base == _SHARED_STORE, whole, shared=True, scales=tuple(scales))
+    how = LocalAccess(place.offset, len(address), base == _SHARED_STORE, whole, shared=True, scales=tuple(scales))
     if base == _SHARED_LOAD:
         return Operation(instruction, key(instruction.opcode), tuple(address), writes, condition, time=True, exact=how)
     count = next((words for name, words in _WORDS.items() if name in modifiers), 1)

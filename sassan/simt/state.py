@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.simt.certain import Certainty
-from sassan.simt.code import BARRIERS, MOVES, Code, Move
+from sassan.simt.code import BARRIERS, MOVES, ExecutableFunction, TransitionKind
 from sassan.simt.memory import LocalMemory
 from sassan.simt.stack import Ints, TokenStacks
-from sassan.simt.trace import Contexts, Recorder
+from sassan.simt.trace import Contexts, TransitionCounter
 from sassan.simt.values import LANES, Truth, Values, Words
 
 _BITS = np.left_shift(np.uint32(1), np.arange(LANES, dtype=np.uint32))
@@ -30,7 +30,7 @@ class RunStatus(IntEnum):
     TRAPPED = 4
 
 
-class Order(IntEnum):
+class SideOrder(IntEnum):
     """Which side of a divergent branch runs first: until Pascal the taken one; since Volta it is not architected."""
 
     TAKEN_FIRST = 0
@@ -39,8 +39,8 @@ class Order(IntEnum):
 
 
 @dataclass(slots=True)
-class Warps:
-    """The state of N runs: `block` -1 has stopped; `registers` is (registers, N, 32) in the order of `Code.registers`.
+class WarpStates:
+    """The state of N runs: `block` -1 has stopped; `registers` is (registers, N, 32) in the order of `ExecutableFunction.registers`.
 
     `barriers` (N, 16) are the masks in the barrier registers, which must say what the tokens on the stack say; `gone` are the threads
     that exited.
@@ -66,13 +66,13 @@ class Session:
     address, `sites` the calls before them. With `certainty`, it is followed which words are given.
     """
 
-    code: Code
+    code: ExecutableFunction
     values: Values
-    order: Order
+    order: SideOrder
     slots: dict[int, int]
-    warps: Warps
+    warps: WarpStates
     contexts: Contexts
-    recorder: Recorder
+    recorder: TransitionCounter
     barriers: tuple[int, ...]
     starts: dict[int, int]
     sites: dict[int, tuple[int, ...]]
@@ -108,10 +108,10 @@ class Next:
             self.tag[where], self.origin[where] = part.tag, part.origin
 
 
-def begin(code: Code, values: Values, active: Words) -> Warps:
+def begin(code: ExecutableFunction, values: Values, active: Words) -> WarpStates:
     """Return N warps at the entry with these masks."""
     count = len(active)
-    return Warps(
+    return WarpStates(
         block=np.full(count, code.entry, dtype=np.int32),
         context=np.zeros(count, dtype=np.int32),
         active=active.copy(),
@@ -125,7 +125,7 @@ def begin(code: Code, values: Values, active: Words) -> Warps:
     )
 
 
-def unite(block: int, context: Ints, active: Words, move: Move) -> Next:
+def unite(block: int, context: Ints, active: Words, move: TransitionKind) -> Next:
     """Return the group going to one block together."""
     count = len(active)
     return Next(np.full(count, block, dtype=np.int32), context, active, np.full(count, NUMBER[move], dtype=np.int32))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
+from sassan.simt.code import MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, ExecutableFunction, TransitionKind
 from sassan.simt.stack import Ints
 from sassan.simt.values import Rows, Truth
 
@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class StackEntry:
     """A stack entry as an observer names it: where its threads resume, in which call context, under which tag ('' is a side).
 
     `origin` is the address of the branch that a side still has to take, -1 for every other entry.
@@ -41,9 +41,9 @@ class Transition:
     last: int
     into: CallString
     target: int | None
-    move: Move
-    pushed: Entry | None = None
-    popped: Entry | None = None
+    move: TransitionKind
+    pushed: StackEntry | None = None
+    popped: StackEntry | None = None
 
     def __str__(self) -> str:
         """Return `0068 -> 01a8 taken`, call strings appended."""
@@ -61,7 +61,7 @@ def _call(context: CallString) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """Of N runs: `counts` (N, T) says how often each took each of T transitions; `status` (N) how each stands (`state.Status`).
 
     `leaves` are (address of a token instruction, where its threads resume); `faults` are (address, runs, what went wrong).
@@ -113,7 +113,7 @@ class Contexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class GroupSteps:
     """The steps of a group out of one block: arrays over the group; `tag` and `origin` as in `state.Next`, or empty."""
 
     source: int
@@ -124,16 +124,16 @@ class Steps:
     tag: Ints
     origin: Ints
 
-    def only(self, where: Truth) -> "Steps":
+    def only(self, where: Truth) -> "GroupSteps":
         """Return the steps of the part of the group where it holds."""
         tag, origin = (self.tag[where], self.origin[where]) if self.tag.size else (self.tag, self.origin)
-        return Steps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag, origin)
+        return GroupSteps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag, origin)
 
 
-class Recorder:
+class TransitionCounter:
     """Counts transitions per run while a machine runs."""
 
-    def __init__(self, code: Code, contexts: Contexts, sites: dict[int, tuple[int, ...]], runs: int) -> None:
+    def __init__(self, code: ExecutableFunction, contexts: Contexts, sites: dict[int, tuple[int, ...]], runs: int) -> None:
         """Start with nothing counted; `sites` are the calls before each address."""
         self._code = code
         self._contexts = contexts
@@ -143,7 +143,7 @@ class Recorder:
         self._leaves: set[tuple[int, int]] = set()
         self._faults: Counter[tuple[int, str]] = Counter()
 
-    def moved(self, rows: Rows, steps: Steps) -> None:
+    def moved(self, rows: Rows, steps: GroupSteps) -> None:
         """Count one transition of every run in `rows`."""
         tag = steps.tag.astype(np.int64) if steps.tag.size else 0
         origin = steps.origin.astype(np.int64) + 1 if steps.origin.size else 0
@@ -167,11 +167,11 @@ class Recorder:
         """Note where the threads of a token instruction resume, as block numbers."""
         self._leaves.update((address, self._code.blocks[block].address) for block in np.unique(blocks).tolist() if block >= 0)
 
-    def outcome(self, status: npt.NDArray[np.int8]) -> Outcome:
+    def outcome(self, status: npt.NDArray[np.int8]) -> RunOutcome:
         """Return all that was counted, transitions in a fixed order."""
         named = sorted(((self._transition(code), number) for code, number in self._numbers.items()), key=lambda pair: _order(pair[0]))
         order = [number for _, number in named]
-        return Outcome(
+        return RunOutcome(
             transitions=tuple(transition for transition, _ in named),
             counts=self._counts[order].T.copy(),
             status=status.copy(),
@@ -198,25 +198,29 @@ class Recorder:
         address = None if target < 0 else self._code.blocks[target].address
         popped = None
         by_register = block.control is not None and block.control.flow is Flow.RETURN
-        pops = {Move.REACTIVATE, Move.RECONVERGE} if by_register else {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN}
+        pops = (
+            {TransitionKind.REACTIVATE, TransitionKind.RECONVERGE}
+            if by_register
+            else {TransitionKind.REACTIVATE, TransitionKind.RECONVERGE, TransitionKind.RETURN}
+        )
         if move in pops and address is not None:
             name = self._code.tags[tag]
             branch = self._code.blocks[origin].last if origin >= 0 else -1
-            popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name, branch)
-        pushed = self._pushed(source, context, again=tag == AGAIN, taken=origin) if move is Move.DIVERGE else None
+            popped = StackEntry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name, branch)
+        pushed = self._pushed(source, context, again=tag == AGAIN, taken=origin) if move is TransitionKind.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
-    def _pushed(self, source: int, context: int, *, again: bool, taken: int) -> Entry:
+    def _pushed(self, source: int, context: int, *, again: bool, taken: int) -> StackEntry:
         """Return the side that a divergence suspends: at its own block (`again`), or at the block `taken`, -1 for the one that follows."""
         block, here = self._code.blocks[source], self._contexts.strings[context]
         flow = block.control.flow if block.control is not None else Flow.NONE
         if again:
-            return Entry(here, block.address, SIDE)
+            return StackEntry(here, block.address, SIDE)
         if taken < 0:
-            return Entry(here, self._code.blocks[block.follow].address, SIDE)
+            return StackEntry(here, self._code.blocks[block.follow].address, SIDE)
         address = self._code.blocks[taken].address
         if flow is Flow.RETURN:
             here = self._contexts.strings[self._contexts.after(context, address, self._sites)]
         elif flow in {Flow.CALL, Flow.INDIRECT_CALL}:
             here = (*here, block.last)
-        return Entry(here, address, SIDE, block.last)
+        return StackEntry(here, address, SIDE, block.last)

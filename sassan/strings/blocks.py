@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence as Many
 
-from sassan.strings.fold import Loop, Sequence, normal, rename
-from sassan.strings.kernel_string import Group, KernelString, Part, of
+from sassan.strings.fold import Repeat, Sequence, normal, rename
+from sassan.strings.kernel_string import KernelString, Part, RepeatedString, of
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -16,8 +16,8 @@ def path_string(blocks: Sequence, strings: Many[KernelString]) -> KernelString:
     """Return the string along a sequence of blocks, with repeats as groups."""
     parts: list[Part] = []
     for item in blocks:
-        if isinstance(item, Loop):
-            parts.append(Group(path_string(item.body, strings), item.times))
+        if isinstance(item, Repeat):
+            parts.append(RepeatedString(path_string(item.body, strings), item.times))
         else:
             parts.extend(strings[item].parts)
     return of(parts)

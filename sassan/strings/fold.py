@@ -1,6 +1,6 @@
 """Sequences with repeats that are never expanded: the shape of a worst path, and how a walk over a graph becomes one.
 
-An item is a number (a block, an edge) or a `Loop` of items; a sequence of 10^18 steps is a few items.
+An item is a number (a block, an edge) or a `Repeat` of items; a sequence of 10^18 steps is a few items.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class Repeat:
     """`body`, `times` times in a row; `times` is at least 2 in a normal sequence."""
 
     body: "Sequence"
     times: int
 
 
-Item = int | Loop
+Item = int | Repeat
 Sequence = tuple[Item, ...]
 
 
@@ -24,8 +24,8 @@ def normal(items: Sequence) -> Sequence:
     out: list[Item] = []
     last = -1  # index of the last repeat in `out`: only a whole iteration directly after it can be folded into it
     for item in items:
-        if isinstance(item, Loop):
-            _append_loop(out, _simple(Loop(normal(item.body), item.times)))
+        if isinstance(item, Repeat):
+            _append_loop(out, _simple(Repeat(normal(item.body), item.times)))
             last = _last_loop(out, last)
         else:
             out.append(item)
@@ -33,13 +33,13 @@ def normal(items: Sequence) -> Sequence:
     return tuple(out)
 
 
-def _simple(loop: Loop) -> Loop:
-    if len(loop.body) == 1 and isinstance(loop.body[0], Loop):
-        return Loop(loop.body[0].body, loop.body[0].times * loop.times)
+def _simple(loop: Repeat) -> Repeat:
+    if len(loop.body) == 1 and isinstance(loop.body[0], Repeat):
+        return Repeat(loop.body[0].body, loop.body[0].times * loop.times)
     return loop
 
 
-def _append_loop(out: list[Item], loop: Loop) -> None:
+def _append_loop(out: list[Item], loop: Repeat) -> None:
     if loop.times == 0 or not loop.body:
         return
     times, size = loop.times, len(loop.body)
@@ -47,25 +47,25 @@ def _append_loop(out: list[Item], loop: Loop) -> None:
         del out[-size:]
         times += 1
     last = out[-1] if out else None
-    if isinstance(last, Loop) and last.body == loop.body:
-        out[-1] = Loop(loop.body, last.times + times)
+    if isinstance(last, Repeat) and last.body == loop.body:
+        out[-1] = Repeat(loop.body, last.times + times)
     elif times == 1:
         out.extend(loop.body)
     else:
-        out.append(Loop(loop.body, times))
+        out.append(Repeat(loop.body, times))
 
 
 def _fold_tail(out: list[Item], last: int) -> None:
     """Fold an expanded iteration at the end of `out` into the repeat of the same body directly before it."""
     repeat = out[last] if last >= 0 else None
-    if isinstance(repeat, Loop) and len(out) - last - 1 == len(repeat.body) and tuple(out[last + 1 :]) == repeat.body:
-        out[last:] = [Loop(repeat.body, repeat.times + 1)]
+    if isinstance(repeat, Repeat) and len(out) - last - 1 == len(repeat.body) and tuple(out[last + 1 :]) == repeat.body:
+        out[last:] = [Repeat(repeat.body, repeat.times + 1)]
 
 
 def _last_loop(out: list[Item], last: int) -> int:
     """Return the index of the last repeat, among the items just appended or before them."""
     for index in range(len(out) - 1, max(min(last, len(out)), 0) - 1, -1):
-        if isinstance(out[index], Loop):
+        if isinstance(out[index], Repeat):
             return index
     return -1
 
@@ -77,7 +77,7 @@ def length(items: Sequence) -> int:
 
 def total(items: Sequence, weight: Callable[[int], int]) -> int:
     """Return the sum of the weights of the expanded sequence, without expanding it."""
-    return sum(item.times * total(item.body, weight) if isinstance(item, Loop) else weight(item) for item in items)
+    return sum(item.times * total(item.body, weight) if isinstance(item, Repeat) else weight(item) for item in items)
 
 
 def counts(items: Sequence) -> dict[int, int]:
@@ -89,7 +89,7 @@ def counts(items: Sequence) -> dict[int, int]:
 
 def _count(items: Sequence, times: int, totals: dict[int, int]) -> None:
     for item in items:
-        if isinstance(item, Loop):
+        if isinstance(item, Repeat):
             _count(item.body, times * item.times, totals)
         else:
             totals[item] = totals.get(item, 0) + times
@@ -98,7 +98,7 @@ def _count(items: Sequence, times: int, totals: dict[int, int]) -> None:
 def expand(items: Sequence) -> Iterator[int]:
     """Yield the expanded sequence; check its length first."""
     for item in items:
-        if isinstance(item, Loop):
+        if isinstance(item, Repeat):
             for _ in range(item.times):
                 yield from expand(item.body)
         else:
@@ -107,4 +107,4 @@ def expand(items: Sequence) -> Iterator[int]:
 
 def rename(items: Sequence, name: Callable[[int], int]) -> Sequence:
     """Return the sequence with every number replaced."""
-    return tuple(Loop(rename(item.body, name), item.times) if isinstance(item, Loop) else name(item) for item in items)
+    return tuple(Repeat(rename(item.body, name), item.times) if isinstance(item, Repeat) else name(item) for item in items)

@@ -24,14 +24,14 @@ class LetterRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RepeatedString:
     """`body`, `times` times in a row; `times` is at least 2."""
 
     body: "KernelString"
     times: int
 
 
-Part = Union[LetterRun, Group]  # noqa: UP007  # `|` cannot name a class that follows
+Part = Union[LetterRun, RepeatedString]  # noqa: UP007  # `|` cannot name a class that follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def letters(row: Iterable[Letter]) -> KernelString:
 
 def repeat(body: KernelString, times: int) -> KernelString:
     """Return `body`, `times` times in a row."""
-    return of((Group(body, times),))
+    return of((RepeatedString(body, times),))
 
 
 def _append(out: list[Part], part: Part) -> None:
@@ -141,15 +141,15 @@ def _append_group(out: list[Part], body: KernelString, times: int) -> None:
     last = out[-1] if out else None
     if isinstance(only, LetterRun):
         _append_run(out, LetterRun(only.letter, only.count * times))
-    elif isinstance(only, Group):
+    elif isinstance(only, RepeatedString):
         _append_group(out, only.body, only.times * times)
-    elif isinstance(last, Group) and last.body == body:
-        out[-1] = Group(body, last.times + times)
+    elif isinstance(last, RepeatedString) and last.body == body:
+        out[-1] = RepeatedString(body, last.times + times)
     elif times == 1:
         for part in body.parts:
             _append(out, part)
     else:
-        out.append(Group(body, times))
+        out.append(RepeatedString(body, times))
 
 
 _TOKEN = re.compile(r"(?P<letter>[LCSDTB])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
@@ -203,7 +203,7 @@ def _add_token(levels: list[list[Part]], token: re.Match[str], text: str, name: 
         raise _refused(text, name, token.start(), "')' without a matching '('")
     else:
         body = of(levels.pop())
-        levels[-1].append(Group(body, int(count)))
+        levels[-1].append(RepeatedString(body, int(count)))
 
 
 def _refused(text: str, name: str, position: int, reason: str) -> InputError:

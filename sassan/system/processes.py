@@ -82,7 +82,7 @@ class ToolLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedProcess:
     """A process that has ended: its status (below 0: the signal that ended it), and what it wrote.
 
     `output` may be one byte longer than the limit of a run; `late`: it was killed at the limit of time.
@@ -184,7 +184,7 @@ def put_off() -> Generator[None]:
 
 def finish(  # noqa: PLR0913 - what a run consists of
     command: Sequence[str], *, seconds: float, size: int, program: int = 1, folder: Path | None = None, given: bytes = b""
-) -> Ended:
+) -> EndedProcess:
     """Run a program to its end, with `given` as its standard input; it is killed after `seconds`, or when it writes more than `size` bytes.
 
     Raises OSError where it cannot be started, or the disk that it writes to is full.
@@ -203,7 +203,7 @@ def finish(  # noqa: PLR0913 - what a run consists of
     place = folder or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - where it has tried to write
     if status and (-status == _TOO_LARGE or (any(text in messages for text in _NO_SPACE) and _is_full(place))):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))
-    return Ended(status, b"".join(output), bytes(messages), late)
+    return EndedProcess(status, b"".join(output), bytes(messages), late)
 
 
 def _is_full(place: Path | str) -> bool:

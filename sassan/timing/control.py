@@ -22,8 +22,8 @@ from sassan.domains.residuals import Residual
 from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, decode
-from sassan.timing.control_ops import Op, Ops
-from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
+from sassan.timing.control_ops import Ops, TimedOp
+from sassan.timing.control_residuals import DOMAIN, NOTHING, BlockFlow, after, anything, beside, interleaved_blocks, opened_beside
 from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, barriers_of
 from sassan.timing.products import lateness
 from sassan.timing.rates import Rates, Tables, code_of, not_machine_code
@@ -34,7 +34,7 @@ INTERLEAVED = "where sides of a divergence are interleaved, the warp never idles
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ControlCostModel:
     """Bounds the time of a block by the control codes of its instructions."""
 
     tables: Tables = field(default_factory=Tables)
@@ -76,7 +76,7 @@ class Control:
         return BlockCosts(costs, assumptions, pieces=tuple(map(tuple, pieces)))
 
 
-def block_ops(cfg: WarpCfg, rates: Rates) -> list[tuple[Op, ...]]:
+def block_ops(cfg: WarpCfg, rates: Rates) -> list[tuple[TimedOp, ...]]:
     """Return the instructions of each block as the scheduler sees them, each of which has a control code and a time."""
     together = described(cfg.function.arch).control_words
     op = Ops(rates, together=together).of
@@ -87,7 +87,7 @@ def block_ops(cfg: WarpCfg, rates: Rates) -> list[tuple[Op, ...]]:
     return [tuple(_later(op, late.get((index, place), 0)) for place, op in enumerate(block)) for index, block in enumerate(blocks)]
 
 
-def _later(op: Op, cycles: int) -> Op:
+def _later(op: TimedOp, cycles: int) -> TimedOp:
     return replace(op, late=cycles) if cycles else op
 
 
@@ -118,10 +118,10 @@ class Times:
     entered: tuple[Residual, ...]
 
 
-def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], interleaving: frozenset[int]) -> Times:
+def times(cfg: WarpCfg, blocks: Sequence[Sequence[TimedOp]], interleaving: frozenset[int]) -> Times:
     """Return how long the blocks of a graph may take; `interleaving` are those that may be interleaved with a pending side."""
     steps = _steps(cfg, interleaving)
-    flow = Flow(blocks, steps)
+    flow = BlockFlow(blocks, steps)
     # A graph with gaps may lack edges: then anything may be open anywhere.
     entered = [anything(op for block in blocks for op in block)] * len(blocks) if cfg.gaps else flow.residuals(cfg.entry)
     others = beside(cfg, steps, interleaving)
@@ -137,7 +137,7 @@ def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], interleaving: frozenset[
     return Times(tuple(time for time, _ in timed), behind, rest, tuple(entered))
 
 
-def _pieces(block: Sequence[Op], cuts: Sequence[int], entered: Residual) -> list[int]:
+def _pieces(block: Sequence[TimedOp], cuts: Sequence[int], entered: Residual) -> list[int]:
     """Return the longest times of a block between its barriers, behind each of which nothing is open; [] where it holds none."""
     if not cuts or not all(block[cut].drains for cut in cuts):
         return []
@@ -187,7 +187,7 @@ def _steps(cfg: WarpCfg, interleaving: frozenset[int]) -> list[list[int]]:
     return steps
 
 
-def in_order(block: Sequence[Op], entered: Residual, others: Residual = NOTHING) -> tuple[int, int]:
+def in_order(block: Sequence[TimedOp], entered: Residual, others: Residual = NOTHING) -> tuple[int, int]:
     """Return the longest time of a block, and how much longer what was issued may take to end.
 
     `others` is how long sides that run beside it may keep back an instruction from when the one before it issued.
@@ -208,10 +208,10 @@ def in_order(block: Sequence[Op], entered: Residual, others: Residual = NOTHING)
     return now, max(end - now, 0)
 
 
-def _kept(op: Op, still: Residual) -> int:
+def _kept(op: TimedOp, still: Residual) -> int:
     """Return for how long what is open keeps an instruction back."""
     return max(still.units.get(op.unit, 0), still.all if op.drains else 0, *_waited(op, still.barriers))
 
 
-def _waited(op: Op, clear: Sequence[int]) -> Iterable[int]:
+def _waited(op: TimedOp, clear: Sequence[int]) -> Iterable[int]:
     return (clear[barrier] for barrier in range(BARRIERS) if op.waits >> barrier & 1)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class TimedOp:
     """Times in cycles from the issue.
 
     `least` and `most` bound the time until the next instruction of the thread may issue; between them lies what no stall says (branches,
@@ -41,7 +41,7 @@ def _covers_result(instruction: Instruction) -> bool:
     return isinstance(first, Register) and first.file == "P" and first.index is not None
 
 
-def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
+def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> TimedOp:
     """Return what the control code of an instruction and the tables say; `together`: a stall of 0 issues it with the next one.
 
     The instruction has a control code and its time is known (`Rates.gaps`).
@@ -66,7 +66,7 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     if code.read_barrier is not None:
         reading = rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)
         sets.append((code.read_barrier, latency if _covers_result(instruction) else reading))
-    return Op(
+    return TimedOp(
         least=least,
         most=max(least, latency) if kind.blocks else least,
         waits=waits,
@@ -86,9 +86,9 @@ class Ops:
         """Take what `op_of` takes."""
         self._rates = rates
         self._together = together
-        self._known: dict[Hashable, Op] = {}
+        self._known: dict[Hashable, TimedOp] = {}
 
-    def of(self, instruction: Instruction) -> Op:
+    def of(self, instruction: Instruction) -> TimedOp:
         """Return the op of an instruction, as `op_of`."""
         counted = instruction.operands if remainders(instruction) else ()
         busy = self._rates.busy.get(instruction.address)

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 from sassan.analysis.graph import weak_order
 from sassan.domains.residuals import Residual, ResidualDomain
 from sassan.isa.control import BARRIERS
-from sassan.timing.control_ops import Op
-from sassan.warpcfg.graph import Kind, Point, WarpCfg
+from sassan.timing.control_ops import TimedOp
+from sassan.warpcfg.graph import ActivationPoint, EdgeKind, WarpCfg
 from sassan.warpcfg.steps import RELEASED
 
 DOMAIN = ResidualDomain(BARRIERS)
@@ -16,7 +16,7 @@ NOTHING = DOMAIN.bottom
 """Nothing is open when a warp starts, and when everything has ended."""
 
 
-def after(residual: Residual, ops: Iterable[Op]) -> Residual:
+def after(residual: Residual, ops: Iterable[TimedOp]) -> Residual:
     """Return what is left when instructions have issued and their stalls have passed (only that surely has), and what they leave open."""
     now, barriers, units, ends = 0, list(residual.barriers), dict(residual.units), residual.all
     for op in ops:
@@ -33,7 +33,7 @@ def after(residual: Residual, ops: Iterable[Op]) -> Residual:
     return Residual(tuple([max(until - now, 0) for until in barriers]), open_units, max(ends - now, 0))
 
 
-def _opened(op: Op, elapsed: int) -> Residual:
+def _opened(op: TimedOp, elapsed: int) -> Residual:
     barriers = [0] * BARRIERS
     for barrier, cycles in op.sets:
         barriers[barrier] = max(barriers[barrier], cycles - elapsed)
@@ -41,7 +41,7 @@ def _opened(op: Op, elapsed: int) -> Residual:
     return Residual(tuple(barriers), units, max(op.ends - elapsed, 0))
 
 
-def anything(ops: Iterable[Op]) -> Residual:
+def anything(ops: Iterable[TimedOp]) -> Residual:
     """Return a bound on what any execution of these instructions leaves open, in any order."""
     worst = NOTHING
     for op in ops:
@@ -49,7 +49,7 @@ def anything(ops: Iterable[Op]) -> Residual:
     return worst
 
 
-def opened_beside(block: Sequence[Op]) -> Residual:
+def opened_beside(block: Sequence[TimedOp]) -> Residual:
     """Return how far what a block opens may keep back a side that runs beside it.
 
     The last instruction has its own delay charged where its block ends: only what lasts longer is charged to others.
@@ -58,10 +58,10 @@ def opened_beside(block: Sequence[Op]) -> Residual:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class BlockFlow:
     """The blocks of a graph, as far as times go; `steps` are successors by index."""
 
-    blocks: Sequence[Sequence[Op]]
+    blocks: Sequence[Sequence[TimedOp]]
     steps: Sequence[Sequence[int]]
     _known: dict[int, tuple[Residual, Residual]] = field(default_factory=dict[int, tuple[Residual, Residual]], compare=False, repr=False)
     """What was asked last of each block, with the answer."""
@@ -82,13 +82,13 @@ class Flow:
 
         order = weak_order(len(self.steps), self.steps, entry)
         place = {block: position for position, block in enumerate(order)}
-        problem = Problem(DOMAIN, transfer, {entry: NOTHING}, rank=lambda block: (place[block],))
+        problem = FixpointProblem(DOMAIN, transfer, {entry: NOTHING}, rank=lambda block: (place[block],))
         states = solve(problem).states
         verify(problem, states, name=lambda block: f"residuals of block {block}")
         return tuple(states.get(block, NOTHING) for block in range(len(self.blocks)))
 
 
-def _runs(point: Point) -> bool:
+def _runs(point: ActivationPoint) -> bool:
     """Say whether the threads of a point may run as soon as others leave them a turn: those of no token."""
     return point.tag in {"", RELEASED}
 
@@ -102,7 +102,7 @@ def interleaved_blocks(cfg: WarpCfg) -> frozenset[int]:
 
 def beside(cfg: WarpCfg, steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, frozenset[int]]:
     """Return, for each block that may be interleaved, the blocks that other sides may run meanwhile (docs/proofs/control-costs.md)."""
-    run: dict[Point, set[int]] = {}
+    run: dict[ActivationPoint, set[int]] = {}
     for block in interleaving if cfg.stack_points else ():
         for point in filter(_runs, cfg.stack_points[block]):
             run.setdefault(point, set()).add(block)
@@ -124,16 +124,16 @@ def beside(cfg: WarpCfg, steps: Sequence[Sequence[int]], interleaving: frozenset
     return {block: frozenset(blocks) for block, blocks in partners.items()}
 
 
-def _other_sides(cfg: WarpCfg, points: Collection[Point]) -> dict[Point, set[Point]]:
+def _other_sides(cfg: WarpCfg, points: Collection[ActivationPoint]) -> dict[ActivationPoint, set[ActivationPoint]]:
     """Return where the sides wait, should they be the ones to wait, that run while threads wait at a point; none where that is unknown."""
-    others: dict[Point, set[Point]] = {point: set() for point in points}
-    unknown: set[Point] = set()
+    others: dict[ActivationPoint, set[ActivationPoint]] = {point: set() for point in points}
+    unknown: set[ActivationPoint] = set()
     for edge in cfg.edges:
         pending = edge.pushed
-        if edge.kind is not Kind.DIVERGE or edge.dst is None or pending is None or pending not in others:
+        if edge.kind is not EdgeKind.DIVERGE or edge.dst is None or pending is None or pending not in others:
             continue
         first, branch = cfg.nodes[edge.dst], cfg.nodes[edge.src].end
-        side = Point(first.context, first.start, "", -1 if pending.origin >= 0 else branch)
+        side = ActivationPoint(first.context, first.start, "", -1 if pending.origin >= 0 else branch)
         if side in others:
             others[pending].add(side)
         else:

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sassan.ir import Function, Language
-from sassan.timing.control import Control
+from sassan.timing.control import ControlCostModel
 from sassan.timing.model import NO_ACCESSES, BlockCosts, CostModel, Quantity
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
-from sassan.timing.unit import Unit
+from sassan.timing.table import TableCostModel
+from sassan.timing.unit import UnitCostModel
 from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
-class Cycles:
+class CycleCostModel:
     """`control` where a function has control codes, `table` where it has none; `unit` for PTX, which has no time of its own."""
 
     tables: Tables = field(default_factory=Tables)
@@ -31,9 +31,9 @@ class Cycles:
     def of(self, function: Function) -> CostModel:
         """Return the model of a function."""
         if function.language is Language.PTX:
-            return Unit()
+            return UnitCostModel()
         coded = bool(function.instructions) and all(instruction.control is not None for instruction in function.instructions)
-        return Control(self.tables) if coded else Table(self.tables)
+        return ControlCostModel(self.tables) if coded else TableCostModel(self.tables)
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the costs by the model of the function.

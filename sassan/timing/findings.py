@@ -11,7 +11,7 @@ SHORT, MISSING, EARLY = "short-distance", "missing-wait", "early-wait"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class MissingWait:
     """A consumer that does not wait for its producer, by their addresses.
 
     `have` and `need` are cycles from issue to issue, -1 where only a wait would do. `barrier` is the one to wait for, -1 where the
@@ -53,7 +53,7 @@ class Report:
     `notes` are findings that rest on too few observations to be relied on. `assumptions` name the tables that were taken from another SM.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[MissingWait, ...]
     gaps: tuple[Gap, ...]
     assumptions: tuple[str, ...] = ()
-    notes: tuple[Finding, ...] = ()
+    notes: tuple[MissingWait, ...] = ()

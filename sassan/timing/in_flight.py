@@ -7,14 +7,14 @@ instruction changes only what it touches; `tests/soundness/plain_flight.py` step
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, PendingResult
+from sassan.domains.pending import NO_COVER, Pending, PendingAccess, PendingKind, PendingResult
 from sassan.ir import Guard
 from sassan.isa.registers import bit
-from sassan.timing.findings import EARLY, MISSING, SHORT, Finding
+from sassan.timing.findings import EARLY, MISSING, SHORT, MissingWait
 from sassan.timing.hazards import ENOUGH, FILES, FOREVER, GUARD, RAW, WAR, WAW, Distance, Hazards, is_note
-from sassan.timing.scheduled import Op
+from sassan.timing.scheduled import ScheduledOp
 
-FindingSink = Callable[[Finding], None]
+FindingSink = Callable[[MissingWait], None]
 
 _BARRIERS = 7
 """Numbers of barriers that a control code can hold: six exist, what sets the seventh waits for nothing."""
@@ -34,7 +34,7 @@ class _InFlight:
 
     __slots__ = ("condition", "covers", "issued", "kind", "op", "registers", "since")
 
-    def __init__(self, op: Op, kind: Access, registers: int, issued: int, condition: Hashable) -> None:
+    def __init__(self, op: ScheduledOp, kind: PendingKind, registers: int, issued: int, condition: Hashable) -> None:
         self.op, self.kind, self.registers, self.issued, self.condition = op, kind, registers, issued, condition
         self.covers = 0
         self.since = [0] * _BARRIERS
@@ -42,19 +42,19 @@ class _InFlight:
     @property
     def barrier(self) -> int | None:
         """The barrier that it clears when it ends, None for none."""
-        return self.op.control.write_barrier if self.kind is Access.WRITE else self.op.control.read_barrier
+        return self.op.control.write_barrier if self.kind is PendingKind.WRITE else self.op.control.read_barrier
 
     @property
     def is_queued(self) -> bool:
         """Whether it is the result of an access that ends in the order of a queue."""
-        return self.kind is Access.WRITE and self.op.profile.results != ""
+        return self.kind is PendingKind.WRITE and self.op.profile.results != ""
 
     def has_lasted(self, now: int) -> bool:
         """Say whether it has ended by the time that it takes at the most."""
         lasts = self.op.profile.lasts
-        return lasts is not None and self.kind is Access.WRITE and now - self.issued >= lasts
+        return lasts is not None and self.kind is PendingKind.WRITE and now - self.issued >= lasts
 
-    def ends(self, op: Op, setters: Sequence[int]) -> bool:
+    def ends(self, op: ScheduledOp, setters: Sequence[int]) -> bool:
         """Say whether waiting as `op` does ends it."""
         if self.covers & op.control.wait_mask:
             return True
@@ -64,7 +64,7 @@ class _InFlight:
 class Flight:
     """What is in flight, instruction by instruction along a block."""
 
-    def __init__(self, code: Sequence[Op], hazards: Hazards, pending: Pending) -> None:
+    def __init__(self, code: Sequence[ScheduledOp], hazards: Hazards, pending: Pending) -> None:
         """Begin with what is in flight at the head of the block."""
         self._code = code
         self._hazards = hazards
@@ -75,7 +75,7 @@ class Flight:
             self._results[producer, part] = _Result(result.registers, -result.elapsed, gone, result.condition)
         self._setters = [0] * _BARRIERS
         """How many instructions of the block have set each barrier."""
-        self._accesses: dict[tuple[int, Access], _InFlight] = {}
+        self._accesses: dict[tuple[int, PendingKind], _InFlight] = {}
         for (producer, kind), access in pending.accesses.items():
             entry = _InFlight(code[producer], kind, access.registers, -access.elapsed, access.condition)
             entry.covers = sum(1 << barrier for barrier, later in enumerate(access.covers) if later != NO_COVER)
@@ -134,7 +134,7 @@ class Flight:
 
     # ---- what ends ----
 
-    def _wait(self, op: Op, report: FindingSink | None) -> None:
+    def _wait(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Remove the accesses that have ended when `op` issues."""
         accesses, setters, mask = self._accesses, self._setters, op.control.wait_mask
         if report is not None and mask:
@@ -142,7 +142,7 @@ class Flight:
                 barrier, elapsed = access.barrier, self._now - access.issued
                 late = elapsed >= self._hazards.visible or access.op.profile.at_once
                 if not late and barrier is not None and mask >> barrier & 1:
-                    report(Finding(op.address, access.op.address, EARLY, "", 0, barrier, elapsed, self._hazards.visible))
+                    report(MissingWait(op.address, access.op.address, EARLY, "", 0, barrier, elapsed, self._hazards.visible))
         if self._hazards.outlasts and mask:
             waited = [
                 access.issued
@@ -153,14 +153,14 @@ class Flight:
                 self._results = {key: result for key, result in self._results.items() if result.issued > max(waited)}
         ended = [key for key, access in accesses.items() if access.ends(op, setters)]
         # What has written its result has read its operands; a block barrier is passed when earlier accesses have been performed.
-        ended += [(producer, Access.READ) for producer, kind in ended if kind is Access.WRITE]
+        ended += [(producer, PendingKind.READ) for producer, kind in ended if kind is PendingKind.WRITE]
         if op.profile.drains:
-            ended += [key for key, access in accesses.items() if key[1] is Access.READ and access.op.profile.sources]
+            ended += [key for key, access in accesses.items() if key[1] is PendingKind.READ and access.op.profile.sources]
         for key in ended:
             accesses.pop(key, None)
 
     def _drop_emptied(self) -> None:
-        left: list[tuple[int, Access]] = []
+        left: list[tuple[int, PendingKind]] = []
         for key in self._emptied:
             access = self._accesses.get(key)
             if access is not None and not access.registers:
@@ -172,7 +172,7 @@ class Flight:
 
     # ---- what is touched ----
 
-    def _touch_results(self, op: Op, report: FindingSink | None) -> None:
+    def _touch_results(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Report what is consumed before it is there; of what is overwritten only the rest stays in flight."""
         now, touches, kept, fixed = self._now, op.touches, 0 if op.under else op.writes, 0
         late: list[tuple[int, int]] = []
@@ -195,7 +195,7 @@ class Flight:
             del self._results[key]
         self._fixed = fixed
 
-    def _report_result(self, op: Op, key: tuple[int, int], result: _Result, report: FindingSink) -> None:
+    def _report_result(self, op: ScheduledOp, key: tuple[int, int], result: _Result, report: FindingSink) -> None:
         if opposite(result.condition, op.under):
             return
         source, part = self._code[key[0]], key[1]
@@ -204,9 +204,9 @@ class Flight:
             need = self._hazards.distance(dependence, file, kind, op.profile.producer)
             if elapsed < need.cycles:
                 few = observations(need, source, op)
-                report(Finding(op.address, source.address, SHORT, dependence, registers, -1, elapsed, need.cycles, few))
+                report(MissingWait(op.address, source.address, SHORT, dependence, registers, -1, elapsed, need.cycles, few))
 
-    def _touch_accesses(self, op: Op, report: FindingSink | None) -> None:
+    def _touch_accesses(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Report what does not wait for an access. A consumption is reported once: behind it, the register is taken for read or written."""
         overwritten, consumed = 0 if op.under else op.writes, op.reads | op.guard
         open_ = 0
@@ -215,7 +215,7 @@ class Flight:
                 if report is not None and not opposite(access.condition, op.under) and not access.has_lasted(self._now):
                     for finding in _unwaited(op, access):
                         report(finding)
-                access.registers &= ~(overwritten if access.kind is Access.READ else overwritten | consumed)
+                access.registers &= ~(overwritten if access.kind is PendingKind.READ else overwritten | consumed)
                 if not access.registers:
                     self._emptied.append(key)
             open_ |= access.registers
@@ -223,22 +223,22 @@ class Flight:
 
     # ---- what begins ----
 
-    def _set(self, op: Op) -> None:
+    def _set(self, op: ScheduledOp) -> None:
         """Let the barriers that `op` sets cover what ends before it does."""
         write, read = op.control.write_barrier, op.control.read_barrier
         results, sources = op.profile.results, op.profile.sources
-        for barrier, kind in ((write, Access.WRITE), (read, Access.READ)):
+        for barrier, kind in ((write, PendingKind.WRITE), (read, PendingKind.READ)):
             if barrier is None:
                 continue
             self._setters[barrier] += 1
-            ordered = results if kind is Access.WRITE else ""
+            ordered = results if kind is PendingKind.WRITE else ""
             if not ordered and not sources:
                 continue
             for access in self._accesses.values():
                 if access.covers >> barrier & 1:
                     continue
                 profile = access.op.profile
-                if _same(*((sources, profile.sources) if access.kind is Access.READ else (ordered, profile.results))):
+                if _same(*((sources, profile.sources) if access.kind is PendingKind.READ else (ordered, profile.results))):
                     access.covers |= 1 << barrier
                     access.since[barrier] = self._setters[barrier]
 
@@ -251,7 +251,7 @@ class Flight:
             if isinstance(access.condition, Guard) and writes & _held(access.condition):
                 access.condition = None
 
-    def _begin(self, index: int, op: Op) -> None:
+    def _begin(self, index: int, op: ScheduledOp) -> None:
         under = op.under
         if under is not None and op.writes & _held(under):
             under = None
@@ -262,13 +262,13 @@ class Flight:
         write, read = op.control.write_barrier, op.control.read_barrier
         written = op.writes & ~op.early
         if write is not None or (op.variable and written):
-            self._begin_access(index, Access.WRITE, _InFlight(op, Access.WRITE, written, now, under), write, None)
+            self._begin_access(index, PendingKind.WRITE, _InFlight(op, PendingKind.WRITE, written, now, under), write, None)
         if op.early:
-            self._begin_access(index, Access.EARLY, _InFlight(op, Access.EARLY, op.early, now, under), read, write)
+            self._begin_access(index, PendingKind.EARLY, _InFlight(op, PendingKind.EARLY, op.early, now, under), read, write)
         if read is not None or op.late:
-            self._begin_access(index, Access.READ, _InFlight(op, Access.READ, op.late, now, under), read, write)
+            self._begin_access(index, PendingKind.READ, _InFlight(op, PendingKind.READ, op.late, now, under), read, write)
 
-    def _begin_access(self, index: int, kind: Access, access: _InFlight, *barriers: int | None) -> None:
+    def _begin_access(self, index: int, kind: PendingKind, access: _InFlight, *barriers: int | None) -> None:
         for barrier in barriers:
             if barrier is not None:
                 access.covers |= 1 << barrier
@@ -279,22 +279,22 @@ class Flight:
             self._emptied.append((index, kind))
 
 
-def _unwaited(op: Op, access: _InFlight) -> Iterator[Finding]:
+def _unwaited(op: ScheduledOp, access: _InFlight) -> Iterator[MissingWait]:
     """Yield the consumptions of an access that may not have ended."""
     source = access.op
     barrier = -1 if access.barrier is None else access.barrier
     read, written = access.registers & (op.reads | op.guard), access.registers & op.writes
-    if access.kind is Access.READ:
+    if access.kind is PendingKind.READ:
         if written and not _same(source.profile.sources, op.profile.sources):
-            yield Finding(op.address, source.address, MISSING, WAR, written, barrier)
+            yield MissingWait(op.address, source.address, MISSING, WAR, written, barrier)
         return
     if read:
-        yield Finding(op.address, source.address, MISSING, RAW, read, barrier)
+        yield MissingWait(op.address, source.address, MISSING, RAW, read, barrier)
     if written & ~read and not _same(source.profile.results, op.profile.results):
-        yield Finding(op.address, source.address, MISSING, WAW, written & ~read, barrier)
+        yield MissingWait(op.address, source.address, MISSING, WAW, written & ~read, barrier)
 
 
-def observations(distance: Distance, producer: Op, consumer: Op) -> int | None:
+def observations(distance: Distance, producer: ScheduledOp, consumer: ScheduledOp) -> int | None:
     """Return how few observations a distance between these two rests on, at the most; None: enough."""
     return min(distance.seen, ENOUGH - 1) if is_note(distance, producer.opcode, consumer.opcode) else None
 
@@ -314,7 +314,7 @@ def _same(queue: str, other: str) -> bool:
     return queue != "" and queue == other
 
 
-def _uses(op: Op, registers: int) -> Iterator[tuple[str, str, int]]:
+def _uses(op: ScheduledOp, registers: int) -> Iterator[tuple[str, str, int]]:
     """Yield dependence, file and registers of each use of a result by `op`."""
     for file, members in FILES.items():
         touched = registers & members

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from sassan.arch import FactRow, cached, described, rows, with_code
 from sassan.arch import names as arch_names
-from sassan.assumptions import Assumption, Kind, published
+from sassan.assumptions import Assumption, AssumptionStatus, published
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import unit
 
@@ -130,7 +130,7 @@ class Latencies:
             how = f"--latency {READ}"
         else:
             how = f"{'no publication gives this' if unsure else 'published'}; set it with --latency {READ}=N"
-        kind = Kind.ASSUMED if unsure or READ in self._overrides else Kind.PUBLISHED
+        kind = AssumptionStatus.ASSUMED if unsure or READ in self._overrides else AssumptionStatus.PUBLISHED
         return (Assumption(f"operands are read within {cycles} cycles of when the unit takes the instruction ({how})", kind),)
 
     def assumptions(self, opcodes: Iterable[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Measurements:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredCostModel:
     """Takes the cycles of each block from measurements by function; `file` is what errors call them."""
 
     file: str
@@ -84,7 +84,7 @@ class Measured:
                 raise InputError("bad-measurements", f"{self.file}: {name}: no block starts at 0x{address:04x}", hint=_HINT)
 
 
-def read(name: str, text: str) -> Measured:
+def read(name: str, text: str) -> MeasuredCostModel:
     """Return the measurements of a file that the user called `name`: CSV where it ends in .csv, else TOML.
 
     Raises InputError `bad-measurements` (CSV) or `bad-table` (TOML) that names the place.
@@ -100,7 +100,7 @@ def read(name: str, text: str) -> Measured:
             raise InputError("bad-measurements", f"{name}: {function}: two different texts", hint="one file, one version of the code")
         blocks = cycles.setdefault(function, {})
         blocks[start] = max(blocks.get(start, 0), took)
-    return Measured(name, {function: Measurements(texts[function], cycles[function]) for function in texts})
+    return MeasuredCostModel(name, {function: Measurements(texts[function], cycles[function]) for function in texts})
 
 
 MeasuredRow = tuple[str, str, int, int]

@@ -1,12 +1,12 @@
 """The cost models by their names: those that need no measurements."""
 
 from sassan.errors import UsageError
-from sassan.timing.control import Control
-from sassan.timing.cycles import Cycles
+from sassan.timing.control import ControlCostModel
+from sassan.timing.cycles import CycleCostModel
 from sassan.timing.model import CostModel
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
-from sassan.timing.unit import Unit
+from sassan.timing.table import TableCostModel
+from sassan.timing.unit import UnitCostModel
 
 CYCLES = "cycles"
 """The most precise of these that the input of a function allows."""
@@ -21,12 +21,12 @@ def model(name: str, tables: Tables) -> CostModel:
     """
     match name:
         case "unit":
-            return Unit()
+            return UnitCostModel()
         case "table":
-            return Table(tables)
+            return TableCostModel(tables)
         case "control":
-            return Control(tables)
+            return ControlCostModel(tables)
         case "cycles":
-            return Cycles(tables)
+            return CycleCostModel(tables)
         case _:
             raise UsageError("usage", f"there is no cost model '{name}'", hint="unit, table, control or measured")

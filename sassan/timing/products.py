@@ -12,7 +12,7 @@ from sassan.ir import Instruction
 from sassan.isa.registers import EVERY
 from sassan.isa.tables import load
 from sassan.machine.pipes import TENSOR
-from sassan.timing.control_ops import Op
+from sassan.timing.control_ops import TimedOp
 from sassan.timing.rates import Rates
 from sassan.warpcfg.graph import WarpCfg
 
@@ -20,7 +20,9 @@ _Open = dict[int, int]
 """Products by address: for how long their results may not be there."""
 
 
-def lateness(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], steps: Sequence[Sequence[int]], rates: Rates) -> Mapping[tuple[int, int], int]:
+def lateness(
+    cfg: WarpCfg, blocks: Sequence[Sequence[TimedOp]], steps: Sequence[Sequence[int]], rates: Rates
+) -> Mapping[tuple[int, int], int]:
     """Return for how long instructions, by block and place in it, wait for products beyond when the one before lets them issue.
 
     `blocks` are the instructions of each node of the graph, `steps` what may run behind it. Those that do not wait are omitted.
@@ -60,7 +62,7 @@ def _is_product(instruction: Instruction, rates: Rates) -> bool:
 class _Walk:
     """Follows products through blocks, and keeps in `late` who waits for them."""
 
-    def __init__(self, cfg: WarpCfg, blocks: Sequence[Sequence[Op]], products: Mapping[int, int]) -> None:
+    def __init__(self, cfg: WarpCfg, blocks: Sequence[Sequence[TimedOp]], products: Mapping[int, int]) -> None:
         facts_of = load(cfg.function.arch).facts
         self.late: dict[tuple[int, int], int] = {}
         self._code = [node.code for node in cfg.nodes]

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS
-from sassan.timing.control import Control, block_ops
-from sassan.timing.control_ops import Op
+from sassan.timing.control import ControlCostModel, block_ops
+from sassan.timing.control_ops import TimedOp
 from sassan.timing.control_residuals import interleaved_blocks
 from sassan.timing.model import CostModel
 from sassan.timing.rates import Rates
-from sassan.timing.table import Table
-from sassan.timing.unit import Unit
+from sassan.timing.table import TableCostModel
+from sassan.timing.unit import UnitCostModel
 from sassan.warpcfg.graph import WarpCfg
 
 ISSUE = "issue"
@@ -31,7 +31,7 @@ _BARRIER = "barrier"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostPart:
     """A part of the cost of a block: `cycles` of the instruction at `address`, or of the whole block (None)."""
 
     address: int | None
@@ -44,31 +44,31 @@ class _Timed:
     """An instruction as its scheduler sees it; `own` is what waiting for it is called."""
 
     instruction: Instruction
-    op: Op
+    op: TimedOp
     own: str
 
 
-def parts(model: CostModel, cfg: WarpCfg, costs: Sequence[int], busy: Mapping[int, int]) -> tuple[tuple[Part, ...], ...]:
+def parts(model: CostModel, cfg: WarpCfg, costs: Sequence[int], busy: Mapping[int, int]) -> tuple[tuple[CostPart, ...], ...]:
     """Return the parts of what each node costs in a model that knows the graph; those of a node add up to `costs`."""
     match model:
-        case Unit():
-            every = [[Part(instruction.address, ISSUE, 1) for instruction in node.code] for node in cfg.nodes]
+        case UnitCostModel():
+            every = [[CostPart(instruction.address, ISSUE, 1) for instruction in node.code] for node in cfg.nodes]
             beyond = [ISSUE] * len(cfg.nodes)
-        case Table(tables):
+        case TableCostModel(tables):
             rates = tables.rates(cfg.function.arch, busy)
             every = [[_whole(instruction, rates) for instruction in node.code] for node in cfg.nodes]
             beyond = [ISSUE] * len(cfg.nodes)
-        case Control(tables):
+        case ControlCostModel(tables):
             every, beyond = _controlled(cfg, tables.rates(cfg.function.arch, busy))
         case _:
             every, beyond = [[] for _ in cfg.nodes], [MEASURED] * len(cfg.nodes)
     return tuple(
-        (*known, *((Part(None, reason, rest),) if (rest := cost - sum(part.cycles for part in known)) else ()))
+        (*known, *((CostPart(None, reason, rest),) if (rest := cost - sum(part.cycles for part in known)) else ()))
         for known, reason, cost in zip(every, beyond, costs, strict=True)
     )
 
 
-def _controlled(cfg: WarpCfg, rates: Rates) -> tuple[list[list[Part]], list[str]]:
+def _controlled(cfg: WarpCfg, rates: Rates) -> tuple[list[list[CostPart]], list[str]]:
     """Return the parts of each block on its own in the model `control`, and what the rest of its cost is called."""
     together = described(cfg.function.arch).control_words
     interleaved = frozenset[int]() if together else interleaved_blocks(cfg)
@@ -87,8 +87,8 @@ def _controlled(cfg: WarpCfg, rates: Rates) -> tuple[list[list[Part]], list[str]
     return [list(_in_order(block)) for block in blocks], beyond
 
 
-def _whole(instruction: Instruction, rates: Rates) -> Part:
-    return Part(instruction.address, _waiting(instruction, rates), max(rates.lasting(instruction), rates.occupied(instruction)))
+def _whole(instruction: Instruction, rates: Rates) -> CostPart:
+    return CostPart(instruction.address, _waiting(instruction, rates), max(rates.lasting(instruction), rates.occupied(instruction)))
 
 
 def _waiting(instruction: Instruction, rates: Rates) -> str:
@@ -114,7 +114,7 @@ def _begun_earlier(block: Sequence[_Timed], setters: Sequence[tuple[int, str]], 
     return max(waited)[1]
 
 
-def _in_order(block: Sequence[_Timed]) -> Iterator[Part]:
+def _in_order(block: Sequence[_Timed]) -> Iterator[CostPart]:
     """Yield for each instruction what keeps it back longest, and for how long it keeps back the next one."""
     clear = [(0, "")] * BARRIERS
     free: dict[str, int] = {}
@@ -127,10 +127,10 @@ def _in_order(block: Sequence[_Timed]) -> Iterator[Part]:
             causes.append((end[0], AT_BARRIERS if reason == AT_BARRIERS else end[1]))
         issue, cause = max(((now, ""), *causes), key=lambda pair: pair[0])
         if issue > now:
-            yield Part(address, cause, issue - now)
-        yield Part(address, ISSUE, op.least)
+            yield CostPart(address, cause, issue - now)
+        yield CostPart(address, ISSUE, op.least)
         if op.most > op.least:
-            yield Part(address, reason, op.most - op.least)
+            yield CostPart(address, reason, op.most - op.least)
         for barrier, cycles in op.sets:
             clear[barrier] = max(clear[barrier], (issue + cycles, reason), key=lambda pair: pair[0])
         free[op.unit] = issue + op.interval

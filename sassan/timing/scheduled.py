@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.ir import Guard, Instruction
-from sassan.isa.control import Control, decode
+from sassan.isa.control import ControlCode, decode
 from sassan.isa.facts import Facts
 from sassan.timing.depbar import remainders
 from sassan.timing.hazards import FILES, Hazards, Profile, parts, touched
@@ -16,7 +16,7 @@ FENCE = 30
 _ORDINARY = FILES["R"]
 
 
-class Op(NamedTuple):
+class ScheduledOp(NamedTuple):
     """An instruction as the check sees it; sets of registers are ints (`isa.registers`)."""
 
     address: int
@@ -27,7 +27,7 @@ class Op(NamedTuple):
     """All three."""
     under: Guard | None
     """The guard itself."""
-    control: Control
+    control: ControlCode
     profile: Profile
     results: tuple[tuple[str, int], ...]
     """What it writes after a fixed time, by class."""
@@ -44,7 +44,7 @@ class Op(NamedTuple):
     """Whether something in flight may end by this instruction."""
 
 
-def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
+def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -> ScheduledOp:
     """Return what the check has to know of an instruction that has a control code."""
     profile = hazards.profile(instruction.opcode)
     control = issued(instruction, profile, hazards)
@@ -55,7 +55,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     results = () if variable or not writes else parts(profile.producer, writes)
     left = remainders(instruction)
     waits = bool(control.wait_mask or left or profile.drains)
-    return Op(
+    return ScheduledOp(
         instruction.address,
         reads,
         guard,
@@ -74,7 +74,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     )
 
 
-def issued(instruction: Instruction, profile: Profile, hazards: Hazards) -> Control:
+def issued(instruction: Instruction, profile: Profile, hazards: Hazards) -> ControlCode:
     """Return the control code of an instruction, with the cycles that lie at least between its issue and the next.
 
     A stall of 0 issues the next instruction in the same cycle only where two can be issued together, up to Pascal; later it is a cycle,
@@ -89,6 +89,6 @@ def issued(instruction: Instruction, profile: Profile, hazards: Hazards) -> Cont
 
 
 @lru_cache(maxsize=1 << 14)
-def _issued(code: int, least: int) -> Control:
+def _issued(code: int, least: int) -> ControlCode:
     control = decode(code)
     return control if control.stall >= least else replace(control, stall=least)

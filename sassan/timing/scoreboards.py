@@ -7,17 +7,17 @@ every path of a thread (`steps`) and keeps the worst where paths join: the short
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 from sassan.arch import described
 from sassan.domains.pending import Pending, PendingDomain
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts
-from sassan.timing.findings import Finding, Report
+from sassan.timing.findings import MissingWait, Report
 from sassan.timing.hazards import Hazards
 from sassan.timing.in_flight import FindingSink, Flight
-from sassan.timing.scheduled import Op, scheduled
-from sassan.timing.steps import Steps, steps
+from sassan.timing.scheduled import ScheduledOp, scheduled
+from sassan.timing.steps import InstructionGraph, steps
 from sassan.warpcfg.blocks import contradiction
 
 
@@ -42,30 +42,32 @@ def check(function: Function, facts_of: Callable[[Instruction], Facts | None], h
     return Report(tuple(relied), tuple(sorted({*unknown, *walk.gaps})), inherited, tuple(notes))
 
 
-def unwaited(code: tuple[Op, ...], walk: Steps, hazards: Hazards) -> set[Finding]:
+def unwaited(code: tuple[ScheduledOp, ...], walk: InstructionGraph, hazards: Hazards) -> set[MissingWait]:
     """Return every consumer that does not wait for its producer. Raises SelfCheckError when the fixpoint fails its verification."""
     return _Check(code, walk.after, walk.unknown, hazards).run(walk.roots)
 
 
-def _place(finding: Finding) -> tuple[object, ...]:
+def _place(finding: MissingWait) -> tuple[object, ...]:
     return finding.address, finding.producer, finding.code, finding.dependence, finding.registers, finding.have
 
 
 class _Check:
     """One function; the code is small steps over frozen states, so that a state can be joined and compared."""
 
-    def __init__(self, code: tuple[Op, ...], after: tuple[tuple[int, ...], ...], unknown: frozenset[int], hazards: Hazards) -> None:
+    def __init__(
+        self, code: tuple[ScheduledOp, ...], after: tuple[tuple[int, ...], ...], unknown: frozenset[int], hazards: Hazards
+    ) -> None:
         self._code = code
         self._after = after
         self._unknown = unknown
         self._hazards = hazards
 
-    def run(self, roots: tuple[int, ...]) -> set[Finding]:
+    def run(self, roots: tuple[int, ...]) -> set[MissingWait]:
         """Return the findings on all paths from the roots."""
-        findings: set[Finding] = set()
+        findings: set[MissingWait] = set()
         heads = self._heads(roots)
         domain, start = PendingDomain(), dict.fromkeys(roots, PendingDomain.bottom)
-        problem = Problem(domain, lambda head, pending: self._block(head, pending, heads, None), start, rank=lambda head: (head,))
+        problem = FixpointProblem(domain, lambda head, pending: self._block(head, pending, heads, None), start, rank=lambda head: (head,))
         states = solve(problem).states
 
         def reported(head: int, pending: Pending) -> Iterator[tuple[int, Pending]]:

@@ -19,7 +19,7 @@ _RET = "RET"
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class InstructionGraph:
     """`after[k]` are the instructions that a thread may run after instruction k, by index; `roots` where a thread may start.
 
     After an instruction of `unknown` the thread ran code that is not here (a call through a register, or out of the section).
@@ -31,7 +31,7 @@ class Steps:
     gaps: tuple[Gap, ...]
 
 
-def steps(function: Function, facts: Sequence[Facts | None]) -> Steps:
+def steps(function: Function, facts: Sequence[Facts | None]) -> InstructionGraph:
     """Return the steps of a thread; what could not be followed is in the gaps."""
     return _Walk(function, facts).run()
 
@@ -75,7 +75,7 @@ class _Walk:
         self._gaps: set[Gap] = set()
         self._dead = False
 
-    def run(self) -> Steps:
+    def run(self) -> InstructionGraph:
         """Walk from the entry, then from every instruction that nothing reaches: there alone a jump to an unknown place can lead."""
         roots = [self._entry]
         self._walk(_Place(self._entry, self._entry))
@@ -89,7 +89,7 @@ class _Walk:
             for index in returns:
                 self._after[index] |= self._behind.get(entry, set())
         after = tuple(tuple(sorted(following)) for following in self._after)
-        return Steps(after, tuple(roots), frozenset(self._unknown), tuple(sorted(self._gaps)))
+        return InstructionGraph(after, tuple(roots), frozenset(self._unknown), tuple(sorted(self._gaps)))
 
     def _enter(self, roots: Sequence[int]) -> None:
         """Let every jump to an unknown place lead to every root but the entry."""

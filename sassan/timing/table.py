@@ -11,7 +11,7 @@ ONE_BY_ONE = "an instruction issues when the one before it has ended"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableCostModel:
     """Adds the latencies of a block's instructions, each at least the time that its unit is taken."""
 
     tables: Tables = field(default_factory=Tables)

@@ -8,7 +8,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class UnitCostModel:
     """Counts instructions: the bound is of the number of instructions that one warp issues."""
 
     @property

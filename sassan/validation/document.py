@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sassan.estimate.answer import Estimate
+from sassan.estimate.answer import LaunchEstimate
 from sassan.fields.field import NONE, Declare, Record
 from sassan.fields.kinds import (
     ADDRESS,
@@ -24,7 +24,7 @@ from sassan.fields.kinds import (
 )
 from sassan.fields.shared import GAPS, AssumedFields
 from sassan.validation.counts import CountCheck, Excess
-from sassan.validation.launches import LaunchValidation, Summary, summary
+from sassan.validation.launches import LaunchValidation, ValidationSummary, summary
 
 
 def measured_us(validation: LaunchValidation) -> float | None:
@@ -40,7 +40,7 @@ def _assumptions(validation: LaunchValidation) -> Sequence[str]:
     return tuple(dict.fromkeys((*analysis.wcet.assumptions, *(grid.assumptions if grid is not None else ()))))
 
 
-def _known(validation: LaunchValidation) -> Estimate | None:
+def _known(validation: LaunchValidation) -> LaunchEstimate | None:
     return validation.estimate.estimate if validation.estimate is not None else None
 
 
@@ -59,7 +59,7 @@ def _rounded(value: float | None, digits: int = 0) -> str:
     return NONE if value is None else f"{value:.{digits}f}"
 
 
-_of_excess, _of, _of_summary = Declare[Excess](), Declare[LaunchValidation](), Declare[Summary]()
+_of_excess, _of, _of_summary = Declare[Excess](), Declare[LaunchValidation](), Declare[ValidationSummary]()
 
 
 class ExcessFields(Record[Excess]):
@@ -152,7 +152,7 @@ class ValidatedFields(Record[LaunchValidation]):
     _assumed = _of(merged(AssumedFields), "what the bound rests on", _assumptions)
 
 
-class ValidationSummaryFields(Record[Summary]):
+class ValidationSummaryFields(Record[ValidationSummary]):
     """All launches together; ratios are bound over measurement."""
 
     count = _of_summary(COUNT, "launches that were compared", key="n")

@@ -95,7 +95,7 @@ class LaunchValidation:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ValidationSummary:
     """A summary of all launches: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement.
 
     `mape` and `tau` are those of the bounds, `estimate_mape` and `estimate_tau` those of the estimates.
@@ -129,7 +129,7 @@ def validate(
         yield _validation(launch, functions, settings, _hardware(launch, hardware), known)
 
 
-def summary(validations: Sequence[LaunchValidation]) -> Summary:
+def summary(validations: Sequence[LaunchValidation]) -> ValidationSummary:
     """Return the figures of all launches that have both a bound and a measurement."""
     pairs: Pairs = [
         (float(validation.bound), validation.cycles) for validation in validations if validation.bound is not None and validation.cycles
@@ -139,7 +139,7 @@ def summary(validations: Sequence[LaunchValidation]) -> Summary:
         (validation.estimated, validation.cycles) for validation in validations if validation.estimated is not None and validation.cycles
     ]
     below, middle = (known.below, known.median) if known else (0, None)
-    return Summary(len(pairs), below, middle, mape(pairs), tau(pairs), mape(estimates), tau(estimates))
+    return ValidationSummary(len(pairs), below, middle, mape(pairs), tau(pairs), mape(estimates), tau(estimates))
 
 
 def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:

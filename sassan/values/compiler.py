@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, cast
 
 from sassan.ir import Constant, Immediate, Operand, Register, Special, Variable
-from sassan.isa.computations import Apply, Certain, Fixed, Flag, Local, Number, Read, Term
+from sassan.isa.computations import Apply, Certain, Fixed, Flag, Number, Read, StepValue, Term
 from sassan.values.patterns import IMMEDIATES, number_of
 
 F = TypeVar("F")
@@ -79,7 +79,7 @@ class Algebra(Protocol[F, V]):
 
 
 @dataclass(slots=True)
-class Compiler(Generic[F, V]):
+class EffectCompiler(Generic[F, V]):
     """Compiles the terms of one effect, in order; `known` are the steps whose values later ones may use."""
 
     algebra: Algebra[F, V]
@@ -96,7 +96,7 @@ class Compiler(Generic[F, V]):
                 return self.operand(operand, place)
             case Flag(number):
                 return self.algebra.flag(number)
-            case Local(name):
+            case StepValue(name):
                 return self.algebra.local(name) if name in self.known else None
             case Apply(function, arguments):
                 return self._applied(function, arguments)

@@ -16,7 +16,7 @@ from sassan.domains import floats
 from sassan.domains.bits import bits
 from sassan.domains.lanes import LAST, SIZE
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
-from sassan.isa.computations import Apply, Certain, Fixed, Local, Number, Read, Term, Write
+from sassan.isa.computations import Apply, Certain, Fixed, Number, Read, StepValue, Term, Write
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
 from sassan.values.environment import LaunchEnvironment
@@ -28,14 +28,14 @@ _PLAIN = frozenset({"reuse", "64"})
 _FOLLOWED = frozenset({"high", "abs", "float_of", "reciprocal", "integer_of"})
 
 
-class Kept(NamedTuple):
+class Dividend(NamedTuple):
     """A dividend: the register that holds it before an instruction, and the name that keeps it."""
 
     register: int
     name: int
 
 
-class Result(NamedTuple):
+class DivisionResult(NamedTuple):
     """What a register holds behind an instruction, whether its guard holds or not: quotient or remainder of the dividend with a name."""
 
     register: int
@@ -47,14 +47,14 @@ class Result(NamedTuple):
 class Divisions(NamedTuple):
     """The dividends and the results of divisions, by the address of their instruction."""
 
-    dividends: Mapping[int, Kept]
-    results: Mapping[int, Result]
+    dividends: Mapping[int, Dividend]
+    results: Mapping[int, DivisionResult]
 
 
 def divisions(blocks: Iterable[Sequence[Instruction]], facts: Mapping[int, Facts], environment: LaunchEnvironment) -> Divisions:
     """Return the divisions of blocks by divisors that are known for the launch."""
-    dividends: dict[int, Kept] = {}
-    results: dict[int, Result] = {}
+    dividends: dict[int, Dividend] = {}
+    results: dict[int, DivisionResult] = {}
     for block in blocks:
         if any(each.opcode == "MUFU.RCP" for each in block) and any(each.opcode.startswith("IMAD.HI") for each in block):
             _Reader(facts, environment, dividends, results).read(block)
@@ -84,8 +84,8 @@ class _Reader:
 
     facts: Mapping[int, Facts]
     environment: LaunchEnvironment
-    dividends: dict[int, Kept]
-    results: dict[int, Result]
+    dividends: dict[int, Dividend]
+    results: dict[int, DivisionResult]
     nodes: list[_Node] = field(default_factory=list[_Node])
     numbers: dict[_Node, int] = field(default_factory=dict[_Node, int])
     held: dict[int, _Sum] = field(default_factory=dict[int, _Sum])
@@ -142,7 +142,7 @@ class _Reader:
                 return _Sum(frozenset(), int(value))
             case Read(operand, place):
                 return self.operand(operand, place)
-            case Local(name):
+            case StepValue(name):
                 return local.get(name)
             case Apply(function, arguments):
                 fixed = [each.value if isinstance(each, Fixed) else self.term(each, local) for each in arguments]
@@ -238,9 +238,9 @@ class _Reader:
                 and (remainder or second == once)
                 and self.precise(quotient, dividend, known)
             ):
-                kept = Kept(multiplier.reads[dividend], DIVIDENDS + len(self.dividends))
+                kept = Dividend(multiplier.reads[dividend], DIVIDENDS + len(self.dividends))
                 kept = self.dividends.setdefault(multiplier.address, kept)
-                self.results[address] = Result(name, kept.name, known, remainder)
+                self.results[address] = DivisionResult(name, kept.name, known, remainder)
 
     def corrected(self, rest: _Sum, divisor: _Sum) -> _Sum | None:
         """Return the rest of which a rest is the first correction."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_words
 from sassan.ir import Function, Language
-from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
+from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, LaunchConfiguration, Shape
 from sassan.machine.parameters import bank_layout, layout, name_at, places
 from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_warps
 
@@ -47,8 +47,8 @@ class LaunchEnvironment:
     Tables are for `lanes`; `threads` are how many each warp of a table has, `present` the lanes that have a thread, as a set of bits.
     """
 
-    def __init__(self, function: Function, launch: Launch, warp: WarpContext | None = None) -> None:
-        """Lay out what is given; raises UsageError (`Launch.placed`), and ValueError for a warp of a block of another shape."""
+    def __init__(self, function: Function, launch: LaunchConfiguration, warp: WarpContext | None = None) -> None:
+        """Lay out what is given; raises UsageError (`LaunchConfiguration.placed`), ValueError for a warp of a block of another shape."""
         if warp is not None and warp.block != launch.block:
             raise ValueError(f"a warp of a block of {warp.block}, and a launch of {launch.block}")
         self.function = function
@@ -65,7 +65,7 @@ class LaunchEnvironment:
         """Of PTX, which has no constant bank: the place of each parameter, numbered as in a bank of its own, by name."""
         self._lay_out(launch)
 
-    def _lay_out(self, launch: Launch) -> None:
+    def _lay_out(self, launch: LaunchConfiguration) -> None:
         where = bank_layout(self.function)
         if where is not None:
             for start, shape, name in ((where.block, launch.block, "NTID"), (where.grid, launch.grid, "NCTAID")):

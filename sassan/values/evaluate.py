@@ -7,15 +7,14 @@ from typing import NamedTuple
 from sassan.domains.bits import bits
 from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, Rows, alone, equal_lanes, flat, join
 from sassan.ir import Guard, Instruction
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.registers import ONE_PER_WARP, bit, span
-from sassan.values.divisions import Divisions, Kept, Result
+from sassan.values.divisions import Dividend, DivisionResult, Divisions
 from sassan.values.environment import LaunchEnvironment
-from sassan.values.lanes.algebra import Evaluate, Frame, Pattern, lane_patterns
+from sassan.values.lanes.algebra import Evaluate, LaneOperands, LanePattern, lane_patterns
 from sassan.values.lanes.arithmetic import divide, modulo
-from sassan.values.lanes.held import Held
-from sassan.values.patterns import SAME
-from sassan.values.patterns import Effect as Translated
+from sassan.values.lanes.held import AbstractWord
+from sassan.values.patterns import SAME, InstructionEffect
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
@@ -54,11 +53,11 @@ class Words:
             self.put(name, flat(self.held[name]))
 
 
-class Outcome(NamedTuple):
+class Evaluation(NamedTuple):
     """What an instruction writes, and its effects on agreement; `unguarded`: whatever its guard, if it has one."""
 
     words: dict[int, LaneWord]
-    effects: tuple[Effect, ...]
+    effects: tuple[WriteEffect, ...]
     unguarded: bool = False
 
 
@@ -71,9 +70,9 @@ class _Plan:
     by rows where the instruction is `wanted`. `dividend` and `result` are its part in a division.
     """
 
-    reads: tuple[tuple[int, Held], ...]
+    reads: tuple[tuple[int, AbstractWord], ...]
     results: tuple[tuple[tuple[int, ...], str, Evaluate, bool], ...]
-    rest: tuple[Effect, ...]
+    rest: tuple[WriteEffect, ...]
     runs: bool
     guarded: bool
     asked: tuple[int, ...]
@@ -81,11 +80,11 @@ class _Plan:
     sources: int
     wanted: bool
     guard: Guard | None
-    dividend: Kept | None
-    result: Result | None
+    dividend: Dividend | None
+    result: DivisionResult | None
     given: object = None
     """What the instruction was last run with: all that its outcome depends on."""
-    outcome: "Outcome" = field(default_factory=lambda: Outcome({}, ()))
+    outcome: "Evaluation" = field(default_factory=lambda: Evaluation({}, ()))
 
 
 class Evaluator:
@@ -102,7 +101,7 @@ class Evaluator:
         self._facts = facts
         self._plans: dict[int, _Plan] = {}
 
-    def run(self, words: Words, instruction: Instruction) -> Outcome:
+    def run(self, words: Words, instruction: Instruction) -> Evaluation:
         """Write what an instruction computes, and return that with its effects on agreement, meant up to lanes."""
         plan = self._plans.get(instruction.address)
         if plan is None:
@@ -132,7 +131,7 @@ class Evaluator:
             registers = _union([1 << target for target in kept])
             results.append((kept, name, evaluate, always & registers != 0))
             followed |= registers
-        rest = tuple([Effect(effect.writes & ~followed, effect.needs) for effect in facts.effects if effect.writes & ~followed])
+        rest = tuple([WriteEffect(effect.writes & ~followed, effect.needs) for effect in facts.effects if effect.writes & ~followed])
         unfollowed = _union([effect.writes for effect in rest])
         reads = [names[number] for number in pattern.reads]
         dividend = self._divisions.dividends.get(instruction.address) if wanted else None
@@ -141,7 +140,7 @@ class Evaluator:
         guards = tuple(bits(bit(guard.file, guard.index))) if decides and guard is not None else ()
         parts = [*guards, *([dividend.register] if dividend else []), *([result.name] if result else [])]
         return _Plan(
-            tuple([(name, Held(UNKNOWN, 1 << name)) for name in reads]),
+            tuple([(name, AbstractWord(UNKNOWN, 1 << name)) for name in reads]),
             tuple(results),
             rest,
             runs=bool(facts.effects) and not (guard is not None and guard.index is None),  # @!PT: no thread runs it
@@ -156,11 +155,11 @@ class Evaluator:
         )
 
 
-_NOTHING = Outcome({}, ())
-_NOT_FOLLOWED = Translated(Pattern(), SAME)
+_NOTHING = Evaluation({}, ())
+_NOT_FOLLOWED = InstructionEffect(LanePattern(), SAME)
 
 
-def _outcome(plan: _Plan, words: Words) -> Outcome:
+def _outcome(plan: _Plan, words: Words) -> Evaluation:
     """Return what an instruction writes, and its effects on agreement."""
     held = words.held
     if plan.result is not None and plan.result.name in held:
@@ -169,31 +168,31 @@ def _outcome(plan: _Plan, words: Words) -> Outcome:
     if holds is False:
         return _NOTHING
     inputs = [_read(held[name], unknown.needs) if name in held else unknown for name, unknown in plan.reads]
-    effects: list[Effect] = []
+    effects: list[WriteEffect] = []
     new: dict[int, LaneWord] = {}
-    frame = Frame(inputs, {})
+    frame = LaneOperands(inputs, {})
     for targets, name, evaluate, shared in plan.results:
         value, needs = frame.local[name] = evaluate(frame)
         for target in targets:
             if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value
-                effects.append(Effect(1 << target, 0 if shared else needs))
+                effects.append(WriteEffect(1 << target, 0 if shared else needs))
             else:
                 # One word for a warp, or a predicate that lanes decide: what is known of lanes makes no agreement.
                 new[target] = value if 1 << target & PREDICATES and not 1 << target & ONE_PER_WARP else UNKNOWN
-                effects.append(Effect(1 << target, 0 if shared else None))
+                effects.append(WriteEffect(1 << target, 0 if shared else None))
     new.update([(name, UNKNOWN) for name in bits(words.known & plan.unfollowed)])
     for effect in plan.rest:
         rows = _rows(plan, effect, words)
         new.update([(name, LaneWord(rows=rows)) for name in bits(effect.writes)] if rows is not None else ())
-        effects.append(effect if rows is not None or not (effect.needs or 0) & words.laned else Effect(effect.writes, None))
+        effects.append(effect if rows is not None or not (effect.needs or 0) & words.laned else WriteEffect(effect.writes, None))
     if plan.dividend is not None:
         value, needs = _read(held.get(plan.dividend.register, UNKNOWN), 1 << plan.dividend.register)
         new[plan.dividend.name] = value
-        effects.append(Effect(1 << plan.dividend.name, needs))
+        effects.append(WriteEffect(1 << plan.dividend.name, needs))
     if plan.guarded and not holds:
         new = {name: join(words.held.get(name, UNKNOWN), value) for name, value in new.items()}
-    return Outcome(new, _together(effects) if len(effects) > 1 else tuple(effects), unguarded=bool(holds))
+    return Evaluation(new, _together(effects) if len(effects) > 1 else tuple(effects), unguarded=bool(holds))
 
 
 def _holds(guard: Guard | None, words: Words) -> bool | None:
@@ -204,13 +203,13 @@ def _holds(guard: Guard | None, words: Words) -> bool | None:
     return None if value is None else bool(value) != guard.negated
 
 
-def _quotient(result: Result, dividend: LaneWord) -> Outcome:
+def _quotient(result: DivisionResult, dividend: LaneWord) -> Evaluation:
     """Return the end of a division: all threads hold its result, those with a false guard since the step before."""
     value, needs = (modulo if result.remainder else divide)(_read(dividend, 1 << result.name), result.divisor)
-    return Outcome({result.register: value}, (Effect(1 << result.register, needs),), unguarded=True)
+    return Evaluation({result.register: value}, (WriteEffect(1 << result.register, needs),), unguarded=True)
 
 
-def _rows(plan: _Plan, effect: Effect, words: Words) -> Rows | None:
+def _rows(plan: _Plan, effect: WriteEffect, words: Words) -> Rows | None:
     """Return the rows of lanes that get the same from an instruction that is not followed, such as a load; None: it is not known."""
     laned = (effect.needs or 0) & words.laned
     if not laned or not plan.wanted or effect.writes & (ONE_PER_WARP | PREDICATES):
@@ -219,14 +218,14 @@ def _rows(plan: _Plan, effect: Effect, words: Words) -> Rows | None:
     return None if rows is None or alone(rows) else rows
 
 
-def _read(value: LaneWord, registers: int | None) -> Held:
-    return Held(value, 0 if value.modulus == SIZE and not value.base else registers)
+def _read(value: LaneWord, registers: int | None) -> AbstractWord:
+    return AbstractWord(value, 0 if value.modulus == SIZE and not value.base else registers)
 
 
-def _together(effects: list[Effect]) -> tuple[Effect, ...]:
+def _together(effects: list[WriteEffect]) -> tuple[WriteEffect, ...]:
     """Return effects that happen at once in an order in which none needs what one before it writes; a cycle becomes one effect."""
     left = [effect for effect in effects if effect.writes]
-    out: list[Effect] = []
+    out: list[WriteEffect] = []
     while len(left) > 1:
         for place, effect in enumerate(left):
             if all(other is effect or not effect.writes & (other.needs or 0) for other in left):
@@ -237,12 +236,12 @@ def _together(effects: list[Effect]) -> tuple[Effect, ...]:
     return (*out, *left)
 
 
-def _joined(effects: list[Effect]) -> Effect:
+def _joined(effects: list[WriteEffect]) -> WriteEffect:
     writes, needs = 0, 0
     for effect in effects:
         writes |= effect.writes
         needs |= effect.needs or 0
-    return Effect(writes, None if any(effect.needs is None for effect in effects) else needs)
+    return WriteEffect(writes, None if any(effect.needs is None for effect in effects) else needs)
 
 
 def _union(sets: Iterable[int]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.domains.bits import bits
 from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follows
@@ -14,7 +14,7 @@ from sassan.isa.registers import ONE_PER_WARP
 from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
 from sassan.values.environment import LaunchEnvironment
-from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
+from sassan.values.evaluate import PREDICATES, Evaluation, Evaluator, Words
 from sassan.values.slicing import backward_slice
 from sassan.warpcfg.graph import WarpCfg
 
@@ -23,7 +23,7 @@ _ROUNDS = 8
 """How often the fixpoint is solved, at most: what is known where lanes come together may decide another branch."""
 
 
-LaneEffects = dict[int, tuple[int, Outcome]]
+LaneEffects = dict[int, tuple[int, Evaluation]]
 """For each instruction, the registers whose agreement is lost before it, and what it does to agreement; both up to lanes."""
 
 
@@ -202,7 +202,9 @@ def _fixpoint(graph: _Graph, run: Callable[[int, LaneState], BlockRun]) -> tuple
     def last(start: int, _: LaneState) -> Iterator[tuple[int, LaneState]]:
         return ((dst, runs[start].end) for dst in graph.following[start])
 
-    problem = Problem(LaneDomain(), leading, {graph.entry: LaneState()}, lambda start: (places[start],), widens=graph.heads.__contains__)
+    problem = FixpointProblem(
+        LaneDomain(), leading, {graph.entry: LaneState()}, lambda start: (places[start],), widens=graph.heads.__contains__
+    )
     states = solve(problem).states
     runs |= {start: run(start, state) for start, state in states.items()}
     verify(replace(problem, transfer=last), states, name=lambda start: f"words at 0x{start:04x}")

@@ -30,7 +30,7 @@ Names = Mapping[int, int]
 """Bit numbers of the registers of an instruction, by those of its pattern."""
 
 
-class Effect(NamedTuple, Generic[T]):
+class InstructionEffect(NamedTuple, Generic[T]):
     """The effect of one instruction: that of its pattern, and the registers that take part."""
 
     translated: T
@@ -48,7 +48,7 @@ class Patterns(Generic[T]):
         self._words: dict[int, frozenset[int]] = {}
         """Per computation, the operands of which only the word matters."""
 
-    def effect(self, computes: Computation, instruction: Instruction) -> Effect[T]:
+    def effect(self, computes: Computation, instruction: Instruction) -> InstructionEffect[T]:
         """Return the effect of an instruction."""
         words = self._words.get(id(computes))
         if words is None:
@@ -61,7 +61,7 @@ class Patterns(Generic[T]):
         if known is None:
             operands = tuple(Register(*operand) if isinstance(operand, tuple) else operand for operand in numbered)
             known = self._known[key] = self._translate(computes.of(replace(instruction, operands=operands)))
-        return Effect(known, names)
+        return InstructionEffect(known, names)
 
     def _numbered(self, instruction: Instruction, words: AbstractSet[int]) -> tuple[tuple["_Numbered", ...], Names, bool]:
         """Return the operands with registers numbered in order, the bit numbers that they stand for, and whether one is a float."""

@@ -6,10 +6,10 @@
 from collections.abc import Mapping, Sequence
 
 from sassan.isa.facts import Facts, Flow
-from sassan.warpcfg.graph import Edge, Kind, WarpCfg
+from sassan.warpcfg.graph import Edge, EdgeKind, WarpCfg
 
 _ALL = -1
-_TOGETHER = frozenset({Kind.TAKEN, Kind.FALLTHROUGH})
+_TOGETHER = frozenset({EdgeKind.TAKEN, EdgeKind.FALLTHROUGH})
 """The edges that all active threads of a branch take together."""
 
 
@@ -72,10 +72,10 @@ def _gone(cfg: WarpCfg, facts: Mapping[int, Facts], may: Mapping[int, int], take
             if edge.dst is None:
                 continue
             lanes = out[src]
-            if src in ends and (edge.kind is not Kind.FALLTHROUGH or cfg.nodes[src].divergent):
+            if src in ends and (edge.kind is not EdgeKind.FALLTHROUGH or cfg.nodes[src].divergent):
                 some = _taken(cfg, edge, taken)
                 here = may.get(cfg.nodes[src].start, _ALL)
-                lanes |= here & ~some if some != _ALL and edge.kind is Kind.FALLTHROUGH else here
+                lanes |= here & ~some if some != _ALL and edge.kind is EdgeKind.FALLTHROUGH else here
             if lanes | out[edge.dst] != out[edge.dst]:
                 out[edge.dst] |= lanes
                 todo.append(edge.dst)

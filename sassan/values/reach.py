@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
-from sassan.values.warp_values import Point, WarpValues
+from sassan.values.warp_values import PointValues, WarpValues
 
 _ONE_WAY = frozenset({Flow.BRANCH, Flow.EXIT})
 
@@ -41,7 +41,7 @@ def _not_taken(values: WarpValues, node: int) -> Iterator[int]:
         yield facts.target
 
 
-def _taken(instruction: Instruction, facts: Facts, point: Point) -> bool | None:
+def _taken(instruction: Instruction, facts: Facts, point: PointValues) -> bool | None:
     """Return whether every thread takes a branch or an exit, or none does, by a guard that is known; None: it is not known."""
     guard = instruction.guard
     if guard is None or guard.index is None or facts.flow not in _ONE_WAY or not facts.guard_alone or instruction.condition:

@@ -14,7 +14,7 @@ from sassan.domains.bits import bits
 from sassan.ir import Constant, Immediate, Instruction, Language, Memory, Operand, Register, Special
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
-from sassan.machine.parameters import Layout, bank_layout
+from sassan.machine.parameters import BankLayout, bank_layout
 from sassan.warpcfg.graph import WarpCfg
 
 _QUERY = "QSPC"
@@ -55,7 +55,7 @@ class _Backwards:
     cfg: WarpCfg
     facts: Mapping[int, Facts | None]
     before: Mapping[int, Sequence[int]]
-    where: Layout
+    where: BankLayout
 
     def query(self, node: int, place: int) -> Instruction:
         """Return the instruction at a place of a node."""

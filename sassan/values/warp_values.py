@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from sassan.domains.lanes import LaneWord, const
 from sassan.ir import Instruction, Language
-from sassan.isa.facts import Effect, Facts
+from sassan.isa.facts import Facts, WriteEffect
 from sassan.isa.registers import bit
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values.environment import LaunchEnvironment
-from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
+from sassan.values.evaluate import PREDICATES, Evaluation, Evaluator, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.values.present import present
 from sassan.values.threads import WarpContext
@@ -35,16 +35,16 @@ class WarpValues:
     threads: tuple[int, ...]
     present: tuple[int, ...]
 
-    def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
+    def along(self, index: int) -> Iterator[tuple[Instruction, "PointValues"]]:
         """Yield the instructions of a node, each with what is known before it; a point is to be read before the next one is taken."""
         threads, lanes = self._entering(index), self.lanes(index)
         for instruction in self.cfg.nodes[index].instructions:
             facts = self.facts[instruction.address]
             threads.agreed &= ~facts.forgets
-            yield instruction, Point(threads.words, threads.agreed, lanes, self.present[index])
+            yield instruction, PointValues(threads.words, threads.agreed, lanes, self.present[index])
             threads.execute(instruction, facts)
 
-    def executing(self, index: int, wanted: Callable[[Instruction], bool]) -> Iterator[tuple[Instruction, "Point"]]:
+    def executing(self, index: int, wanted: Callable[[Instruction], bool]) -> Iterator[tuple[Instruction, "PointValues"]]:
         """Yield those instructions of a node that are wanted, each with what is known before it of the threads for which its guard holds.
 
         A guard divides the threads of a node from the last write of its predicate on: `@!P1 IADD3 R4, ..` and `@!P1 LDG R5, [R4]` are
@@ -62,7 +62,7 @@ class WarpValues:
                 known = threads if guard is None else some[guard]
                 among = lanes if guard is None else lanes & threads.lanes(*guard)
                 sure = self.present[index] if guard is None else self.present[index] & threads.surely(*guard)
-                yield instruction, Point(known.words, known.agreed & ~facts.forgets, among, sure)
+                yield instruction, PointValues(known.words, known.agreed & ~facts.forgets, among, sure)
             threads.execute(instruction, facts)
             for guard, those in some.items():
                 if facts.writes >> guard[0] & 1:
@@ -125,7 +125,7 @@ class _Threads:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PointValues:
     """What is known before an instruction: words by register, and those on which the active threads agree up to lanes.
 
     `lanes` are those whose threads may execute it, as a set of bits, of those of a table; `present` those that do whenever one does.
@@ -142,7 +142,7 @@ class Point:
         return value if value.known or self.agreed >> name & 1 else None
 
 
-def _after(agreed: int, effects: Iterable[Effect], guard: int, *, guarded: bool) -> int:
+def _after(agreed: int, effects: Iterable[WriteEffect], guard: int, *, guarded: bool) -> int:
     for effect in effects:
         if effect.needs is None or (effect.needs | guard) & ~agreed:
             agreed &= ~effect.writes
@@ -152,12 +152,12 @@ def _after(agreed: int, effects: Iterable[Effect], guard: int, *, guarded: bool)
 
 
 def with_values(
-    cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callable[[FactsOf], WarpCfg], warp: WarpContext | None = None
+    cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration, explore: Callable[[FactsOf], WarpCfg], warp: WarpContext | None = None
 ) -> WarpValues | None:
     """Return the words of a graph for a launch, with the graph explored again by facts that know them: in any warp, or in a given one.
 
     None where they are not followed: for PTX, and in a graph with gaps. Behind a call of a function that the input does not hold, nothing
-    is known of any register. Raises SelfCheckError, UsageError (`Launch.placed`), and ValueError for a warp of another block.
+    is known of any register. Raises SelfCheckError, UsageError (`LaunchConfiguration.placed`), and ValueError for a warp of another block.
     """
     if cfg.gaps or cfg.function.language is Language.PTX:
         return None
@@ -188,7 +188,7 @@ def with_values(
     )
 
 
-def _with_lanes(facts: Facts, lost: int, outcome: Outcome) -> Facts:
+def _with_lanes(facts: Facts, lost: int, outcome: Evaluation) -> Facts:
     if not lost and outcome.effects == facts.effects and not outcome.unguarded:
         return facts
     return facts._replace(effects=outcome.effects, forgets=lost, unguarded=outcome.unguarded)

@@ -8,9 +8,9 @@ from sassan.domains.groups import ACTIVE
 from sassan.domains.warp import Warp
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
-from sassan.warpcfg.blocks import Block, Break, conditional, disagree
+from sassan.warpcfg.blocks import BasicBlock, Break, conditional, disagree
 from sassan.warpcfg.graph import Context
-from sassan.warpcfg.steps import MEET, RELEASED, WARP, Step, TransferContext
+from sassan.warpcfg.steps import MEET, RELEASED, WARP, TransferContext, WarpStep
 
 _ALIGNED = re.compile(r"[A-Z]*MMA\b|LDSM|STSM|MOVM|LDTM|STTM|WARPGROUP")
 """Opcodes of instructions that are `.aligned` in PTX: all threads of a warp execute the same one, or the program is undefined."""
@@ -26,7 +26,7 @@ def start(program: TransferContext, shared: int) -> Warp:
     return program.domain.push(program.domain.start(shared), program.points.name((), ALL_LIVE, WARP))
 
 
-def sync(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+def sync(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
     """BSYNC: threads of the nearest token leave to it, the others pass; under a guard, only where it holds."""
     domain, tag = program.domain, program.points.of(facts.tag)
     members = domain.members(warp, tag)
@@ -53,7 +53,7 @@ def sync(program: TransferContext, context: Context, instruction: Instruction, f
             yield from program.go_on(context, instruction, stay if guarded else domain.narrow(stay, tag, members, inside=False))
 
 
-def warp_barrier(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+def warp_barrier(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
     """WARPSYNC of the whole warp: threads wait for all live ones; those who wait at one instruction go on as one set."""
     if conditional(instruction, facts):
         aligned = _aligned(program, instruction) if disagree(facts, warp.active) else ""
@@ -96,7 +96,7 @@ def leave_early(program: TransferContext, step: Break, warp: Warp) -> Warp:
     return program.domain.withdraw(warp, program.points.of(step.tag), ACTIVE, sure=not step.some)
 
 
-def leave_late(program: TransferContext, block: Block, step: Step, *, taken: bool, before: Warp) -> Step:
+def leave_late(program: TransferContext, block: BasicBlock, step: WarpStep, *, taken: bool, before: Warp) -> WarpStep:
     """Return a step of the branch that the held breaks of its block waited for, after the threads that left did so.
 
     Whether a thread left is whether it takes the branch, or whether it does not; where more than the guard decides, those who do not take
@@ -114,4 +114,4 @@ def leave_late(program: TransferContext, block: Block, step: Step, *, taken: boo
             alone = who == ACTIVE or program.domain.outside(before, who, tag)
             if takes == late.takers or not known:
                 warp = program.domain.withdraw(warp, tag, who, sure=known and alone)
-    return Step(step.kind, step.to, warp, step.pushed, step.popped)
+    return WarpStep(step.kind, step.to, warp, step.pushed, step.popped)

@@ -43,7 +43,7 @@ class Straight:
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class TokenPush:
     """A token for all active threads: they resume at `address` when they leave to `tag`."""
 
     address: int
@@ -67,12 +67,12 @@ class LateBreak:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BasicBlock:
     """`index` is its place in the function's list; `last` the facts of the control instruction at its end, None where it falls through."""
 
     index: int
     instructions: tuple[Instruction, ...]
-    steps: tuple[Straight | Push | Break, ...]
+    steps: tuple[Straight | TokenPush | Break, ...]
     last: Facts | None
     late: tuple[LateBreak, ...] = ()
     facts: tuple[Facts | None, ...] = ()
@@ -99,23 +99,23 @@ class Block:
         return read
 
     @property
-    def pushes(self) -> Iterator[Push]:
+    def pushes(self) -> Iterator[TokenPush]:
         """Yield the tokens that the block pushes, in order."""
-        return (step for step in self.steps if isinstance(step, Push))
+        return (step for step in self.steps if isinstance(step, TokenPush))
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """All blocks of a function in address order, and what could not be understood while cutting them."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BasicBlock, ...]
     at: dict[int, int]
     """The index of the block that starts at an address."""
     gaps: tuple[Gap, ...]
     entries: frozenset[int] = frozenset()
     """The addresses where functions begin, as far as symbols and calls say so."""
 
-    def stops(self, block: Block) -> bool:
+    def stops(self, block: BasicBlock) -> bool:
         """Say whether a block ends in a trap behind which another function begins: no thread goes on there."""
         last, end = block.last, block.end
         return last is not None and last.flow is Flow.TRAP and not conditional(end, last) and end.following in self.entries
@@ -135,13 +135,13 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
     known = [facts_of(instruction) for instruction in function.instructions]
     leaders = _leaders(function, known, gaps)
     starts = [index for index, instruction in enumerate(function.instructions) if instruction.address in leaders]
-    blocks: list[Block] = []
+    blocks: list[BasicBlock] = []
     for begin, end in pairwise([*starts, len(known)]):
         body = _Body(gaps)
         for instruction, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
             body.add(instruction, facts, function.arch)
         facts_here = tuple(known[begin:end])
-        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
+        blocks.append(BasicBlock(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
     called = {facts.target for facts in known if facts is not None and facts.flow is Flow.CALL and facts.target is not None}
     entries = frozenset({*called, *(address for address, _ in function.symbols)})
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps), entries)
@@ -176,7 +176,7 @@ class _Body:
         self.last: Facts | None = None
         self.late: list[LateBreak] = []
         self._gaps = gaps
-        self._steps: list[Straight | Push | Break] = []
+        self._steps: list[Straight | TokenPush | Break] = []
         self._run: list[tuple[int, int | None, bool]] = []
         self._held: list[tuple[str, Guard, int]] = []
         """Guarded breaks that may still reach the branch on their predicate: tag, guard, the predicate as a set of registers."""
@@ -204,7 +204,7 @@ class _Body:
             self._join_breaks(instruction, facts)
             self.last = facts
 
-    def done(self) -> tuple[Straight | Push | Break, ...]:
+    def done(self) -> tuple[Straight | TokenPush | Break, ...]:
         """Return the steps of the block."""
         self._release(EVERY)
         self._close()
@@ -226,7 +226,7 @@ class _Body:
         if facts.target is None:
             self._gaps.append(Gap(instruction.address, "bad-target", f"{instruction.opcode} names no code address"))
         else:
-            self._steps.append(Push(facts.target, facts.tag))
+            self._steps.append(TokenPush(facts.target, facts.tag))
 
     def _break(self, instruction: Instruction, facts: Facts) -> None:
         self._close()

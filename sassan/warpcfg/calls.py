@@ -8,20 +8,20 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sassan.analysis.fixpoint import Problem, Rank, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, Rank, solve, verify
 from sassan.domains.bits import bits
-from sassan.domains.thread_values import Entry, ExternalAddress, FramePointer, ThreadValues, Values, store_anywhere
+from sassan.domains.thread_values import EntryValue, ExternalAddress, FramePointer, ThreadValues, Values, store_anywhere
 from sassan.errors import Gap
 from sassan.ir import CodeAddress, Function, Instruction, Target
 from sassan.isa.facts import Facts, Flow
-from sassan.warpcfg.blocks import Block, Blocks, conditional
+from sassan.warpcfg.blocks import BasicBlock, Blocks, conditional
 from sassan.warpcfg.externals import SAVED, callee
-from sassan.warpcfg.graph import Context, External, Kind
+from sassan.warpcfg.graph import Context, EdgeKind, External
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
 from sassan.warpcfg.thread_operations import STACK_POINTER, address_register, operations
 from sassan.warpcfg.thread_steps import DOMAIN, ThreadEnvironment, apply, late_breaks, spares
-from sassan.warpcfg.work import Work, too_large
+from sassan.warpcfg.work import WorkCounter, too_large
 
 _WORD_BYTES = 4
 
@@ -29,7 +29,7 @@ _WORD_BYTES = 4
 class CallTarget(NamedTuple):
     """Where a call or a return may lead: `to` None leaves the function that is analyzed."""
 
-    kind: Kind
+    kind: EdgeKind
     to: Key | None
 
 
@@ -49,7 +49,7 @@ class CallTargets:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CallSearch:
     """What is searched: a function with its blocks, their static `successors`, the `rank` of a node, and the length of call strings."""
 
     function: Function
@@ -59,7 +59,7 @@ class Scope:
     call_depth: int | None
 
 
-def find_call_targets(scope: Scope) -> CallTargets:
+def find_call_targets(scope: CallSearch) -> CallTargets:
     """Return where every call and return of a function leads. Raises SelfCheckError when the fixpoint fails its verification."""
     search = _Search(scope, frozenset())
     search.run()
@@ -81,7 +81,7 @@ class _Entries:
 
 
 class _Search:
-    def __init__(self, scope: Scope, recursive: frozenset[int]) -> None:
+    def __init__(self, scope: CallSearch, recursive: frozenset[int]) -> None:
         self._scope, self._function, self._blocks, self._recursive = scope, scope.function, scope.blocks, recursive
         self._operations, self._wanted = operations(scope.blocks)
         self._bases = tuple(sorted({0, *(address for address, _ in scope.function.symbols)}))
@@ -98,7 +98,7 @@ class _Search:
         self._outdated: set[Key] = set()
         self._call_targets: dict[Key, tuple[CallTarget, ...]] = {}
         self._pointer = False
-        self._work = Work(len(scope.blocks.blocks))
+        self._work = WorkCounter(len(scope.blocks.blocks))
         self.targets: dict[int, set[int]] = {}
         """Per call site, the addresses of the blocks that it calls."""
         self.again: frozenset[int] = frozenset()
@@ -108,10 +108,10 @@ class _Search:
     def run(self) -> None:
         """Find the fixpoint and verify it; the gaps are those of the verified states."""
         start: Key = ((), self._blocks.at[self._function.entry])
-        registers: dict[int, Values] = {number: frozenset({Entry(number)}) for number in bits(self._wanted)}
+        registers: dict[int, Values] = {number: frozenset({EntryValue(number)}) for number in bits(self._wanted)}
         registers[STACK_POINTER] = frozenset({FramePointer(0)})
         starts: dict[Key, ThreadValues] = {start: ThreadValues(registers)}
-        problem = Problem(DOMAIN, self._visit, starts, self._scope.rank, self._work.spent, revisit=self._take_outdated)
+        problem = FixpointProblem(DOMAIN, self._visit, starts, self._scope.rank, self._work.spent, revisit=self._take_outdated)
         solution = solve(problem)
         if solution.complete:
             self._gaps.clear()
@@ -155,7 +155,7 @@ class _Search:
                 self._report(operation.one, misuse.code, misuse.message)
         return self._successors(context, self._blocks.blocks[index], thread)
 
-    def _successors(self, context: Context, block: Block, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
+    def _successors(self, context: Context, block: BasicBlock, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
         last, end = block.last, block.end
         flow = last.flow if last is not None else Flow.NONE
         if last is not None and flow in {Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN}:
@@ -174,7 +174,7 @@ class _Search:
         if index is not None:
             yield (context, index), thread
 
-    def _calls(self, context: Context, block: Block, last: Facts, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
+    def _calls(self, context: Context, block: BasicBlock, last: Facts, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
         key: Key = (context, block.index)
         targets: list[CallTarget] = []
         if last.flow is Flow.RETURN:
@@ -217,7 +217,7 @@ class _Search:
                 continue  # the gap `bad-target`, reported where the blocks are cut
             if inside is not None:
                 self.targets.setdefault(instruction.address, set()).add(address)
-            yield CallTarget(Kind.TAKEN, (key[0], index)) if inside is None else CallTarget(Kind.CALL, (inside, index))
+            yield CallTarget(EdgeKind.TAKEN, (key[0], index)) if inside is None else CallTarget(EdgeKind.CALL, (inside, index))
 
     def _pointed(self, key: Key, instruction: Instruction, thread: ThreadValues) -> list[int]:
         self._externals.pop(key, None)
@@ -277,7 +277,7 @@ class _Search:
     def _returns(self, key: Key, instruction: Instruction, thread: ThreadValues) -> Iterator[CallTarget]:
         addresses = self._addresses(instruction, thread)
         if addresses is None and self._returns_to_caller(instruction, thread):
-            yield CallTarget(Kind.EXIT, None)
+            yield CallTarget(EdgeKind.EXIT, None)
             return
         if addresses is None:
             self._report(
@@ -291,14 +291,14 @@ class _Search:
                 continue
             callers = sorted(outer for outer, following in self._read_entries(key[0], key).callers if following == address)
             for outer in callers:
-                yield CallTarget(Kind.RETURN, (outer, index))
+                yield CallTarget(EdgeKind.RETURN, (outer, index))
             if not callers:
-                yield CallTarget(Kind.TAKEN, (key[0], index))
+                yield CallTarget(EdgeKind.TAKEN, (key[0], index))
 
     def _returns_to_caller(self, instruction: Instruction, thread: ThreadValues) -> bool:
         """Say whether a return uses the address with which the function that is analyzed was itself entered."""
         low = address_register(instruction)
-        return low is not None and all(thread.registers.get(half) == frozenset({Entry(half)}) for half in (low, low + 1))
+        return low is not None and all(thread.registers.get(half) == frozenset({EntryValue(half)}) for half in (low, low + 1))
 
     def _addresses(self, instruction: Instruction, thread: ThreadValues) -> list[int] | None:
         """Return the code addresses that the register pair of a call or return may hold, None when it is not known."""

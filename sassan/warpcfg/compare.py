@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from sassan.analysis.graph import reachable
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 from sassan.warpcfg.steps import MEET, RET
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ComparedBranch:
     """One conditional branch or exit, all call contexts together.
 
     `leaves` says that one side ends the threads at once, `loops` counts the loops around it. `apart` are the addresses of the branches that
@@ -41,8 +41,8 @@ class Branch:
 class Pair:
     """A branch of each graph: whether both may split the warp, and whether the same branches lie between divergence and reconvergence."""
 
-    left: Branch
-    right: Branch
+    left: ComparedBranch
+    right: ComparedBranch
     same_divergence: bool
     same_reconvergence: bool | None
     """None where not both split."""
@@ -53,8 +53,8 @@ class Comparison:
     """What was matched, in program order, and what was not."""
 
     pairs: tuple[Pair, ...]
-    left_only: tuple[Branch, ...]
-    right_only: tuple[Branch, ...]
+    left_only: tuple[ComparedBranch, ...]
+    right_only: tuple[ComparedBranch, ...]
 
 
 def compare(left: WarpCfg, right: WarpCfg) -> Comparison:
@@ -72,7 +72,7 @@ def compare(left: WarpCfg, right: WarpCfg) -> Comparison:
     )
 
 
-def _pair(left: Branch, right: Branch, partner: Mapping[int, int], back: Mapping[int, int]) -> Pair:
+def _pair(left: ComparedBranch, right: ComparedBranch, partner: Mapping[int, int], back: Mapping[int, int]) -> Pair:
     both = left.divergent and right.divergent
     # Only branches that both graphs have can say where a region ends.
     left_apart = {partner[address] for address in left.apart if address in partner}
@@ -80,11 +80,11 @@ def _pair(left: Branch, right: Branch, partner: Mapping[int, int], back: Mapping
     return Pair(left, right, left.divergent == right.divergent, left_apart == right_apart if both else None)
 
 
-def branches(cfg: WarpCfg) -> tuple[Branch, ...]:
+def branches(cfg: WarpCfg) -> tuple[ComparedBranch, ...]:
     """Return the branches of a graph by address: where threads may take several directions, calls through pointers and returns aside."""
     successors = _successors(cfg)
-    ends = {edge.src for edge in cfg.edges if edge.kind is Kind.EXIT}
-    calling = {edge.src for edge in cfg.edges if edge.kind in {Kind.CALL, Kind.RETURN}}
+    ends = {edge.src for edge in cfg.edges if edge.kind is EdgeKind.EXIT}
+    calling = {edge.src for edge in cfg.edges if edge.kind in {EdgeKind.CALL, EdgeKind.RETURN}}
     deciding = {
         number: node.code[-1]
         for number, node in enumerate(cfg.nodes)
@@ -106,10 +106,10 @@ def _branch(
     successors: Sequence[Sequence[int]],
     ends: set[int],
     depth: Sequence[int],
-) -> Branch:
+) -> ComparedBranch:
     node, reconverges, _ = places[0]
     last = cfg.nodes[node].code[-1]
-    return Branch(
+    return ComparedBranch(
         address=last.address,
         text=last.text,
         leaves=node in ends or any(_only_ends(cfg, block, successors, ends) for block in successors[node]),

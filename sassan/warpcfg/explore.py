@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sassan.analysis.fixpoint import Problem, Rank, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, Rank, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.arch import described
 from sassan.domains.warp import Warp
 from sassan.ir import Function, Language
 from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, SAVED, VALUE_ASSUMPTIONS, agreement, generation_assumptions
-from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
-from sassan.warpcfg.calls import Scope, find_call_targets
+from sassan.warpcfg.blocks import BasicBlock, Blocks, FactsOf, cut, static_successors
+from sassan.warpcfg.calls import CallSearch, find_call_targets
 from sassan.warpcfg.externals import assumption, calls
-from sassan.warpcfg.graph import Context, Edge, External, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, CfgLoop, Context, Edge, EdgeKind, External, Node, ThreadEdge, WarpCfg
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.prologues import with_known_prologues
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
@@ -23,7 +23,7 @@ from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key
 from sassan.warpcfg.transfer import Calls, Transfer
 from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
-from sassan.warpcfg.work import Work, too_large
+from sassan.warpcfg.work import WorkCounter, too_large
 
 if TYPE_CHECKING:
     from sassan.errors import Gap
@@ -50,7 +50,7 @@ def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
     rank = _rank(blocks, weak_order(len(successors), successors, blocks.at[function.entry]))
-    scope = Scope(function, blocks, successors, rank, options.call_depth)
+    scope = CallSearch(function, blocks, successors, rank, options.call_depth)
     plan = _Plan(function, blocks, options, rank, *_calls(scope, volta=volta))
     graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()
     returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == RET}
@@ -82,7 +82,7 @@ def _rank(blocks: Blocks, order: tuple[int, ...]) -> Rank[Key]:
     return lambda key: (*[sites[site] for site in key[0]], place[key[1]]) if key[0] else (place[key[1]],)
 
 
-def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
+def _calls(scope: CallSearch, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     """Return where the calls of a function lead, and what that assumes."""
     function, blocks = scope.function, scope.blocks
     if volta:
@@ -94,7 +94,7 @@ def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     return Calls(None, recursive, function.callees), (POINTERS,) if pointers and function.callees else ()
 
 
-_Traversal = tuple[int, int | None, Kind, int | None, int | None]
+_Traversal = tuple[int, int | None, EdgeKind, int | None, int | None]
 """An edge of the graph with the numbers of its points: source, target, kind, pushed, popped."""
 
 
@@ -119,7 +119,7 @@ class _Exploration:
         self._states: dict[Key, Warp] = {}
         self._starts: dict[Key, Warp] = {}
         self._entry: Key = ((), self._blocks.at[self._function.entry])
-        self._work = Work(len(self._blocks.blocks))
+        self._work = WorkCounter(len(self._blocks.blocks))
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
@@ -151,8 +151,10 @@ class _Exploration:
             points = max(len(state.points) for state in self._states.values())
             self._gaps.add(too_large(self._function.entry, self._states, points))
 
-    def _problem(self, transfer: Callable[[Key, Warp], Iterable[tuple[Key, Warp]]], start: Mapping[Key, Warp]) -> Problem[Key, Warp]:
-        return Problem(self._transfer.domain, transfer, start, self._plan.rank, self._work.spent)
+    def _problem(
+        self, transfer: Callable[[Key, Warp], Iterable[tuple[Key, Warp]]], start: Mapping[Key, Warp]
+    ) -> FixpointProblem[Key, Warp]:
+        return FixpointProblem(self._transfer.domain, transfer, start, self._plan.rank, self._work.spent)
 
     def _successors(self, key: Key, warp: Warp) -> list[tuple[Key, Warp]]:
         self._work.spend(len(warp.agreed), len(key[0]))
@@ -195,7 +197,7 @@ class _Exploration:
         index, block = readout.index[key], self._blocks.blocks[key[1]]
         before = self._transfer.before_last(key[0], block, warp)
         for step in self._transfer.control(key, block, before):
-            if step.kind is Kind.DIVERGE:
+            if step.kind is EdgeKind.DIVERGE:
                 readout.split.add(index)
             if step.to is None or step.to in readout.index:
                 to = None if step.to is None else readout.index[step.to]
@@ -207,7 +209,7 @@ class _Exploration:
         if block.last is not None:
             self._visit_control(key[0], block, before, index, readout)
 
-    def _visit_control(self, context: Context, block: Block, warp: Warp, index: int, readout: _Readout) -> None:
+    def _visit_control(self, context: Context, block: BasicBlock, warp: Warp, index: int, readout: _Readout) -> None:
         """Note whether the control instruction may split the warp, and where the threads that leave to a token resume."""
         if self._transfer.may_split(block, warp):
             readout.split.add(index)
@@ -219,7 +221,7 @@ class _Exploration:
                 readout.targets.setdefault(block.end.address, set()).add(point.address)
 
     def _edges(self, traversals: set[_Traversal]) -> tuple[Edge, ...]:
-        points: dict[int | None, Point | None] = {None: None, **dict(enumerate(self._transfer.points.known, 1))}
+        points: dict[int | None, ActivationPoint | None] = {None: None, **dict(enumerate(self._transfer.points.known, 1))}
         spelled = {number: repr(point) for number, point in points.items()}
         ordered = sorted(
             (src, -1 if dst is None else dst, kind, spelled[popped], spelled[pushed], pushed, popped)
@@ -232,15 +234,15 @@ class _Exploration:
     def _node(self, key: Key, readout: _Readout) -> Node:
         context, index = key
         block = self._blocks.blocks[index]
-        pushes = [Point(context, push.address, push.tag) for push in block.pushes]
+        pushes = [ActivationPoint(context, push.address, push.tag) for push in block.pushes]
         if block.last is not None and block.end.following in self._blocks.at:
             if block.last.flow in {Flow.CALL, Flow.INDIRECT_CALL} and block.last.tag:
-                pushes.append(Point(context, block.end.following, block.last.tag))
+                pushes.append(ActivationPoint(context, block.end.following, block.last.tag))
             elif block.last.flow is Flow.WARP_BARRIER:
-                pushes.append(Point(context, block.end.following, MEET))
+                pushes.append(ActivationPoint(context, block.end.following, MEET))
         return Node(context, block.instructions, self._states[key].active, readout.index[key] in readout.split, tuple(pushes))
 
-    def _points(self, numbers: Iterable[int]) -> tuple[Point, ...]:
+    def _points(self, numbers: Iterable[int]) -> tuple[ActivationPoint, ...]:
         points = [self._transfer.points[number] for number in numbers]
         # Threads that a barrier of the warp let go wait where its other threads do.
         points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
@@ -268,12 +270,12 @@ def _loops(
     threads: tuple[ThreadEdge, ...],
     entry: int,
     edges: tuple[Edge, ...],
-    waiting: tuple[tuple[Point, ...], ...],
-) -> tuple[Loop, ...]:
+    waiting: tuple[tuple[ActivationPoint, ...], ...],
+) -> tuple[CfgLoop, ...]:
     successors: list[list[int]] = [[] for _ in nodes]
     for step in threads:
         successors[step.src].append(step.dst)
-    pushers: dict[Point, set[int]] = {}
+    pushers: dict[ActivationPoint, set[int]] = {}
     for index, node in enumerate(nodes):
         for point in node.pushes:
             pushers.setdefault(point, set()).add(index)
@@ -281,11 +283,11 @@ def _loops(
         if edge.pushed is not None:
             pushers.setdefault(edge.pushed, set()).add(edge.src)
     at: dict[tuple[Context, int], int] = {(node.context, node.start): index for index, node in enumerate(nodes)}
-    out: list[Loop] = []
+    out: list[CfgLoop] = []
     for component in nest(len(nodes), successors, entry):
         members = set(component.nodes)
         inside = any(
             at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in waiting[component.head]
         )
-        out.append(Loop(component.head, component.nodes, component.back, component.parent, single_witness=not inside))
+        out.append(CfgLoop(component.head, component.nodes, component.back, component.parent, single_witness=not inside))
     return tuple(out)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from sassan.ir import Instruction, Symbol
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.graph import External
 
-_CLOBBERED = Effect((1 << 1024) - 1, None)
+_CLOBBERED = WriteEffect((1 << 1024) - 1, None)
 """Every register of every file."""
 
 SAVED = frozenset({2, *range(16, 20), *range(22, 32), *(first + each for first in range(36, 255, 8) for each in range(4))})

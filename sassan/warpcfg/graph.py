@@ -15,7 +15,7 @@ Context = tuple[int, ...]
 """Call string: the addresses of the call instructions, outermost first."""
 
 
-class Kind(StrEnum):
+class EdgeKind(StrEnum):
     """Edge kinds of docs/reference/json.md."""
 
     FALLTHROUGH = "fallthrough"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     EXIT = "exit"
 
 
-class Point(NamedTuple):
+class ActivationPoint(NamedTuple):
     """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on.
 
     A side that waits to take its branch names the branch too, as `origin` (-1 elsewhere): many branches may lead to one place, and whether
@@ -56,7 +56,7 @@ class Node:
     instructions: tuple[Instruction, ...]
     agreement: int = 0
     divergent: bool = False
-    pushes: tuple[Point, ...] = ()
+    pushes: tuple[ActivationPoint, ...] = ()
 
     @property
     def code(self) -> tuple[Instruction, ...]:
@@ -92,9 +92,9 @@ class Edge:
 
     src: int
     dst: int | None
-    kind: Kind
-    pushed: Point | None = None
-    popped: Point | None = None
+    kind: EdgeKind
+    pushed: ActivationPoint | None = None
+    popped: ActivationPoint | None = None
 
 
 class ThreadEdge(NamedTuple):
@@ -105,7 +105,7 @@ class ThreadEdge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class CfgLoop:
     """A loop of the thread-level graph in one call context (Bourdoncle's nesting; irreducible ones too).
 
     `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the
@@ -140,13 +140,13 @@ class WarpCfg:
     edges: tuple[Edge, ...]
     entry: int
     thread_edges: tuple[ThreadEdge, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[CfgLoop, ...] = ()
     token_targets: tuple[tuple[int, tuple[int, ...]], ...] = ()
     gaps: tuple[Gap, ...] = ()
     assumptions: tuple[str, ...] = ()
-    stack_points: tuple[tuple[Point, ...], ...] = ()
+    stack_points: tuple[tuple[ActivationPoint, ...], ...] = ()
     """Per node, the points that some stack may hold on entry."""
-    waiting_points: tuple[tuple[Point, ...], ...] = ()
+    waiting_points: tuple[tuple[ActivationPoint, ...], ...] = ()
     """Per node, those of them where threads may wait that are not active: not where all threads of the entry are."""
     externals: tuple[External, ...] = ()
     """The calls of functions that the input does not hold: the graph goes on behind them."""

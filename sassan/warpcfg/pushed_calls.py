@@ -8,8 +8,8 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import conditional, disagree
 from sassan.warpcfg.externals import callee as external_callee
-from sassan.warpcfg.graph import Context, Kind
-from sassan.warpcfg.steps import RET, Step, TransferContext
+from sassan.warpcfg.graph import Context, EdgeKind
+from sassan.warpcfg.steps import RET, TransferContext, WarpStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class PushedCalls:
     pointers: tuple[int, ...] | None
     depth: int | None
 
-    def __call__(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def __call__(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """Yield what a call does."""
         return (
             self._direct(context, instruction, facts, warp)
@@ -32,7 +32,7 @@ class PushedCalls:
             else self._through_pointer(context, instruction, facts, warp)
         )
 
-    def _direct(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _direct(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """Yield what a call does until Pascal: it pushes a token to the next instruction."""
         target = self.program.block_at(facts.target)
         if facts.target is None:
@@ -45,7 +45,7 @@ class PushedCalls:
             self._recursion(instruction)
         elif instruction.following in self.program.blocks.at:
             back = self.program.points.name(context, instruction.following, facts.tag)
-            yield Step(Kind.CALL, (self._inner(context, instruction), target), self.program.domain.push(warp, back))
+            yield WarpStep(EdgeKind.CALL, (self._inner(context, instruction), target), self.program.domain.push(warp, back))
             return
         yield from self.program.go_on(context, instruction, self.program.forget(warp))
 
@@ -58,7 +58,7 @@ class PushedCalls:
             instruction, "recursion", f"{instruction.opcode} calls a function that is already running: no bound on the depth is known"
         )
 
-    def _through_pointer(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _through_pointer(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """Yield what a call through a pointer does until Pascal: JCAL pushes its own return, BRX after PRET finds it on the stack."""
         callees = [
             self.program.blocks.at[address] for address in instruction.targets or self.pointers or () if address in self.program.blocks.at
@@ -68,16 +68,16 @@ class PushedCalls:
             return
         inner = self._inner(context, instruction)
         again = self.program.points.name(context, instruction.address, "")
-        states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
+        states: list[tuple[EdgeKind, Warp, int | None]] = [(EdgeKind.CALL, warp, None)]
         if disagree(facts, warp.active, places=len(callees)):
-            states.append((Kind.DIVERGE, self.program.domain.diverge(warp, again, 0), again))
+            states.append((EdgeKind.DIVERGE, self.program.domain.diverge(warp, again, 0), again))
         for kind, state, pushed in states:
             if facts.tag and instruction.following in self.program.blocks.at:
                 state = self.program.domain.push(state, self.program.points.name(context, instruction.following, facts.tag))  # noqa: PLW2901 - the callee's
             for callee in callees:
-                yield Step(kind, (inner, callee), state, pushed=pushed)
+                yield WarpStep(kind, (inner, callee), state, pushed=pushed)
 
-    def unknown(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def unknown(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """Step over a call of an unknown function, so that the rest can be shown.
 
         A call that pushes its own return goes on at the next instruction, a BRX after PRET at the token.

@@ -11,7 +11,7 @@ L:  VOTE.ANY R0, PT, PT          // the active threads before
 from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Flow
 from sassan.isa.registers import bit
-from sassan.warpcfg.blocks import Block, Blocks
+from sassan.warpcfg.blocks import BasicBlock, Blocks
 
 _FORMER_AND_NOT_LATTER = 0x0C
 _PARTS = ("LOP3", "VOTE", "YIELD", "VOTE")
@@ -23,7 +23,7 @@ def spins(blocks: Blocks) -> frozenset[int]:
     return frozenset(block.start for block in blocks.blocks if _is_spin(blocks, block))
 
 
-def _is_spin(blocks: Blocks, block: Block) -> bool:
+def _is_spin(blocks: Blocks, block: BasicBlock) -> bool:
     last, guard = block.last, block.end.guard
     if last is None or last.flow is not Flow.BRANCH or not last.uniform or guard is None or not guard.negated:
         return False
@@ -49,7 +49,7 @@ def _is_spin(blocks: Blocks, block: Block) -> bool:
     )
 
 
-def _goes_back(block: Block, head: Block) -> bool:
+def _goes_back(block: BasicBlock, head: BasicBlock) -> bool:
     plain = len(block.instructions) == 1 and block.end.guard is None and block.last is not None
     return plain and block.last is not None and block.last.flow is Flow.BRANCH and block.last.target == head.start
 

@@ -10,7 +10,7 @@ from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Instruction
 from sassan.isa.registers import EVERY
 from sassan.warpcfg.blocks import Blocks
-from sassan.warpcfg.graph import Context, Kind, Point
+from sassan.warpcfg.graph import ActivationPoint, Context, EdgeKind
 
 Key = tuple[Context, int]
 """A node of the exploration: call string and block index."""
@@ -26,10 +26,10 @@ RELEASED = "WARPSYNC-done"
 """Their tag once the barrier has opened and others go on first: they wait as a side does, and no threads join them any more."""
 
 
-class Step(NamedTuple):
+class WarpStep(NamedTuple):
     """One production: `to` None is the end of the warp."""
 
-    kind: Kind
+    kind: EdgeKind
     to: Key | None
     warp: Warp
     pushed: int | None = None
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 class Points:
     """The activation points met so far, numbered from 1; `tagged` keeps the set of the points of each tag."""
 
-    known: list[Point] = field(default_factory=list[Point])
+    known: list[ActivationPoint] = field(default_factory=list[ActivationPoint])
     numbers: dict[tuple[Context, int, str, int], int] = field(default_factory=dict[tuple[Context, int, str, int], int])
     tagged: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -48,7 +48,7 @@ class Points:
         """Return the number of a point, a new one if it was not met before."""
         number = self.numbers.get((context, address, tag, origin))
         if number is None:
-            point = Point(context, address, tag, origin)
+            point = ActivationPoint(context, address, tag, origin)
             self.known.append(point)
             number = self.numbers[point] = len(self.known)
             self.tagged[tag] = self.tagged.get(tag, 0) | 1 << number
@@ -58,7 +58,7 @@ class Points:
         """Return the set of the points of a tag."""
         return self.tagged.get(tag, 0)
 
-    def __getitem__(self, number: int) -> Point:
+    def __getitem__(self, number: int) -> ActivationPoint:
         """Return the point with this number."""
         return self.known[number - 1]
 
@@ -78,29 +78,29 @@ class TransferContext:
         """Return the index of the block that starts at an address."""
         return None if address is None else self.blocks.at.get(address)
 
-    def go_on(self, context: Context, instruction: Instruction, warp: Warp, learned: int = 0) -> tuple[Step, ...]:
+    def go_on(self, context: Context, instruction: Instruction, warp: Warp, learned: int = 0) -> tuple[WarpStep, ...]:
         """Return the step to the next instruction, or report that there is none."""
         to = self.blocks.at.get(instruction.following)
         if to is None:
             self.report(instruction, "falls-off-end", f"after {instruction.opcode} the code runs past the end of the function")
             return ()
-        return (Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned)),)
+        return (WarpStep(EdgeKind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned)),)
 
-    def resume(self, outcome: Resumed) -> Step:
+    def resume(self, outcome: Resumed) -> WarpStep:
         """Return the step of an entry that resumes, or of a warp that ends."""
         if outcome.point is None:
-            return Step(Kind.EXIT, None, outcome.warp)
+            return WarpStep(EdgeKind.EXIT, None, outcome.warp)
         point = self.points[outcome.point]
         if point.tag == MEET:
             outcome = Resumed(outcome.point, self.released(outcome.warp))
-        kind = {"": Kind.REACTIVATE, RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
+        kind = {"": EdgeKind.REACTIVATE, RET: EdgeKind.RETURN}.get(point.tag, EdgeKind.RECONVERGE)
         if point.tag == WARP or point.address == NOWHERE or (point.tag and point.address not in self.blocks.at):
             # No thread is left, the caller is unknown, or the token names no instruction (the gap `bad-target`).
-            return Step(Kind.EXIT, None, self.domain.bottom)
+            return WarpStep(EdgeKind.EXIT, None, self.domain.bottom)
         if point.address not in self.blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
         popped = self.points.name(*point._replace(tag=MEET)) if point.tag == RELEASED else outcome.point
-        return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=popped)
+        return WarpStep(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=popped)
 
     def released(self, warp: Warp) -> Warp:
         """Return the state when a barrier of the whole warp has opened: everybody has arrived, at this instruction or at another."""

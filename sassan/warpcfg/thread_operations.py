@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sassan.domains.bits import bits
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.moves import Add, Fetch, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
+from sassan.isa.moves import Add, Fetch, InitialStackPointer, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
 from sassan.isa.registers import bit
 from sassan.warpcfg.blocks import Blocks
 
@@ -14,7 +14,7 @@ _USES_VALUES = frozenset({Flow.INDIRECT_CALL, Flow.RETURN, Flow.CALL, Flow.BARRI
 """Without any of these, a thread's values decide nothing."""
 
 
-class Operation(NamedTuple):
+class ThreadOperation(NamedTuple):
     """One instruction that matters: what it moves, what it writes besides, and what it does to a barrier."""
 
     one: Instruction
@@ -33,7 +33,7 @@ def address_register(instruction: Instruction) -> int | None:
     return None
 
 
-def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
+def operations(blocks: Blocks) -> tuple[list[list[ThreadOperation]], int]:
     """Return, per block, the instructions that matter to where calls and returns go and to barriers, and the registers that do."""
     following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
     read = [
@@ -45,7 +45,7 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
         for block in blocks.blocks
     ]
     wanted = _wanted([part for row in read for part in row]) if following else 0
-    out: list[list[Operation]] = []
+    out: list[list[ThreadOperation]] = []
     for block, row in zip(blocks.blocks, read, strict=True):
         late = {late_facts.tag for late_facts in block.late}
         ops = [
@@ -90,12 +90,12 @@ def _needed(part: Move, wanted: int) -> int:
             return 0
 
 
-def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], wanted: int) -> Operation | None:
+def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], wanted: int) -> ThreadOperation | None:
     """Return what an instruction does to the wanted registers, to the stack slots and to barriers; None for nothing."""
     targets = 0
     for part in done:
         match part:
-            case Put(to) | Frame(to) | Add(to) | RoundDown(to):
+            case Put(to) | InitialStackPointer(to) | Add(to) | RoundDown(to):
                 targets |= 1 << to
             case Load(to, count) | Fetch(to, count):
                 targets |= ((1 << count) - 1) << to
@@ -103,11 +103,15 @@ def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], w
                 targets |= 1 << to
             case _:
                 pass
-    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | RoundDown | Load | Fetch))
+    kept = tuple(
+        part for part in done if targets & wanted or not isinstance(part, Put | InitialStackPointer | Add | RoundDown | Load | Fetch)
+    )
     stores = [part for part in kept if not isinstance(part, Store) or wanted >> STACK_POINTER & 1]
     kills = tuple(bits(facts.writes & wanted & ~targets))
     is_barrier = facts.is_barrier and facts.flow in {Flow.PUSH, Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE}
     if not stores and not kills and not is_barrier:
         return None
     number = int(facts.tag[1:]) if is_barrier else -1
-    return Operation(instruction, facts.flow if is_barrier else Flow.NONE, number, instruction.guard is not None, tuple(stores), kills)
+    return ThreadOperation(
+        instruction, facts.flow if is_barrier else Flow.NONE, number, instruction.guard is not None, tuple(stores), kills
+    )

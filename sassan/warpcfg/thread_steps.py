@@ -27,9 +27,22 @@ from sassan.domains.thread_values import (
     write,
 )
 from sassan.isa.facts import Flow
-from sassan.isa.moves import Add, CopyBarrier, Fetch, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, WriteBarrier
-from sassan.warpcfg.blocks import Block
-from sassan.warpcfg.thread_operations import STACK_POINTER, Operation
+from sassan.isa.moves import (
+    Add,
+    CopyBarrier,
+    Fetch,
+    InitialStackPointer,
+    Load,
+    Move,
+    Put,
+    RestoreBarrier,
+    RoundDown,
+    SaveBarrier,
+    Store,
+    WriteBarrier,
+)
+from sassan.warpcfg.blocks import BasicBlock
+from sassan.warpcfg.thread_operations import STACK_POINTER, ThreadOperation
 
 DOMAIN = ThreadValueDomain()
 
@@ -45,7 +58,7 @@ class ThreadEnvironment(NamedTuple):
     pointers: Mapping[int, Hashable]
 
 
-def apply(operation: Operation, thread: ThreadValues, environment: ThreadEnvironment) -> tuple[ThreadValues, BarrierMisuse | None]:
+def apply(operation: ThreadOperation, thread: ThreadValues, environment: ThreadEnvironment) -> tuple[ThreadValues, BarrierMisuse | None]:
     """Return the values after an operation, and why its barrier is misused; under a guard it may not run."""
     out, misuse = _barrier(operation, kill(thread, operation.kills))
     for move in operation.moves:
@@ -53,14 +66,14 @@ def apply(operation: Operation, thread: ThreadValues, environment: ThreadEnviron
     return (DOMAIN.join(thread, out) if operation.guarded else out), misuse
 
 
-def spares(operation: Operation, thread: ThreadValues) -> bool:
+def spares(operation: ThreadOperation, thread: ThreadValues) -> bool:
     """Say whether an operation stores at an unknown address while something is stored."""
     return bool(thread.slots) and any(isinstance(move, Store) and not is_known_place(thread, move.base) for move in operation.moves)
 
 
 def _moved(thread: ThreadValues, move: Move, environment: ThreadEnvironment) -> ThreadValues:
     match move:
-        case Put() | Frame() | Add() | RoundDown():
+        case Put() | InitialStackPointer() | Add() | RoundDown():
             values = _word(thread, move)
             return put(thread, move.to, restored(values) if move.to == STACK_POINTER else values)
         case Load(to, count, base, offset):
@@ -81,12 +94,12 @@ def _moved(thread: ThreadValues, move: Move, environment: ThreadEnvironment) -> 
             return thread
 
 
-def _word(thread: ThreadValues, move: Put | Frame | Add | RoundDown) -> Values | None:
+def _word(thread: ThreadValues, move: Put | InitialStackPointer | Add | RoundDown) -> Values | None:
     """Return what a register gets."""
     match move:
         case Put(_, value):
             return frozenset({value})
-        case Frame():
+        case InitialStackPointer():
             return frozenset({FramePointer(0)})
         case Add(_, source, addend):
             return plus(thread.registers.get(source), addend)
@@ -94,7 +107,7 @@ def _word(thread: ThreadValues, move: Put | Frame | Add | RoundDown) -> Values |
             return round_down(thread.registers.get(source), mask)
 
 
-def _barrier(operation: Operation, thread: ThreadValues) -> tuple[ThreadValues, BarrierMisuse | None]:
+def _barrier(operation: ThreadOperation, thread: ThreadValues) -> tuple[ThreadValues, BarrierMisuse | None]:
     if operation.flow is Flow.PUSH:
         return enter(thread, operation.barrier)
     if operation.flow in {Flow.POP, Flow.BREAK}:
@@ -115,7 +128,7 @@ def _barrier(operation: Operation, thread: ThreadValues) -> tuple[ThreadValues, 
     return out
 
 
-def late_breaks(block: Block, thread: ThreadValues, *, taken: bool) -> ThreadValues:
+def late_breaks(block: BasicBlock, thread: ThreadValues, *, taken: bool) -> ThreadValues:
     """Return the values on one side of a branch that decides who ran a guarded BREAK."""
     assert block.last is not None or not block.late
     sure = taken or (block.last is not None and block.last.guard_alone)

@@ -14,12 +14,12 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit
 from sassan.warpcfg import barriers
-from sassan.warpcfg.blocks import Block, Blocks, Break, Push, conditional, disagree
+from sassan.warpcfg.blocks import BasicBlock, Blocks, Break, TokenPush, conditional, disagree
 from sassan.warpcfg.calls import CallTarget, CallTargets
-from sassan.warpcfg.graph import Context, Kind, Point
+from sassan.warpcfg.graph import ActivationPoint, Context, EdgeKind
 from sassan.warpcfg.options import EITHER, Options
 from sassan.warpcfg.pushed_calls import PushedCalls
-from sassan.warpcfg.steps import MEET, Key, Step, TransferContext
+from sassan.warpcfg.steps import MEET, Key, TransferContext, WarpStep
 
 _CC = bit("CC", 0)
 
@@ -51,16 +51,16 @@ class Transfer:
         self._either = options.order == EITHER
         self._pushed = PushedCalls(self.program, calls.recursive, calls.pointers, options.call_depth)
 
-    def start(self, first: Block) -> Warp:
+    def start(self, first: BasicBlock) -> Warp:
         """Return the state of a warp that begins with a block: threads agree on what it reads of the registers that a warp has once."""
         return self.domain.start(0) if self._calls.targets is None else barriers.start(self.program, ONE_PER_WARP & first.reads)
 
-    def __call__(self, key: Key, warp: Warp) -> Iterable[Step]:
+    def __call__(self, key: Key, warp: Warp) -> Iterable[WarpStep]:
         """Return every production of the block `key` in the state `warp`."""
         block = self._blocks.blocks[key[1]]
         return self.control(key, block, self.before_last(key[0], block, warp))
 
-    def control(self, key: Key, block: Block, warp: Warp) -> Iterable[Step]:  # noqa: PLR0911 - one per class of flow
+    def control(self, key: Key, block: BasicBlock, warp: Warp) -> Iterable[WarpStep]:  # noqa: PLR0911 - one per class of flow
         """Return the productions of what ends the block `key`, in the state before it."""
         context, instruction, facts = key[0], block.end, block.last
         if facts is None or (instruction.guard is not None and instruction.guard.index is None and instruction.guard.negated):
@@ -79,17 +79,17 @@ class Transfer:
             case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
                 return self._call(key, block, facts, warp)
             case Flow.TRAP if self._blocks.stops(block):
-                return (Step(Kind.EXIT, None, self.domain.bottom),)
+                return (WarpStep(EdgeKind.EXIT, None, self.domain.bottom),)
             case Flow.TRAP:
-                return (Step(Kind.EXIT, None, self.domain.bottom), *self.program.go_on(context, instruction, warp))
+                return (WarpStep(EdgeKind.EXIT, None, self.domain.bottom), *self.program.go_on(context, instruction, warp))
             case _:
                 self.program.report(instruction, "unsupported-flow", f"{instruction.opcode} changes the flow, which is not modelled")
                 return self.program.go_on(context, instruction, self.program.forget(warp))
 
-    def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:
+    def before_last(self, context: Context, block: BasicBlock, warp: Warp) -> Warp:
         """Return the state in which the control instruction of the block runs."""
         for step in block.steps:
-            if isinstance(step, Push):
+            if isinstance(step, TokenPush):
                 warp = self.domain.push(warp, self.points.name(context, step.address, step.tag))
             elif isinstance(step, Break):
                 warp = barriers.leave_early(self.program, step, warp)
@@ -97,26 +97,26 @@ class Transfer:
                 warp = self.domain.execute(warp, step.transform, step.writes)
         return warp
 
-    def may_split(self, block: Block, warp: Warp) -> bool:
+    def may_split(self, block: BasicBlock, warp: Warp) -> bool:
         """Say whether the active threads may disagree on whether they take the control instruction, in the state before it."""
         if block.last is None or block.end.address in self.program.agreed:
             return False
         barrier = block.last.flow is Flow.POP and block.last.is_barrier
         return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)
 
-    def _branch(self, context: Context, block: Block, facts: Facts, warp: Warp) -> Iterable[Step]:
+    def _branch(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp) -> Iterable[WarpStep]:
         target = self.program.block_at(facts.target)
         if target is None:
             self.program.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
             return ()
-        return self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
+        return self._take(context, block, facts, warp, (EdgeKind.TAKEN, (context, target)))
 
-    def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, branch: tuple[Kind, Key]) -> Iterator[Step]:
+    def _take(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, branch: tuple[EdgeKind, Key]) -> Iterator[WarpStep]:
         """Yield the productions of an instruction with one target, which all threads take, none, or some."""
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
         instruction, (kind, to) = block.end, branch
         taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
-        yield self._late(block, Step(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
+        yield self._late(block, WarpStep(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
         if not conditional(instruction, facts):
             return
         for step in self.program.go_on(context, instruction, warp, passed):
@@ -125,17 +125,17 @@ class Transfer:
             return
         other = self.points.name(context, instruction.following, "")
         side = self.domain.diverge(warp, other, waits=passed, goes=taken)
-        yield self._late(block, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
+        yield self._late(block, WarpStep(EdgeKind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
             other = self.points.name(to[0], self._blocks.blocks[to[1]].start, "", instruction.address)
             side = self.domain.diverge(warp, other, waits=taken, goes=passed)
-            step = Step(Kind.DIVERGE, (context, self._blocks.at[instruction.following]), side, pushed=other)
+            step = WarpStep(EdgeKind.DIVERGE, (context, self._blocks.at[instruction.following]), side, pushed=other)
             yield self._late(block, step, warp, taken=False)
 
-    def _late(self, block: Block, step: Step, before: Warp, *, taken: bool) -> Step:
+    def _late(self, block: BasicBlock, step: WarpStep, before: Warp, *, taken: bool) -> WarpStep:
         return barriers.leave_late(self.program, block, step, taken=taken, before=before) if block.late else step
 
-    def _indirect(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _indirect(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (docs/developer/design/warp-graph.md)."""
         targets = [self._blocks.at[target] for target in sorted(set(instruction.targets)) if target in self._blocks.at]
         if not targets and self._calls.targets is None and self._pushed.returns_behind(instruction, warp):
@@ -143,20 +143,20 @@ class Transfer:
             return
         if not targets:
             self.program.report(instruction, "indirect-branch", f"{instruction.opcode} jumps through a table that the input does not show")
-        steps = [Step(Kind.TAKEN, (context, target), warp) for target in targets]
+        steps = [WarpStep(EdgeKind.TAKEN, (context, target), warp) for target in targets]
         if steps and conditional(instruction, facts):
             steps += self.program.go_on(context, instruction, warp)
         yield from steps
         if len(steps) > 1 and disagree(facts, warp.active, places=len(targets)):
             yield from self._wait_here(context, instruction, warp, steps)
 
-    def _wait_here(self, context: Context, instruction: Instruction, warp: Warp, steps: Iterable[Step]) -> Iterator[Step]:
+    def _wait_here(self, context: Context, instruction: Instruction, warp: Warp, steps: Iterable[WarpStep]) -> Iterator[WarpStep]:
         """Yield the productions in which one target runs, and the threads that go elsewhere wait at the instruction itself."""
         again = self.points.name(context, instruction.address, "")
         for step in steps:
-            yield Step(Kind.DIVERGE, step.to, self.domain.diverge(warp, again, 0), pushed=again)
+            yield WarpStep(EdgeKind.DIVERGE, step.to, self.domain.diverge(warp, again, 0), pushed=again)
 
-    def _leave(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _leave(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
         if facts.flow is Flow.POP and not self.domain.nearest(warp, tag):
             self._unmatched(instruction, f"{instruction.opcode} where no {facts.tag} token can be on the stack")
@@ -179,7 +179,7 @@ class Transfer:
         if not self.trusts_tokens:
             self.program.report(instruction, "unmatched-token", message)
 
-    def _call(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _call(self, key: Key, block: BasicBlock, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
         """Yield what a call or a return does: until Pascal it pushes a token, since Volta it jumps to where single threads went."""
         if self._calls.targets is None:
             yield from self._pushed(key[0], block.end, facts, warp)
@@ -189,7 +189,7 @@ class Transfer:
             self.program.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
         yield from self._lead(key[0], block, facts, warp, targets or ())
 
-    def _lead(self, context: Context, block: Block, facts: Facts, warp: Warp, targets: tuple[CallTarget, ...]) -> Iterator[Step]:
+    def _lead(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, targets: tuple[CallTarget, ...]) -> Iterator[WarpStep]:
         match targets:
             case ():
                 if facts.flow is not Flow.RETURN:
@@ -199,16 +199,18 @@ class Transfer:
             case _:
                 yield from self._lead_apart(context, block, facts, warp, [(kind, to) for kind, to in targets if to is not None])
 
-    def _lead_apart(self, context: Context, block: Block, facts: Facts, warp: Warp, targets: list[tuple[Kind, Key]]) -> Iterator[Step]:
+    def _lead_apart(
+        self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, targets: list[tuple[EdgeKind, Key]]
+    ) -> Iterator[WarpStep]:
         """Yield a branch to each target; and where the threads that take it may go apart, what a divergent BRX does (README)."""
         for target in targets:
             yield from self._take(context, block, facts, warp, target)
         if len(targets) > 1 and facts.reads & ~warp.active:
-            steps = [Step(kind, to, warp) for kind, to in targets]
+            steps = [WarpStep(kind, to, warp) for kind, to in targets]
             passes = self.program.go_on(context, block.end, warp) if conditional(block.end, facts) else ()
             yield from self._wait_here(context, block.end, warp, (*steps, *passes))
 
-    def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
+    def token_targets(self, context: Context, block: BasicBlock, warp: Warp) -> Iterator[ActivationPoint]:
         """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""
         if block.last is None:
             return
@@ -216,4 +218,4 @@ class Transfer:
             for number in bits(self.domain.nearest(warp, self.points.of(block.last.tag))):
                 yield self.points[number]
         elif block.last.flow is Flow.WARP_BARRIER:
-            yield Point(context, block.end.following, MEET)
+            yield ActivationPoint(context, block.end.following, MEET)

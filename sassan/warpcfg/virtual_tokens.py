@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from sassan.ir import Function, Instruction, Operand, Target, Word
 from sassan.isa.facts import Flow
-from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
+from sassan.warpcfg.blocks import BasicBlock, Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.postdominators import post_dominators, regions
 
 RECONVERGENCE = "reconvergence at the immediate post-dominator; the machine code may differ"
@@ -166,7 +166,7 @@ class _Frame:
         if entry != start:
             self._code.entries[start] = entry
 
-    def _splits(self, block: Block) -> bool:
+    def _splits(self, block: BasicBlock) -> bool:
         last = block.last
         if last is None or last.uniform or last.flow not in {Flow.BRANCH, Flow.INDIRECT_BRANCH}:
             return False
@@ -205,7 +205,7 @@ class _Frame:
         computes = len(candidate.instructions) > 1 or candidate.last is None
         return len(edges) == 1 and 0 < len(edges[0]) <= _INLINE and computes
 
-    def _inline(self, block: Block, joins: tuple[int, ...]) -> None:
+    def _inline(self, block: BasicBlock, joins: tuple[int, ...]) -> None:
         first = self._code.current(block.instructions[0])
         self._code.pushes(first, first.address + 1, 1, self._tokens(joins), first.following)
         self._code.changed[first.address] = replace(first, following=first.address + 1)
@@ -239,7 +239,7 @@ class _Frame:
         """Return the address to which the edge from one block to another leads."""
         return self._join_address(dst) if self._leaves(src, dst) else self._detour(dst, self._new(src, dst))
 
-    def _redirect(self, block: Block) -> None:
+    def _redirect(self, block: BasicBlock) -> None:
         """Lead the edges out of a block through joins and pushes."""
         at, code, end = self._code.blocks.at, self._code, block.end
         if at.get(end.following) in self._successors[block.index]:

@@ -12,7 +12,7 @@ _PER_BLOCK = 100
 """Further entries for each basic block: real kernels visit some ten."""
 
 
-class Work:
+class WorkCounter:
     """Counts the entries of the states that are visited."""
 
     def __init__(self, blocks: int) -> None:

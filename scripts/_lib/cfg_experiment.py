@@ -23,9 +23,9 @@ from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.rows import NO_ARRIVAL_ROWS, NO_PUSH_ROWS, NO_THREAD_ROWS
 from sassan.ipet.wcet import Setup, problem, wcet
 from sassan.isa import tables
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 from sassan.warpcfg import Options, explore
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def value(cfg: WarpCfg | None, setup: Setup, bound: int) -> int | None:
     if cfg is None:
         return None
     try:
-        return wcet(problem(cfg, Unit(), bounds_of(cfg, None, bound), setup)).value
+        return wcet(problem(cfg, UnitCostModel(), bounds_of(cfg, None, bound), setup)).value
     except SassanError as error:
         print(f"{cfg.function.name}: {error.code}: {error.message}", file=sys.stderr)
         return None
@@ -108,7 +108,7 @@ def measured(file: str, function: Function, bound: int) -> Kernel | None:
     took = 1000 * (perf_counter() - start)
     if whole is None:
         return None
-    arcs = sum(edge.kind is Kind.DIVERGE for edge in whole.edges)
+    arcs = sum(edge.kind is EdgeKind.DIVERGE for edge in whole.edges)
     gaps = " ".join(sorted({gap.code for gap in whole.gaps}))
     kernel = Kernel(file, function.name, len(function.instructions), len(whole.nodes), arcs, took, gaps)
     for ablation in ("", *ABLATIONS):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.timing.findings import SHORT, Finding
+from sassan.timing.findings import SHORT, MissingWait
 from sassan.timing.hazards import ENOUGH, FILES, GUARD, RAW, Distance, Hazards, load
 from sassan.timing.scheduled import scheduled
 from sassan.timing.scoreboards import unwaited
@@ -85,7 +85,7 @@ def observe(function: Function, seen: Observed) -> None:
                 pair.consumers[consumer.opcode] += 1
 
 
-def _file(finding: Finding, guard: int, reads: int) -> str:
+def _file(finding: MissingWait, guard: int, reads: int) -> str:
     """Return the file through which two instructions depend; what is a guard and an operand counts as the guard, which is read first."""
     if finding.registers & guard:
         return GUARD

@@ -19,8 +19,8 @@ from sassan.ipet import flow_facts
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.wcet import Setup, problem, wcet
 from sassan.isa import tables
-from sassan.machine.launch import Launch
-from sassan.timing import Unit
+from sassan.machine.launch import LaunchConfiguration
+from sassan.timing import UnitCostModel
 from sassan.values import with_values
 from sassan.warpcfg import explore
 from sassan.warpcfg.externals import clobbering
@@ -72,7 +72,7 @@ def seconds() -> float:
     return time.process_time() + usage.ru_utime + usage.ru_stime
 
 
-def once(path: Path, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
+def once(path: Path, launch: Callable[[Function], LaunchConfiguration], *, whole: bool) -> Cost:
     """Measure one cold run over one listing; `whole` goes on from the graph to the WCET."""
     gc.collect()
     begin = seconds()
@@ -83,7 +83,7 @@ def once(path: Path, launch: Callable[[Function], Launch], *, whole: bool) -> Co
     return cost
 
 
-def _function(function: Function, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
+def _function(function: Function, launch: Callable[[Function], LaunchConfiguration], *, whole: bool) -> Cost:
     times = [seconds()]
     facts = inspect.unwrap(tables.load)(function.arch).facts  # templates of its own: nothing is remembered of earlier runs
     cfg = explore(function, facts)
@@ -96,14 +96,14 @@ def _function(function: Function, launch: Callable[[Function], Launch], *, whole
     if not cfg.externals:
         check_bounds(cfg, facts, launch(function), inferred)
     times.append(seconds())
-    wcet(problem(cfg, Unit(), flow_facts.bounds_of(cfg, None, _LOOP_BOUND, inferred), Setup()))
+    wcet(problem(cfg, UnitCostModel(), flow_facts.bounds_of(cfg, None, _LOOP_BOUND, inferred), Setup()))
     times.append(seconds())
     _, infer_time, check_time, wcet_time = (late - early for early, late in pairwise(times))
     unbounded = sum(loop.bound is None for loop in inferred)
     return replace(cost, unbounded=unbounded, infer=infer_time, check=check_time, wcet=wcet_time)
 
 
-def values_cost(path: Path, runs: int, launch: Callable[[Function], Launch]) -> tuple[int, float]:
+def values_cost(path: Path, runs: int, launch: Callable[[Function], LaunchConfiguration]) -> tuple[int, float]:
     """Return the instructions of a listing, and the fewest processor seconds of the value analysis for a launch.
 
     The second exploration is included. Every run has templates of its own, which the first exploration has filled, as in an analysis.
@@ -128,9 +128,9 @@ def _add(left: Cost, right: Cost) -> Cost:
     return Cost(**{field.name: getattr(left, field.name) + getattr(right, field.name) for field in fields(Cost)})
 
 
-def measure(path: Path, runs: int, launch: Callable[[Function], Launch] | None = None, *, whole: bool = False) -> Cost:
+def measure(path: Path, runs: int, launch: Callable[[Function], LaunchConfiguration] | None = None, *, whole: bool = False) -> Cost:
     """Return the medians of so many cold runs; without a launch, nothing of it is given."""
-    costs = [once(path, launch or (lambda _: Launch()), whole=whole) for _ in range(runs)]
+    costs = [once(path, launch or (lambda _: LaunchConfiguration()), whole=whole) for _ in range(runs)]
     return replace(costs[0], **{stage: statistics.median(getattr(cost, stage) for cost in costs) for stage in STAGES})
 
 
@@ -139,7 +139,7 @@ def run(command: Sequence[str]) -> bytes:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS).stdout  # noqa: S603 - a list, no shell
 
 
-def beside(path: Path, launch: Callable[[Function], Launch], tool: str, cubin: Path, runs: int) -> tuple[Cost, float]:
+def beside(path: Path, launch: Callable[[Function], LaunchConfiguration], tool: str, cubin: Path, runs: int) -> tuple[Cost, float]:
     """Return the fastest of so many cold runs, and its seconds over those of the fastest `nvdisasm -bbcfg` on the same cubin.
 
     They take turns: a machine whose other guests slow it down by half for a minute does so to both, and never makes one faster.

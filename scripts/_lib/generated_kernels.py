@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sassan.compilers.nvrtc import compile_source
 from sassan.entries import Entries
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def cubin(shape: str, instructions: int, arch: str) -> bytes:
     return kept
 
 
-def launch(function: Function) -> Launch:
+def launch(function: Function) -> LaunchConfiguration:
     """Return the launch that bounds the loops of a kernel of this module."""
     places = layout(function.arch)
     first = places.parameters + _POINTERS if places is not None else 0
     values = enumerate(PARAMETERS.values())
-    return Launch(BLOCK, GRID, tuple(Setting("", first + WORD * index, value, WORD) for index, value in values))
+    return LaunchConfiguration(BLOCK, GRID, tuple(Setting("", first + WORD * index, value, WORD) for index, value in values))

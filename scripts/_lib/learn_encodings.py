@@ -9,7 +9,7 @@ from itertools import zip_longest
 from operator import or_
 from random import Random
 
-from sassan.isa.encoding_models import COMPARED, NO_OPERANDS, REUSE, REUSING, Place, Run, Slot, listed
+from sassan.isa.encoding_models import COMPARED, NO_OPERANDS, REUSE, REUSING, BitRun, EncodedField, ValueEncoding, listed
 from sassan.isa.spelling import Written, written
 
 Oracle = Callable[[Sequence[int]], Sequence[str]]
@@ -41,7 +41,7 @@ class _Shape:
     """By value and bit, by how much it does."""
     seen: list["_Sample"] = field(default_factory=list)
     forms: dict[Features, "_Form"] = field(default_factory=dict)
-    places: list[tuple[int, Place]] | None = None
+    places: list[tuple[int, EncodedField]] | None = None
     """The places of its registers and integers, None while more is seen."""
     neighbours: dict[Features, "_Sample"] = field(default_factory=dict)
     """Other forms, with an encoding of each."""
@@ -82,7 +82,7 @@ Key = tuple[str, str, int]
 class Learnt:
     """A shape of one architecture, ready to be joined with those of others."""
 
-    slots: tuple[Slot, ...]
+    slots: tuple[ValueEncoding, ...]
     forms: dict[Features, "_Form"]
 
 
@@ -219,21 +219,21 @@ class Learner:
                 out.append((parts, word))
         return out
 
-    def _slots(self, shape: _Shape) -> tuple[Slot, ...]:
+    def _slots(self, shape: _Shape) -> tuple[ValueEncoding, ...]:
         return tuple(self._slot(shape, index) for index in range(len(shape.seen[0][0].values)))
 
-    def _slot(self, shape: _Shape, index: int) -> Slot:
+    def _slot(self, shape: _Shape, index: int) -> ValueEncoding:
         seen = [(parts.values[index], word) for parts, word in shape.seen]
         if index not in shape.printed:
             values = {value for value, _ in seen}
-            return Slot(constant=next(iter(values))) if len(values) == 1 else Slot()
+            return ValueEncoding(constant=next(iter(values))) if len(values) == 1 else ValueEncoding()
         places = list(self._places(shape, index))
         all_of = [place for place in places if all(_agrees(place, *each) for each in seen)]
         # MUFU.RSQ has a float, and MUFU.RCP64H the upper half of one.
         some_of = places if all(any(_agrees(place, *each) for place in places) for each in seen) else []
-        return Slot(tuple(all_of or some_of))
+        return ValueEncoding(tuple(all_of or some_of))
 
-    def _places(self, shape: _Shape, index: int) -> Iterator[Place]:
+    def _places(self, shape: _Shape, index: int) -> Iterator[EncodedField]:
         mask = shape.printed[index]
         shifts: dict[int, int] = {}
         for bit in self._bits:
@@ -247,20 +247,20 @@ class Learner:
             lows = Counter(bit - shift for bit, shift in shifts.items())
             low = lows.most_common(1)[0][0] if lows else (mask & -mask).bit_length() - 1
             bits = _WIDTHS.get(file) or next(bits for bits in range(_BYTE + 1) if bits == _BYTE or not mask >> low + bits & 1)
-            place = Place("r", (Run(low, bits, 0),))
+            place = EncodedField("r", (BitRun(low, bits, 0),))
             seen = ((_number(parts.values[index]), word) for parts, word in shape.seen)
             offsets = {number[1] - place.of(word) for number, word in seen if number is not None} or {0}
             if bits and len(offsets) == 1 and (offset := offsets.pop()) >= 0:
-                yield Place("r", place.runs, offset)
+                yield EncodedField("r", place.runs, offset)
             return
         if not shifts:
             yield from _floats(mask)
             return
-        place = Place("i", tuple(_runs(shifts)))
+        place = EncodedField("i", tuple(_runs(shifts)))
         first = place.runs[0]
         if first.shift and not all(_agrees(place, parts.values[index], word) for parts, word in shape.seen):
             # Where the lowest bits change, 0 is not printed.
-            place = Place("i", (Run(first.first - first.shift, first.bits + first.shift, 0), *place.runs[1:]))
+            place = EncodedField("i", (BitRun(first.first - first.shift, first.bits + first.shift, 0), *place.runs[1:]))
         yield place
 
 
@@ -302,25 +302,25 @@ def _offset(value: str, word: int, mask: int) -> int | None:
     return None if number is None else number[1] - (word >> (mask & -mask).bit_length() - 1 & 0xFF)
 
 
-def _agrees(place: Place, value: str, word: int) -> bool:
+def _agrees(place: EncodedField, value: str, word: int) -> bool:
     pattern = place.pattern(value)
     return pattern is None or word & pattern.mask == pattern.value
 
 
-def _runs(shifts: dict[int, int]) -> Iterator[Run]:
+def _runs(shifts: dict[int, int]) -> Iterator[BitRun]:
     """The runs of bits with growing shifts; where some are missing between them, the disassembler refuses other values."""
     first = last = -1
     for bit, shift in sorted(shifts.items()):
         if first < 0:
             first = bit
         elif shift - shifts[first] != bit - first:
-            yield Run(first, last - first + 1, shifts[first])
+            yield BitRun(first, last - first + 1, shifts[first])
             first = bit
         last = bit
-    yield Run(first, last - first + 1, shifts[first])
+    yield BitRun(first, last - first + 1, shifts[first])
 
 
-def _floats(mask: int) -> Iterator[Place]:
+def _floats(mask: int) -> Iterator[EncodedField]:
     """The places of floats whose bits follow each other, but for a sign that is elsewhere."""
     low = (mask & -mask).bit_length() - 1
     count = 0
@@ -331,11 +331,11 @@ def _floats(mask: int) -> Iterator[Place]:
         if count + (rest != 0) > whole:
             continue
         if not rest:
-            yield Place(kind, (Run(low, count, whole - count),))
+            yield EncodedField(kind, (BitRun(low, count, whole - count),))
             if kind != "d" and count < whole <= low + count:  # of what is no number, most bits are not printed
-                yield Place(kind, (Run(low + count - whole, whole, 0),))
+                yield EncodedField(kind, (BitRun(low + count - whole, whole, 0),))
         elif rest.bit_count() == 1:
-            yield Place(kind, (Run(low, count, whole - 1 - count), Run(mask.bit_length() - 1, 1, whole - 1)))
+            yield EncodedField(kind, (BitRun(low, count, whole - 1 - count), BitRun(mask.bit_length() - 1, 1, whole - 1)))
 
 
 @dataclass
@@ -373,7 +373,7 @@ class Group:
     """Forms that one model describes."""
 
     code: int
-    slots: tuple[Slot, ...]
+    slots: tuple[ValueEncoding, ...]
     care: int
     arches: set[str] = field(default_factory=set)
     system: _System = field(default_factory=_System)

@@ -27,7 +27,7 @@ from sassan.executor import Processes, end_after
 from sassan.ipet.loop_bounds import infer
 from sassan.ipet.loop_bounds.recheck import Effort, back_edge_counts
 from sassan.isa.languages import isa_of
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, places
 from sassan.warpcfg.externals import clobbering
 
@@ -135,10 +135,10 @@ def _rows(task: _Task) -> list[Row]:
 
 def _launched(task: _Task, functions: Sequence[Function]) -> Iterator[tuple[Function, Settings]]:
     if task.recording is None:
-        yield from ((one, Settings(launch=Launch(_BLOCK, _GRID, tuple(_told(one))))) for one in functions)
+        yield from ((one, Settings(launch=LaunchConfiguration(_BLOCK, _GRID, tuple(_told(one))))) for one in functions)
         return
     seen: Counter[int] = Counter()
-    known: set[tuple[int, Launch]] = set()
+    known: set[tuple[int, LaunchConfiguration]] = set()
     for launch in launches.read(task.recording).launches:
         place = kernel_of([("", one) for one in functions], launch)
         if isinstance(place, Gap) or seen[place] == _MOST_LAUNCHES:

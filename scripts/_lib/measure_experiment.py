@@ -22,7 +22,7 @@ from _lib.written import written
 from sassan.measure import rows
 from sassan.measure.confidence import IntervalSettings, interval
 from sassan.measure.estimators import Estimator, estimate
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 from sassan.measure.verdict import verdicts
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _choices(world: World, duration: float, groups: int) -> dict[str, float]:
     sets = max(1, groups // SETS)
     counted: Counter[str] = Counter()
     for _ in range(sets):
-        some = tuple(Group(number, truth.group(world, duration, random)) for number in range(SETS))
+        some = tuple(SampleGroup(number, truth.group(world, duration, random)) for number in range(SETS))
         counted[verdicts(Samples(some))[0].choice or "none"] += 1
     return {name: 100 * count / sets for name, count in sorted(counted.items())}
 

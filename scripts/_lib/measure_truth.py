@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sassan.measure.samples import Group, Samples
+from sassan.measure.samples import SampleGroup, Samples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,12 +90,12 @@ def group(world: World, truth: float, random: np.random.Generator, *, runs: int 
 def samples(world: World, seed: int, truths: Sequence[float], shape: Shape) -> Samples:
     """Return groups for every truth and delay; `size` is the truth in seconds where there are several."""
     random = np.random.default_rng(seed)
-    made: list[Group] = []
+    made: list[SampleGroup] = []
     for truth in truths:
         for _ in range(shape.groups):
             for delay in shape.delays:
                 size = truth if len(truths) > 1 else None
-                made.append(Group(len(made), group(world, truth, random, runs=shape.runs, delay=delay), delay, delay, size))
+                made.append(SampleGroup(len(made), group(world, truth, random, runs=shape.runs, delay=delay), delay, delay, size))
     known = {"kernel": f"world '{world.name}'", "seed": str(seed), "truth": " ".join(f"{truth:g}" for truth in truths)}
     return Samples(tuple(made), {"device": "none: synthetic", **known})
 

@@ -15,7 +15,7 @@ from sassan.app.settings import Settings
 from sassan.frontend import read
 from sassan.frontend.load import content
 from sassan.ipet.sm.gpu import memory_of
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import Product, find
@@ -98,7 +98,7 @@ class _Work(NamedTuple):
 
     needed: float
     peak_of: str
-    launch: Launch
+    launch: LaunchConfiguration
 
 
 def peaks(loops: frozenset[str], products: frozenset[str], nvrtc: Path) -> Iterator[Peak]:
@@ -134,14 +134,18 @@ def _work(name: str, loop: Mapping[str, Any] | None, arch: str, gpu: Product) ->
         needed = WARPS * TIMES * STATEMENTS * loop["operations"] / rates.get(gpu.name, rates.get(arch, 0.0))
         peak_of = MEASURED if arch in loop.get("measured", {}) else SHEET
         return _Work(
-            needed, peak_of, Launch((32 * WARPS, 1, 1), (gpu.sms, 1, 1), (Setting("param_1", -1, 0, 4), Setting("param_2", -1, 1, 4)))
+            needed,
+            peak_of,
+            LaunchConfiguration((32 * WARPS, 1, 1), (gpu.sms, 1, 1), (Setting("param_1", -1, 0, 4), Setting("param_2", -1, 1, 4))),
         )
     buffers = Setting("param_0", -1, 1 << 30, 8), Setting("param_1", -1, 1 << 32, 8)
     if name == L2:
         needed = gpu.sms * TIMES * CHAINS * 32 * WARPS * _FLOAT4 / (gpu.l2_bytes_per_cycle or 1)
-        return _Work(needed, MEASURED, Launch((32 * WARPS, 1, 1), (gpu.sms, 1, 1), buffers))
+        return _Work(needed, MEASURED, LaunchConfiguration((32 * WARPS, 1, 1), (gpu.sms, 1, 1), buffers))
     share = f"{MEASURED}: {gpu.dram_efficiency:.0%} of the data sheet"
-    return _Work(2 * COPIED / float(memory_of(gpu).dram), share, Launch((256, 1, 1), (COPIED // (256 * _FLOAT4), 1, 1), buffers))
+    return _Work(
+        2 * COPIED / float(memory_of(gpu).dram), share, LaunchConfiguration((256, 1, 1), (COPIED // (256 * _FLOAT4), 1, 1), buffers)
+    )
 
 
 def _peak(name: str, arch: str, gpu: Product, cubin: bytes, work: _Work) -> Peak:
@@ -152,7 +156,7 @@ def _peak(name: str, arch: str, gpu: Product, cubin: bytes, work: _Work) -> Peak
     return Peak(name, gpu.name, arch, work.needed, work.peak_of, known.cycles, result.analysis.grid_bound)
 
 
-def _estimated(cubin: bytes, gpu: Product, launch: Launch) -> EstimateResult:
+def _estimated(cubin: bytes, gpu: Product, launch: LaunchConfiguration) -> EstimateResult:
     kernel = next(each for each in read(content("loop.cubin", cubin)).functions if each.kernel)
     machine = machine_of_product(gpu, "--gpu")
     settings = Settings(

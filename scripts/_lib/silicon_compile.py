@@ -36,7 +36,7 @@ class KernelSource:
 
     text: str
     headers: tuple[Header, ...]
-    compiler: compilers.Compiler
+    compiler: compilers.InstalledCompiler
 
 
 def load(path: Path) -> KernelSource:

@@ -12,8 +12,8 @@ from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
-from sassan.access.accesses import Pattern
-from sassan.access.opcodes import Space
+from sassan.access.accesses import AccessPattern
+from sassan.access.opcodes import MemorySpace
 from sassan.measure import agreement
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Judgement(NamedTuple):
     regret_10: float | None
 
 
-_ANYWHERE = frozenset({Pattern.SCATTERED, Pattern.ROWS, Pattern.UNKNOWN})
+_ANYWHERE = frozenset({AccessPattern.SCATTERED, AccessPattern.ROWS, AccessPattern.UNKNOWN})
 """Of accesses whose lanes, or rows of lanes, may lie anywhere to each other."""
 METHODS = {"estimate": "estimate_cycles", "cross-validated": "held_back_cycles", "roofline": "roofline_cycles", "bound": "bound_cycles"}
 """Ways of predicting a time, and the column of each."""
@@ -196,7 +196,7 @@ def show(sums: Sequence[Summary], predictions: Sequence[Judgement]) -> None:
 def apart(validation: LaunchValidation | None) -> str:
     """Return why the bound of a launch charges its memory the worst; '' where it does not."""
     accesses = validation.analysis.accesses if validation is not None and validation.analysis is not None else None
-    accesses = [access for access in accesses or () if access.space in {Space.GLOBAL, Space.GENERIC}]
+    accesses = [access for access in accesses or () if access.space in {MemorySpace.GLOBAL, MemorySpace.GENERIC}]
     if any(access.opcode.startswith(("ATOM", "RED")) and access.collisions != 1 for access in accesses):
         return "atomics that may collide"
     if any(access.pattern in _ANYWHERE for access in accesses):

@@ -16,7 +16,7 @@ from sassan.errors import InputError, SassanError
 from sassan.evolve.compilation.compilers import CompileProblem
 from sassan.evolve.ranking.grids import derive
 from sassan.frontend.image import Image
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 from sassan.recorded import RecordedLaunch, TuningSpace
 from sassan.recorded.names import bare
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sassan.evolve.ranking.grids import Derivation
     from sassan.executor import Executor
     from sassan.products import Product
-    from sassan.recorded.types import Configuration, Value
+    from sassan.recorded.types import TuningConfiguration, Value
 
 _SEED = 2023
 _NS_PER_MS = 1e6
@@ -54,7 +54,7 @@ class Space:
     clocks: tuple[int | None, ...]
 
     @property
-    def comparable(self) -> dict[Configuration, int]:
+    def comparable(self) -> dict[TuningConfiguration, int]:
         """Return the configurations that ran the code of the source at a known clock, with that clock."""
         both = zip(self.space.configurations, self.clocks, strict=True)
         return {each: clock for each, clock in both if clock is not None and _same(self, each)}
@@ -135,7 +135,7 @@ def _varying(space: TuningSpace) -> list[str]:
     return [name for name, column in zip(space.parameters, columns, strict=True) if len(set(column)) > 1]
 
 
-def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
+def chosen(space: TuningSpace, count: int) -> tuple[TuningConfiguration, ...]:
     """Return `count` of the configurations with a time, 0: all, ordered by time; the selection is deterministic.
 
     Of as many groups of neighbours in time, equal in size, one each: the fastest of the first, the slowest of the last, one at random of
@@ -174,7 +174,7 @@ def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[Configurati
     ]
 
 
-def _same(space: Space, configuration: Configuration) -> bool:
+def _same(space: Space, configuration: TuningConfiguration) -> bool:
     values = space.space.values(configuration)
     return all(values.get(name) == value for name, value in space.recipe.only.items())
 
@@ -223,7 +223,7 @@ def validated(job: ConfigurationTask, model: str) -> LaunchValidation:
     functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
     kernels = [function for function in functions if function.kernel and bare(function.name) == job.kernel]
     measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
-    given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
+    given = LaunchConfiguration(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
     settings = Settings(costs=models.model(model, Tables()), launch=given)
     return next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product, clock_hz=job.clock * _HZ_PER_MHZ)))
 

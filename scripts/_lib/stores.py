@@ -17,7 +17,7 @@ from sassan.app.settings import Settings
 from sassan.errors import MissingToolError, SassanError
 from sassan.evolve.compilation.compilers import CompileProblem
 from sassan.frontend.image import Image
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 from sassan.products import find
 from sassan.recorded import RecordedLaunch
@@ -56,7 +56,7 @@ def validated(figure: Mapping[str, object], source: silicon_compile.KernelSource
     assert isinstance(grid, list)
     assert isinstance(arguments, dict)
     launch = RecordedLaunch(kernel, block=(*block,), grid=(*grid,), time_ns=float(str(figure["us"])) * 1e3)
-    given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in arguments.items()))
+    given = LaunchConfiguration(parameters=tuple(Setting(name, -1, value) for name, value in arguments.items()))
     settings = Settings(costs=models.model("control", Tables()), launch=given)
     return next(validate([launch], {None: functions}, settings, Hardware(gpu=gpu, clock_hz=gpu.boost_clock * 1e6)))
 

@@ -30,18 +30,18 @@ from sassan.isa import tables
 from sassan.machine import load
 from sassan.machine.occupancy import Resources, demand_of, occupancy
 from sassan.machine.user import MachineFile
-from sassan.timing import CostModel, Quantity, Unit
-from sassan.timing.control import Control
+from sassan.timing import CostModel, Quantity, UnitCostModel
+from sassan.timing.control import ControlCostModel
 from sassan.timing.model import NO_ACCESSES
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 from sassan.warpcfg import explore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from sassan.ipet.wcet import Problem
+    from sassan.ipet.wcet import WcetProblem
     from sassan.ir import CompilerFacts, Function
     from sassan.timing.model import BlockCosts
     from sassan.warpcfg.graph import WarpCfg
@@ -86,7 +86,7 @@ class Ordered:
 
     def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the costs of a graph on which no stack holds a pending side."""
-        return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)), busy)
+        return ControlCostModel(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)), busy)
 
 
 def rows(folder: Path, loop_bound: int, parameters: dict[str, int]) -> Iterator[Row]:
@@ -131,7 +131,7 @@ def _with_codes(function: Function, other: Function) -> Function:
     )
 
 
-def _full_sm(problem: Problem) -> tuple[int | None, int | None]:
+def _full_sm(problem: WcetProblem) -> tuple[int | None, int | None]:
     """Return the number of warps that fill an SM, and the bound of their makespan in cycles."""
     function = problem.cfg.function
     sm = load(function.arch)
@@ -162,12 +162,12 @@ def _row(function: Function, loop_bound: int, parameters: dict[str, int]) -> Row
         function.name,
         function.arch,
         len(function.instructions),
-        value(Unit()),
-        value(Table(usual)),
-        value(Control(usual)),
-        *_full_sm(problem(cfg, Control(usual), bounds)),
-        value(Control(Tables(given=parameters | dict.fromkeys(MEMORY, 1)))),
-        value(Control(Tables(MachineFile("free units", "an experiment", free), parameters))),
+        value(UnitCostModel()),
+        value(TableCostModel(usual)),
+        value(ControlCostModel(usual)),
+        *_full_sm(problem(cfg, ControlCostModel(usual), bounds)),
+        value(ControlCostModel(Tables(given=parameters | dict.fromkeys(MEMORY, 1)))),
+        value(ControlCostModel(Tables(MachineFile("free units", "an experiment", free), parameters))),
         value(Ordered(usual)),
         " ".join(sorted(gaps)),
     )

@@ -16,14 +16,14 @@ from sassan.app.analysis import analyze
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.errors import InputError
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.measure.sampling.cuda_source import timed
-from sassan.measure.sampling.device import DATA_BYTES, Argument
+from sassan.measure.sampling.device import DATA_BYTES, MeasureArgument
 from sassan.measure.sampling.gpu import scalar, small_integers
-from sassan.timing.control import Control
-from sassan.timing.table import Table
+from sassan.timing.control import ControlCostModel
+from sassan.timing.table import TableCostModel
 
 if TYPE_CHECKING:
     import ctypes
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sassan.measure.sampling.cuda_source import CudaKernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
-MODELS = (Table(), Control())
+MODELS = (TableCostModel(), ControlCostModel())
 REPEATS = 20
 _LONG = 8
 
@@ -98,14 +98,14 @@ def _compared(
         )
 
 
-def _bounds(cubin: bytes, sample: Sample, text: CudaKernel, model: Table | Control, threads: int) -> AnalysisResult:
+def _bounds(cubin: bytes, sample: Sample, text: CudaKernel, model: TableCostModel | ControlCostModel, threads: int) -> AnalysisResult:
     """Return the analysis of the cubin that runs."""
     parameters = tuple(
         Setting(f"param_{place}", -1, int(sample.scalars[parameter.name]))
         for place, parameter in enumerate(text.parameters)
         if parameter.kind == "int"
     )
-    launch = Launch(block=(threads, 1, 1), parameters=parameters)
+    launch = LaunchConfiguration(block=(threads, 1, 1), parameters=parameters)
     settings = Settings(loop_bound=sample.loop_bound, launch=launch, costs=model, resources=Resources(shared=0))
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, f"{sample.name}.cubin")
@@ -136,7 +136,9 @@ def _measured(bench: Bench, sample: Sample, text: CudaKernel, cubin: bytes, laun
 def _arguments(sample: Sample, text: CudaKernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
     remaining = iter(pointers)
     arguments = [
-        next(remaining) if parameter.kind == "pointer" else scalar(Argument(parameter.name, parameter.kind, sample.scalars[parameter.name]))
+        next(remaining)
+        if parameter.kind == "pointer"
+        else scalar(MeasureArgument(parameter.name, parameter.kind, sample.scalars[parameter.name]))
         for parameter in text.parameters
     ]
     return [*arguments, times]

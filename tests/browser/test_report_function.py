@@ -9,7 +9,7 @@ import pytest
 from report_pages import BFS, EVIL, GAPS, HOSTILE, Opened, documented, function, needs_browser, opened, show
 from sassan.app import documents
 from sassan.app.settings import Settings
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.render.html.page import Page, html
 
 pytestmark = needs_browser
@@ -167,7 +167,7 @@ def test_the_listing_of_a_block_is_not_cut(report: Opened):
 
 
 def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, tmp_path: Path):
-    settings = Settings(loop_bound=10, launch=Launch((256, 1, 1)))
+    settings = Settings(loop_bound=10, launch=LaunchConfiguration((256, 1, 1)))
     page = opened(
         chromium,
         tmp_path / "launch.html",

@@ -233,7 +233,7 @@ def test_without_the_extra_the_install_command_is_named(sassan, folder, monkeypa
 
 def test_without_ptxas_an_order_is_refused(sassan, folder, monkeypatch):
     monkeypatch.setattr(compilers, "tools", lambda _: ())
-    monkeypatch.setattr(compilers, "_nvrtc", lambda: compilers.Compiler("nvrtc", "12", "12"))
+    monkeypatch.setattr(compilers, "_nvrtc", lambda: compilers.InstalledCompiler("nvrtc", "12", "12"))
     result = sassan("evolve", config_file(folder, CONFIG.replace("[search]", "[[gene]]\norder = 8\n[search]")))
     assert_refused(result, 4)
     assert result.codes == ["no-ptxas"]

@@ -118,7 +118,7 @@ def test_the_tools_of_cubins_are_given_plain_names(place: Path, sassan: Sassan):
 def test_ptxas_is_given_plain_names(place: Path):
     refused(lambda: assemble(b"none", arch="sm_80", name=str(place)))
     tool = tools("ptxas")[0]
-    refused(lambda: compilers.ptxas(compilers.Compiler(tool.path, tool.version, ""), "none", ("-arch=sm_80",), 60))
+    refused(lambda: compilers.ptxas(compilers.InstalledCompiler(tool.path, tool.version, ""), "none", ("-arch=sm_80",), 60))
 
 
 def test_drawings_and_pages_are_given_plain_names(place: Path, sassan: Sassan):

@@ -9,7 +9,7 @@ import pytest
 
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from edits import edited
-from sassan.app.builds.gates import Demand, Gate, Rule
+from sassan.app.builds.gates import Gate, GateRule, PatternGates
 from sassan.app.project import Project
 
 SM_61 = SAMPLES / "sm_61"
@@ -47,8 +47,8 @@ def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, f
 
 
 def test_the_deadline_of_all_launches_is_the_least_limit_on_all_functions():
-    def held(pattern: str, rule: str, limit: int) -> Demand:
-        return Demand(pattern, (Gate(cast("Rule", rule), limit, "sassan.toml: check"),))
+    def held(pattern: str, rule: str, limit: int) -> PatternGates:
+        return PatternGates(pattern, (Gate(cast("GateRule", rule), limit, "sassan.toml: check"),))
 
     demands = (held("*", "max-total-us", 1250), held("*", "max-total-us", 900), held("k*", "max-total-us", 5), held("*", "max-wcet", 7))
     assert Project("sassan.toml", demands=demands).deadline == 900

@@ -8,9 +8,9 @@ from cli.shell import SAMPLES, Sassan
 from cli.test_launches import launch
 from cli.test_report_page import head
 from edits import edited
-from sassan.app.builds.gates import Rule
+from sassan.app.builds.gates import GateRule
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif("max-total-us" not in list(Rule), reason="no gate holds the time of all launches")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif("max-total-us" not in list(GateRule), reason="no gate holds the time of all launches")]
 
 PROJECT = """files = ["mandelbrot.sass"]
 launches = "launches.toml"

@@ -9,7 +9,7 @@ from budget import part
 from inferred_step import REGISTERS, is_computed
 from listing import assemble
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 COMPARE = ("LT", "LE", "GT", "GE", "EQ", "NE")
 COMBINE = ("AND", "OR", "XOR")
@@ -75,7 +75,7 @@ def text(random: Random, *, volta: bool) -> str:
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_what_an_instruction_computes_is_among_what_is_inferred(arch: str):
     random, volta, computed = Random(f"operations {arch}"), arch != "sm_61", 0
-    around = LaunchSymbols(assemble("EXIT", arch).function, Launch())
+    around = LaunchSymbols(assemble("EXIT", arch).function, LaunchConfiguration())
     for _ in range(CASES):
         computed += is_computed(random, instruction(text(random, volta=volta)), around)
     assert computed > COMPUTED * CASES // 12_000

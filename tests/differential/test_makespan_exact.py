@@ -19,7 +19,7 @@ from sassan.makespan.exact.engine import Exact
 from sassan.makespan.exact.proof import longest
 from sassan.makespan.exact.tasks import Dive, End, letters_path, packable, relaxed
 from sassan.makespan.schedule import check
-from sassan.makespan.states import PLAIN, Layout, count_letter_states, count_states, layout, schedule_of, start, team_sizes
+from sassan.makespan.states import PLAIN, ProblemLayout, count_letter_states, count_states, layout, schedule_of, start, team_sizes
 from sassan.makespan.timed.engines import run_exact
 
 pytestmark = pytest.mark.slow
@@ -74,7 +74,7 @@ def test_the_beam_finds_no_more_than_there_is() -> None:
         assert (found.lower or 0) <= slots, one
 
 
-def bound(runs: Layout) -> int:
+def bound(runs: ProblemLayout) -> int:
     found = relaxed(runs, count_states(runs), FOREVER)
     assert found is not None
     return found.upper

@@ -7,12 +7,12 @@ import pytest
 from budget import part
 from inferred_ptx import FILE, OPCODES, REGISTERS, as_number, hold, types
 from ptx import only
-from sassan.ipet.loop_bounds.execute import Machine, writers
+from sassan.ipet.loop_bounds.execute import SymbolicExecutor, writers
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.step import conditions
-from sassan.ipet.loop_bounds.values import State, constant
+from sassan.ipet.loop_bounds.values import SymbolicState, constant
 from sassan.ir import PtxAddress, Variable
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 
 DRAWS = part(80, of=16)
@@ -39,9 +39,9 @@ def test_a_load_of_a_parameter_is_what_the_launch_gives(opcode: str):
         facts = isa.facts(one)
         assert facts is not None
         assert isinstance(one.operands[1], PtxAddress)
-        around = LaunchSymbols(function, Launch(parameters=(Setting(given[0], -1, word),)))
-        machine = Machine(around, {0: facts.writes}, 12, conditions(function))
-        states = [State()]
+        around = LaunchSymbols(function, LaunchConfiguration(parameters=(Setting(given[0], -1, word),)))
+        machine = SymbolicExecutor(around, {0: facts.writes}, 12, conditions(function))
+        states = [SymbolicState()]
         states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
         (state,) = states
         value = as_number(kind, bits, word >> 8 * offset)

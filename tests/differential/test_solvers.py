@@ -10,13 +10,13 @@ import pytest
 from budget import part
 from differential.solver_files import SOLVERS, optimum
 from sassan.errors import SassanError
-from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ilp.model import IntegerVariable, Model, Row, combine
 from sassan.ilp.solve import SOLVERS as IN_PROCESS
 from sassan.ilp.solve import Status, solve
 from sassan.ilp.write import lp, mps
 from sassan.ipet.flow_facts import bounds_of
-from sassan.ipet.wcet import Problem, problem
-from sassan.timing import Unit
+from sassan.ipet.wcet import WcetProblem, problem
+from sassan.timing import UnitCostModel
 from unit.ipet.brute import graph, random_program
 
 WRITERS = {"lp": lp, "mps": mps}
@@ -32,12 +32,14 @@ def random_model(seed: int) -> Model:
         for index in range(random.randint(1, 4))
     )
     objective = combine((variable, random.randint(0, 9)) for variable in range(count))
-    return Model("random", tuple(Variable(f"x{index}", f"unknown {index}") for index in range(count)), objective, rows, "a random model")
+    return Model(
+        "random", tuple(IntegerVariable(f"x{index}", f"unknown {index}") for index in range(count)), objective, rows, "a random model"
+    )
 
 
-def random_systems(seeds: range) -> list[Problem]:
+def random_systems(seeds: range) -> list[WcetProblem]:
     """IPET systems of random programs that the exploration accepts."""
-    found: list[Problem] = []
+    found: list[WcetProblem] = []
     for seed in seeds:
         ops = random_program(Random(seed), 10)
         try:
@@ -45,7 +47,7 @@ def random_systems(seeds: range) -> list[Problem]:
         except SassanError:
             continue
         if not cfg.gaps:
-            found.append(problem(cfg, Unit(), bounds_of(cfg, None, 3)))
+            found.append(problem(cfg, UnitCostModel(), bounds_of(cfg, None, 3)))
     return found
 
 

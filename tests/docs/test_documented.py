@@ -15,10 +15,10 @@ from docs.pages import DOCS, ROOT, blocks, documented
 from json_schemas import records
 from sassan.alphabet import Letter
 from sassan.app.builds.saved_results import Measure
-from sassan.assumptions import Kind
+from sassan.assumptions import AssumptionStatus
 from sassan.checked import Fields
 from sassan.cli.group import SUMMARIES, command
-from sassan.cli.options.models import Model
+from sassan.cli.options.models import ModelChoice
 from sassan.evolve.space.config import Objective, read
 from sassan.products import products
 
@@ -77,8 +77,8 @@ def test_every_public_name_is_described():
 
 def test_every_letter_model_and_kind_of_assumption_is_described():
     assert set(Letter) <= documented("reference/letters.md")
-    assert {model.value for model in Model} <= documented("reference/cost-models.md")
-    assert {kind.value for kind in Kind} <= documented("reference/assumptions.md")
+    assert {model.value for model in ModelChoice} <= documented("reference/cost-models.md")
+    assert {kind.value for kind in AssumptionStatus} <= documented("reference/assumptions.md")
 
 
 READS = {name for name in vars(Fields) if not name.startswith("_")} - {"only", "path", "fail", "citation"}

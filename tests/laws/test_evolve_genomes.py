@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolving import outcome_of, toy
 from sassan.evolve.operators import Operators
-from sassan.evolve.space.genes import Choice, Gene, GeneKind, Space
+from sassan.evolve.space.genes import Gene, GeneKind, GenomeSpace, GenomeValues
 
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 GENES = st.one_of(
@@ -16,11 +16,11 @@ GENES = st.one_of(
     st.integers(2, 4).map(lambda count: Gene(GeneKind.FLAG, "--maxrregcount", tuple(range(16, 16 + count)))),
     st.tuples(st.integers(1, 6), st.integers(2, 4)).map(lambda both: Gene(GeneKind.ORDER, "order", (), *both)),
 )
-SPACES = st.lists(GENES, min_size=1, max_size=4).map(lambda genes: Space(tuple(genes)))
+SPACES = st.lists(GENES, min_size=1, max_size=4).map(lambda genes: GenomeSpace(tuple(genes)))
 SEEDS = st.integers(0, 2**32)
 
 
-def operators(space: Space) -> Operators:
+def operators(space: GenomeSpace) -> Operators:
     return Operators(space, toy(space=space).plan, 1)
 
 
@@ -30,7 +30,7 @@ def test_draws_mutants_and_children_are_genomes_of_the_space(space, seed):
     first, second = tools.draw(chance), tools.draw(chance)
     family = [first, second, tools.mutated(first, chance), *tools.children(first, second, chance)]
     assert all(space.contains(genome) for genome in family)
-    assert all(isinstance(space.choice(genome), Choice) for genome in family)
+    assert all(isinstance(space.choice(genome), GenomeValues) for genome in family)
 
 
 @given(SPACES, SEEDS)

@@ -15,7 +15,7 @@ from makespan_reference import BARRIER, Busy, Times
 from makespan_timed import TimedInstance, timed_instance
 from sassan.errors import SelfCheckError
 from sassan.makespan.anneal.engine import Anneal
-from sassan.makespan.anneal.plain import Move, Plan
+from sassan.makespan.anneal.plain import AnnealingPlan, Move
 from sassan.makespan.bounds.engine import candidates
 from sassan.makespan.bounds.waiting import busy_units
 from sassan.makespan.engine import Budget
@@ -23,7 +23,7 @@ from sassan.makespan.engines import load
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Start, construct, instance, start
 from sassan.makespan.timed.exact import search
-from sassan.makespan.timed.states import States
+from sassan.makespan.timed.states import TimedStates
 
 CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", "300"))
 Rows = tuple[tuple[int, ...], ...]
@@ -64,7 +64,7 @@ def test_the_exact_engine_finds_the_longest_and_the_beam_none_that_is_longer() -
 def test_a_search_finds_what_is_longer_than_what_is_known_and_nothing_else(known: int) -> None:
     for one, slots in solved():
         if not one.problem.one_slot:
-            states = States(one.problem)
+            states = TimedStates(one.problem)
             searched = search(states, slots + known, 1 << 30, lambda: False)
             assert searched.upper == max(slots, slots + known), one
             assert (searched.choices is not None) == (known < 0), one
@@ -75,15 +75,15 @@ def test_a_search_that_ends_early_still_bounds() -> None:
     for one, slots in solved()[::5]:
         if not one.problem.one_slot:
             looks = iter([False] * 1)
-            assert search(States(one.problem), 0, 1 << 30, lambda looks=looks: next(looks, True)).upper >= slots
-            assert search(States(one.problem), 0, 5_000, lambda: False).upper >= slots, one
+            assert search(TimedStates(one.problem), 0, 1 << 30, lambda looks=looks: next(looks, True)).upper >= slots
+            assert search(TimedStates(one.problem), 0, 5_000, lambda: False).upper >= slots, one
 
 
 def test_from_no_state_a_schedule_is_longer_than_the_bound() -> None:
     for one, _ in solved()[::3]:
         if one.problem.one_slot:
             continue
-        states = States(one.problem)
+        states = TimedStates(one.problem)
         nexts = {}
         todo = [states.start]
         while todo:
@@ -114,7 +114,7 @@ def test_every_string_gives_a_schedule_and_every_schedule_has_a_string() -> None
 
 def test_annealing_finds_no_schedule_that_is_longer_and_most_longest() -> None:
     few = [(one, slots) for one, slots in solved()[:80] if not one.problem.one_slot]
-    chains = Anneal((Start.ROUND_ROBIN, Start.RANDOM), Plan(150, 2.5, (Move.INSERT, Move.SWAP)))
+    chains = Anneal((Start.ROUND_ROBIN, Start.RANDOM), AnnealingPlan(150, 2.5, (Move.INSERT, Move.SWAP)))
     lower = [chains.run(one.problem, Budget(), lambda _: None).lower for one, _ in few]
     assert all(found is not None and found <= slots for found, (_, slots) in zip(lower, few, strict=True))
     assert sum(found == slots for found, (_, slots) in zip(lower, few, strict=True)) > len(few) * 0.8

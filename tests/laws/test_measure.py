@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sassan.measure import Estimator, Group, Samples, estimate
+from sassan.measure import Estimator, SampleGroup, Samples, estimate
 from sassan.measure.confidence import IntervalSettings, dependence, interval
 from sassan.measure.read import read, text
 from sassan.measure.summary import rows
@@ -16,7 +16,7 @@ ESTIMATORS = st.sampled_from(list(Estimator))
 FEW = IntervalSettings(resamples=199)
 
 
-def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:
+def groups(least: int) -> st.SearchStrategy[tuple[SampleGroup, ...]]:
     times = st.floats(0, 100)
     group = st.builds(
         lambda seconds, delay, pause, size: (seconds, delay, pause if len(seconds) > 1 else delay, size),
@@ -25,7 +25,7 @@ def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:
         times,
         st.one_of(st.none(), st.floats(0, 1e9)),
     )
-    return st.lists(group, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
+    return st.lists(group, min_size=1, max_size=5).map(lambda some: tuple(SampleGroup(number, *parts) for number, parts in enumerate(some)))
 
 
 @given(RUNS, ESTIMATORS, st.randoms(use_true_random=False))
@@ -92,8 +92,8 @@ OF_WARM_RUNS = {Estimator.MEAN, Estimator.MINIMUM, Estimator.MEDIAN, Estimator.M
 
 @settings(max_examples=60)
 @given(groups(2))
-@example((Group(0, (1.0, 1.0)), Group(1, (0.5, 1.0))))
-@example((Group(0, (1.0, 1.0)), Group(1, (1.0, 1.0), 1.0), Group(2, (1.0, 2.0))))
+@example((SampleGroup(0, (1.0, 1.0)), SampleGroup(1, (0.5, 1.0))))
+@example((SampleGroup(0, (1.0, 1.0)), SampleGroup(1, (1.0, 1.0), 1.0), SampleGroup(2, (1.0, 2.0))))
 def test_verdicts_are_within_their_criterion(some):
     for verdict in verdicts(Samples(some)):
         assert all(kind.spread >= 0 for kind in verdict.stabilities)

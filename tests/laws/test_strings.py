@@ -2,16 +2,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sassan.alphabet import UNITS, Letter
-from sassan.strings.fold import Item, Loop, counts, expand, length, normal, total
+from sassan.strings.fold import Item, Repeat, counts, expand, length, normal, total
 from sassan.strings.fold import Sequence as Items
-from sassan.strings.kernel_string import Group, KernelString, LetterRun, Part, letters, of, parse, repeat
+from sassan.strings.kernel_string import KernelString, LetterRun, Part, RepeatedString, letters, of, parse, repeat
 
 LETTERS = st.sampled_from(list(Letter))
 RUNS = st.builds(LetterRun, LETTERS, st.integers(1, 3))
 
 
 def grouped(parts: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
-    return st.builds(lambda row, times: Group(of(row), times), st.lists(parts, max_size=3), st.integers(0, 3))
+    return st.builds(lambda row, times: RepeatedString(of(row), times), st.lists(parts, max_size=3), st.integers(0, 3))
 
 
 STRINGS = st.lists(st.recursive(RUNS, grouped, max_leaves=6), max_size=4).map(of)
@@ -79,7 +79,7 @@ def test_normalising_twice_changes_nothing(string: KernelString) -> None:
 
 NUMBERS: st.SearchStrategy[Item] = st.integers(0, 3)
 SEQUENCES: st.SearchStrategy[Items] = st.lists(
-    st.recursive(NUMBERS, lambda inner: st.builds(Loop, st.lists(inner, max_size=3).map(tuple), st.integers(0, 3)), max_leaves=6),
+    st.recursive(NUMBERS, lambda inner: st.builds(Repeat, st.lists(inner, max_size=3).map(tuple), st.integers(0, 3)), max_leaves=6),
     max_size=5,
 ).map(tuple)
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sassan.simt.code import Code
+from sassan.simt.code import ExecutableFunction
 from sassan.simt.data import compute
-from sassan.simt.machine import DEFAULT_LIMITS, Limits, Observer, new_session
+from sassan.simt.machine import DEFAULT_LIMITS, BlockObserver, Limits, new_session
 from sassan.simt.stack import Ints
-from sassan.simt.state import STOPPED, Order, RunStatus, Session, lanes, pack
+from sassan.simt.state import STOPPED, RunStatus, Session, SideOrder, lanes, pack
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
 from simt.free_moves import Group, move, push
 from simt.free_state import Threads
@@ -40,13 +40,13 @@ class FreeOutcome:
 class FreeMachine:
     """Executes `code` with `values`, groups in random turns."""
 
-    def __init__(self, code: Code, values: Values, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, code: ExecutableFunction, values: Values, limits: Limits = DEFAULT_LIMITS) -> None:
         """Hold what all runs share."""
         self._code, self._values, self._limits = code, values, limits
 
-    def run(self, active: Words, observer: Observer | None = None, *, called: bool = False) -> FreeOutcome:
+    def run(self, active: Words, observer: BlockObserver | None = None, *, called: bool = False) -> FreeOutcome:
         """Return what N runs did that start at the entry with these masks, none of them empty."""
-        session = new_session(self._code, self._values, active, Order.RANDOM, called=called)
+        session = new_session(self._code, self._values, active, SideOrder.RANDOM, called=called)
         threads = Threads(self._code, active)
         visits = np.zeros((len(active), len(self._code.blocks)), dtype=np.int32)
         stuck = 0

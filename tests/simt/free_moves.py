@@ -6,7 +6,7 @@ import numpy as np
 
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
-from sassan.simt.code import Block
+from sassan.simt.code import ExecutableBlock
 from sassan.simt.convergence import returns
 from sassan.simt.divergence import first_lane, targets, united
 from sassan.simt.state import LOST, STOPPED, RunStatus, Session, lanes, pack
@@ -19,12 +19,12 @@ class Group:
     """Groups of several runs at block `number`; `taken` (G, 32) are the threads that take its control instruction."""
 
     number: int
-    block: Block
+    block: ExecutableBlock
     at: Moment
     taken: Truth
 
 
-def push(session: Session, threads: Threads, block: Block, at: Moment) -> Truth:
+def push(session: Session, threads: Threads, block: ExecutableBlock, at: Moment) -> Truth:
     """Start the barriers of a block, and return which runs empty a register of which a barrier has executing threads."""
     bad = np.zeros(len(at.rows), dtype=np.bool_)
     active = session.warps.active[at.rows]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sassan.simt.code import BARRIERS, Code
+from sassan.simt.code import BARRIERS, ExecutableFunction
 from sassan.simt.stack import Ints
 from sassan.simt.state import STOPPED, lanes
 from sassan.simt.values import LANES, Rows, Truth, Words
@@ -15,7 +15,7 @@ OWN = np.left_shift(np.uint32(1), np.arange(LANES, dtype=np.uint32))
 class Threads:
     """Where every thread of N runs is: arrays (N, 32) of its next block, its context, its group and what it waits for."""
 
-    def __init__(self, code: Code, active: Words) -> None:
+    def __init__(self, code: ExecutableFunction, active: Words) -> None:
         """Start all active threads as one group at the entry."""
         there = lanes(active)
         self.place = np.where(there, code.entry, STOPPED).astype(np.int32)

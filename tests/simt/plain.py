@@ -6,9 +6,9 @@ It shares the lowered code and the drawn runs with the vectorised machine, and n
 from dataclasses import dataclass, field
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import AGAIN, ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
-from sassan.simt.state import Order
-from sassan.simt.trace import CallString, Entry, Transition
+from sassan.simt.code import AGAIN, ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, ExecutableBlock, ExecutableFunction, TransitionKind, Unity
+from sassan.simt.state import SideOrder
+from sassan.simt.trace import CallString, StackEntry, Transition
 from sassan.simt.values import LANES
 from simt.plain_data import PlainThreads
 from simt.uninterpreted import Runs
@@ -39,11 +39,11 @@ class PlainRun:
     `called` starts it inside a call from nowhere.
     """
 
-    code: Code
+    code: ExecutableFunction
     runs: Runs
     index: int
     called: bool = False
-    order: Order = Order.TAKEN_FIRST
+    order: SideOrder = SideOrder.TAKEN_FIRST
     path: list[Transition] = field(default_factory=list[Transition])
     ended: bool = False
     fault: str = ""
@@ -73,7 +73,7 @@ class PlainRun:
                 return
             number, threads = after
 
-    def _push(self, block: Block, threads: set[int]) -> bool:
+    def _push(self, block: ExecutableBlock, threads: set[int]) -> bool:
         for tag, target in block.pushes:
             name = self.code.tags[tag]
             if target >= 0:
@@ -85,7 +85,7 @@ class PlainRun:
             self._barriers[name] = set()
         return not self.fault
 
-    def _step(self, block: Block, move: Move, target: int, pushed: Entry | None = None) -> None:
+    def _step(self, block: ExecutableBlock, move: TransitionKind, target: int, pushed: StackEntry | None = None) -> None:
         address = self.code.blocks[target].address
         self.path.append(Transition(self._context, block.address, block.last, self._context, address, move, pushed))
 
@@ -99,7 +99,7 @@ class PlainRun:
                 return self._branch(block, threads, self._united(block, threads, taken), (block.target, self._context))
             case Flow.INDIRECT_BRANCH:
                 goes = self._targets(block, threads, taken, self._context)
-                return self._split(number, threads, taken, (goes, Move.TAKEN))
+                return self._split(number, threads, taken, (goes, TransitionKind.TAKEN))
             case Flow.RETURN:
                 return self._return(number, threads, taken)
             case Flow.CALL | Flow.INDIRECT_CALL:
@@ -107,7 +107,7 @@ class PlainRun:
             case _:
                 return self._stay(block, flow, threads, taken)
 
-    def _stay(self, block: Block, flow: Flow, threads: set[int], taken: set[int]) -> _After:
+    def _stay(self, block: ExecutableBlock, flow: Flow, threads: set[int], taken: set[int]) -> _After:
         """Carry out what leads nowhere by itself."""
         match flow:
             case Flow.TRAP:
@@ -120,15 +120,15 @@ class PlainRun:
             case _:
                 return self._suspend(block, threads, taken)
 
-    def _pass(self, block: Block, threads: set[int]) -> _After:
-        self._step(block, Move.FALLTHROUGH, block.follow)
+    def _pass(self, block: ExecutableBlock, threads: set[int]) -> _After:
+        self._step(block, TransitionKind.FALLTHROUGH, block.follow)
         return block.follow, threads
 
-    def _end(self, block: Block) -> None:
-        self.path.append(Transition(self._context, block.address, block.last, (), None, Move.EXIT))
+    def _end(self, block: ExecutableBlock) -> None:
+        self.path.append(Transition(self._context, block.address, block.last, (), None, TransitionKind.EXIT))
         self.ended = True
 
-    def _united(self, block: Block, threads: set[int], taken: set[int]) -> set[int]:
+    def _united(self, block: ExecutableBlock, threads: set[int], taken: set[int]) -> set[int]:
         assert block.control is not None
         match block.control.unity:
             case Unity.EACH:
@@ -138,21 +138,23 @@ class PlainRun:
             case Unity.OPEN:
                 return threads if taken == threads and self.threads.coin() >> 7 & 1 else set()
 
-    def _branch(self, block: Block, threads: set[int], taken: set[int], target: _Place, whole: Move = Move.TAKEN) -> _After:
+    def _branch(
+        self, block: ExecutableBlock, threads: set[int], taken: set[int], target: _Place, whole: TransitionKind = TransitionKind.TAKEN
+    ) -> _After:
         if not taken:
             return self._pass(block, threads)
         if taken == threads:
             return self._jump(block, threads, target, whole, None)
-        late = self.order is Order.FALLTHROUGH_FIRST or (self.order is Order.RANDOM and self.threads.coin() & 1 == 1)
+        late = self.order is SideOrder.FALLTHROUGH_FIRST or (self.order is SideOrder.RANDOM and self.threads.coin() & 1 == 1)
         here: _Place = (block.follow, self._context)
         first, other = (here, target) if late else (target, here)
         rest = taken if late else threads - taken
         origin = block.last if late else -1
         self._stack.append(_Suspended(*other, SIDE, set(rest), origin=origin))
-        pushed = Entry(other[1], self.code.blocks[other[0]].address, SIDE, origin)
-        return self._jump(block, threads - rest, first, Move.DIVERGE, pushed)
+        pushed = StackEntry(other[1], self.code.blocks[other[0]].address, SIDE, origin)
+        return self._jump(block, threads - rest, first, TransitionKind.DIVERGE, pushed)
 
-    def _jump(self, block: Block, threads: set[int], target: _Place, move: Move, pushed: Entry | None) -> _After:
+    def _jump(self, block: ExecutableBlock, threads: set[int], target: _Place, move: TransitionKind, pushed: StackEntry | None) -> _After:
         address = self.code.blocks[target[0]].address
         self.path.append(Transition(self._context, block.address, block.last, target[1], address, move, pushed))
         self._context = target[1]
@@ -162,13 +164,13 @@ class PlainRun:
         block = self.code.blocks[number]
         inside = (*self._context, block.last)
         if block.control is not None and block.control.flow is Flow.INDIRECT_CALL:
-            return self._branch_or_split(number, threads, taken, self._targets(block, threads, taken, inside), Move.CALL)
+            return self._branch_or_split(number, threads, taken, self._targets(block, threads, taken, inside), TransitionKind.CALL)
         if not block.tag:
-            return self._branch(block, threads, taken, (block.target, inside), Move.CALL)
+            return self._branch(block, threads, taken, (block.target, inside), TransitionKind.CALL)
         self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
-        return self._jump(block, threads, (block.target, inside), Move.CALL, None)
+        return self._jump(block, threads, (block.target, inside), TransitionKind.CALL, None)
 
-    def _targets(self, block: Block, threads: set[int], taken: set[int], inside: CallString) -> dict[int, _Place]:
+    def _targets(self, block: ExecutableBlock, threads: set[int], taken: set[int], inside: CallString) -> dict[int, _Place]:
         assert block.control is not None
         goes = dict.fromkeys(threads, (block.follow, self._context))
         for lane in taken:
@@ -192,9 +194,9 @@ class PlainRun:
                 self.fault = "the return address is unknown"
                 return None
             goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
-        return self._branch_or_split(number, threads, taken, goes, Move.RETURN)
+        return self._branch_or_split(number, threads, taken, goes, TransitionKind.RETURN)
 
-    def _branch_or_split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move) -> _After:
+    def _branch_or_split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: TransitionKind) -> _After:
         """A call or return by register: a branch where all who take it go to one place."""
         places = {goes[lane] for lane in taken}
         if len(places) > 1:
@@ -202,7 +204,7 @@ class PlainRun:
         block = self.code.blocks[number]
         return self._branch(block, threads, taken, places.pop() if places else (block.follow, self._context), whole)
 
-    def _split(self, number: int, threads: set[int], taken: set[int], ways: tuple[dict[int, _Place], Move]) -> _After:
+    def _split(self, number: int, threads: set[int], taken: set[int], ways: tuple[dict[int, _Place], TransitionKind]) -> _After:
         """Let the threads of one target go there; the others wait at the instruction."""
         goes, whole = ways
         block = self.code.blocks[number]
@@ -210,11 +212,11 @@ class PlainRun:
         leader = min(threads, key=lambda lane: (lane - start) % LANES)
         together = {lane for lane in threads if goes[lane] == goes[leader]}
         if together == threads:
-            return self._jump(block, together, goes[leader], whole if taken else Move.FALLTHROUGH, None)
+            return self._jump(block, together, goes[leader], whole if taken else TransitionKind.FALLTHROUGH, None)
         self._stack.append(_Suspended(number, self._context, SIDE, threads - together))
-        return self._jump(block, together, goes[leader], Move.DIVERGE, Entry(self._context, block.address, SIDE))
+        return self._jump(block, together, goes[leader], TransitionKind.DIVERGE, StackEntry(self._context, block.address, SIDE))
 
-    def _break(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+    def _break(self, block: ExecutableBlock, threads: set[int], taken: set[int]) -> _After:
         assert block.control is not None
         self._barriers.setdefault(block.control.tag, set()).difference_update(taken)
         for entry in reversed(self._stack):
@@ -224,7 +226,7 @@ class PlainRun:
         self._stack = [entry for entry in self._stack if entry.threads]
         return self._pass(block, threads)
 
-    def _move(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+    def _move(self, block: ExecutableBlock, threads: set[int], taken: set[int]) -> _After:
         """BMOV; or no control instruction at all."""
         moves = block.control.moves if block.control is not None else None
         if moves is None:
@@ -249,7 +251,7 @@ class PlainRun:
         self._barriers[moves.tag] = {lane for lane in range(LANES) if masks[min(masks)] >> lane & 1} - self._gone
         return self._pass(block, threads)
 
-    def _suspend(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+    def _suspend(self, block: ExecutableBlock, threads: set[int], taken: set[int]) -> _After:
         assert block.control is not None
         above, leaving = 0, taken
         if block.control.flow is Flow.WARP_BARRIER:
@@ -269,7 +271,7 @@ class PlainRun:
             return self._pass(block, threads - leaving)
         return self._resume(block)
 
-    def _meet(self, block: Block, taken: set[int]) -> tuple[int, set[int]]:
+    def _meet(self, block: ExecutableBlock, taken: set[int]) -> tuple[int, set[int]]:
         """Return the number of entries up to the token, and who leaves to it."""
         assert block.control is not None
         tag = block.control.tag
@@ -294,7 +296,7 @@ class PlainRun:
             self.fault = "register and token disagree on the threads to wait for"
         return levels[-1] + 1, leaving
 
-    def _arrive(self, block: Block, threads: set[int], taken: set[int]) -> set[int]:
+    def _arrive(self, block: ExecutableBlock, threads: set[int], taken: set[int]) -> set[int]:
         """WARPSYNC: wait above the nearest token, with those who wait for the same; return who does."""
         sides = [entry.tag == SIDE or entry.released for entry in self._stack]
         tokens = [level for level, entry in enumerate(self._stack) if not sides[level] and entry.tag != WARPSYNC_TAG]
@@ -323,7 +325,7 @@ class PlainRun:
         for entry in self._stack[bottom:]:
             entry.released = True
 
-    def _resume(self, block: Block) -> _After:
+    def _resume(self, block: ExecutableBlock) -> _After:
         if not self._stack or self._stack[-1].block < 0:
             self._end(block)
             return None
@@ -332,15 +334,15 @@ class PlainRun:
             bottom -= 1
         waiting = len(self._stack) - bottom
         self._release(bottom)
-        place = (self.threads.coin() >> 9) % waiting if waiting and self.order is Order.RANDOM else 0
+        place = (self.threads.coin() >> 9) % waiting if waiting and self.order is SideOrder.RANDOM else 0
         top = self._stack.pop(len(self._stack) - 1 - place)
         if top.tag[1:].isdigit():
             if self._barriers.get(top.tag, set()) != top.threads:
                 self.fault = "register and token disagree on the threads that resume"
                 return None
             self._barriers[top.tag] = set()
-        move = {SIDE: Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
-        popped = Entry(top.context, self.code.blocks[top.block].address, top.tag, top.origin)
+        move = {SIDE: TransitionKind.REACTIVATE, RETURN_TAG: TransitionKind.RETURN}.get(top.tag, TransitionKind.RECONVERGE)
+        popped = StackEntry(top.context, self.code.blocks[top.block].address, top.tag, top.origin)
         self.path.append(Transition(self._context, block.address, block.last, top.context, popped.address, move, None, popped))
         self._context = top.context
         return top.block, top.threads

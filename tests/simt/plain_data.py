@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sassan.simt.code import Condition, Linear, Local, Operation
+from sassan.simt.code import Condition, Linear, LocalAccess, Operation
 from sassan.simt.values import FACTOR, LANES, ONE_COPY, PREDICATES
 from simt.uninterpreted import PARTITIONS, THRESHOLDS, Runs
 
@@ -101,25 +101,25 @@ class PlainThreads:
                 terms = list(zip(factors, one.reads, strict=True))
                 sums = {lane: constant + sum(factor * self.get(register, lane) for factor, register in terms) for lane in executing}
                 return {lane: [total & _WORD] for lane, total in sums.items()}
-            case Local(store=True):
+            case LocalAccess(store=True):
                 for lane in executing:
                     self._store(one, one.exact, lane)
                 return {lane: [] for lane in executing}
-            case Local():
+            case LocalAccess():
                 return self._load(one, one.exact, executing)
             case None:
                 return {}
 
-    def _address(self, one: Operation, how: Local, lane: int) -> int:
+    def _address(self, one: Operation, how: LocalAccess, lane: int) -> int:
         return (how.offset + sum(self.get(register, lane) for register in one.reads[: how.base])) & _WORD
 
-    def _store(self, one: Operation, how: Local, lane: int) -> None:
+    def _store(self, one: Operation, how: LocalAccess, lane: int) -> None:
         words = [self.get(register, lane) for register in one.reads[how.base :]] + [0] * how.zeros
         for place, word in enumerate(words):
             known = word if how.whole else (word * FACTOR + self.time) & _WORD
             self._local[(self._address(one, how, lane) + 4 * place) & _WORD, lane] = known
 
-    def _load(self, one: Operation, how: Local, executing: list[int]) -> dict[int, list[int]]:
+    def _load(self, one: Operation, how: LocalAccess, executing: list[int]) -> dict[int, list[int]]:
         unknown = self._hashed(one, executing)
         out: dict[int, list[int]] = {}
         for lane in executing:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sassan.access.accesses import ALIGNMENT, Access, Pattern, counted
-from sassan.access.opcodes import Reference, Space
+from sassan.access.accesses import ALIGNMENT, Access, AccessPattern, counted
+from sassan.access.opcodes import MemorySpace, Reference
 from sassan.domains.lanes import LANES, SIZE, LaneWord, word
 
 Addresses = NDArray[np.int64]
@@ -18,7 +18,7 @@ Addresses = NDArray[np.int64]
 Active = NDArray[np.bool_]
 """Of the same shape."""
 
-_SPACES = (Space.GLOBAL, Space.GENERIC, Space.SHARED, Space.LOCAL, Space.CONSTANT)
+_SPACES = (MemorySpace.GLOBAL, MemorySpace.GENERIC, MemorySpace.SHARED, MemorySpace.LOCAL, MemorySpace.CONSTANT)
 _STRIDES = (1, 2, 4, 8, 12, 16, 20, 32, 33, 36, 64, 128, 132, 256, 1024, 4096, -4, -8)
 
 
@@ -33,14 +33,14 @@ class Drawn:
 def draw(source: random.Random) -> Drawn:
     """Return an access of any space and width, with lanes as programs have them and as they do not."""
     space = source.choice(_SPACES)
-    matrices = space is Space.SHARED and source.random() < 0.2
-    size = 16 if matrices else source.choice((1, 2, 4, 4, 8, 16, *((32,) if space is Space.GLOBAL else ())))
-    atomic = space in {Space.GLOBAL, Space.GENERIC, Space.SHARED} and not matrices and source.random() < 0.3
+    matrices = space is MemorySpace.SHARED and source.random() < 0.2
+    size = 16 if matrices else source.choice((1, 2, 4, 4, 8, 16, *((32,) if space is MemorySpace.GLOBAL else ())))
+    atomic = space in {MemorySpace.GLOBAL, MemorySpace.GENERIC, MemorySpace.SHARED} and not matrices and source.random() < 0.3
     lanes = source.choice((8, 16, 32)) if matrices else LANES
     # Mostly multiples of the size, as programs have them.
     unit = source.choice((size, size, size, 1, 4))
     modulus = 1 << source.choice((32, 32, source.randint(0, 9), source.randint(0, 31)))
-    base = "p" if space is Space.GLOBAL and modulus > 1 and source.random() < 0.5 else ""
+    base = "p" if space is MemorySpace.GLOBAL and modulus > 1 and source.random() < 0.5 else ""
     warps = source.choice((1, 1, 1, 2))
     table = tuple(unit * each % SIZE for _ in range(warps) for each in _lanes(source))
     rows = source.choice((*[None] * 8, tuple(lane // 16 for lane in range(LANES)), tuple(lane % 8 for lane in range(LANES))))
@@ -91,7 +91,7 @@ def hold(words: int, draws: int, seed: int) -> list[str]:
 def finding(drawn: Drawn, draws: int, seed: int) -> str:
     """Return what is wrong with what is said of an access, '' where all of it holds."""
     reference, source = drawn.reference, np.random.default_rng(seed)
-    said = counted(Access(0, "", reference.space, reference.bytes, Pattern.UNKNOWN), reference, drawn.word)
+    said = counted(Access(0, "", reference.space, reference.bytes, AccessPattern.UNKNOWN), reference, drawn.word)
     addresses = values(drawn, draws, source)
     everybody = np.ones(addresses.shape, dtype=np.bool_)
     for active in (everybody, source.random(addresses.shape) < source.random((draws, 1))):
@@ -105,10 +105,12 @@ def finding(drawn: Drawn, draws: int, seed: int) -> str:
 def _wrong(said: Access, reference: Reference, addresses: Addresses, active: Active, *, whole: bool) -> str:
     size = reference.bytes
     expected = {
-        "sectors": _sectors(addresses, active, size) if reference.space is not Space.LOCAL else _local_sectors(addresses, active, size),
+        "sectors": _sectors(addresses, active, size)
+        if reference.space is not MemorySpace.LOCAL
+        else _local_sectors(addresses, active, size),
         "lines": _different(addresses // 128, active),
         "passes": _different(addresses, active)
-        if reference.space is Space.CONSTANT
+        if reference.space is MemorySpace.CONSTANT
         else _passes(addresses, active, size, single=reference.atomic),
     }
     for name, count in (("sectors", said.sectors), ("lines", said.lines), ("passes", said.passes)):

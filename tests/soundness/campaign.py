@@ -10,7 +10,7 @@ from sassan.domains.warp import ABLATIONS
 from sassan.errors import SassanError
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.simt.state import Order
+from sassan.simt.state import SideOrder
 from sassan.warpcfg import Options, explore
 from sassan.warpcfg.options import EITHER, TAKEN_FIRST
 from soundness import generator, generator_volta
@@ -41,7 +41,7 @@ PROGRAMS = {"random": (generator.program, VARIANTS), "volta": (generator_volta.p
 ARCHS = ("sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 
 MUTATION_PLAN = Plan(16, 5, steps=150)
-VOLTA_PLAN = Plan(12, 5, steps=100, order=Order.RANDOM, free=4)
+VOLTA_PLAN = Plan(12, 5, steps=100, order=SideOrder.RANDOM, free=4)
 TELLING = (3, 8, 29, 77)
 """Random programs since Volta in which rare mutations show: the first to be tried."""
 FREE = 4
@@ -138,8 +138,8 @@ def _functions(task: Task) -> Iterator[Function]:
 def check(function: Function, plan: Plan, tally: Tally, options: Options = VARIANTS[0]) -> None:
     """Inspect one function and add the outcome to the tally; a function with gaps has no graph to hold anything to."""
     volta = since_volta(function.arch)
-    order = Order.RANDOM if options.of_generation(volta=volta).order == EITHER else Order.TAKEN_FIRST
-    free = -(-plan.runs // FREE) if volta and order is Order.RANDOM else 0
+    order = SideOrder.RANDOM if options.of_generation(volta=volta).order == EITHER else SideOrder.TAKEN_FIRST
+    free = -(-plan.runs // FREE) if volta and order is SideOrder.RANDOM else 0
     plan = replace(plan, order=order, call_depth=options.call_depth, free=free)
     cfg = explore(function, tables.load(function.arch).facts, options)
     if cfg.gaps:

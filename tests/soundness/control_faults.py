@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sassan.isa import tables
-from sassan.isa.control import BARRIERS, Control
+from sassan.isa.control import BARRIERS, ControlCode
 from sassan.timing.hazards import is_note
 from sassan.timing.scoreboards import check
 from soundness.control_waits import WRITE, Access, first_waits, setters, unprotected, waits_soon, why_protected
@@ -34,7 +34,7 @@ class Fault:
     code: Code
     kind: str
     index: int
-    control: Control
+    control: ControlCode
     accesses: tuple[Access, ...] = ()
 
     def __str__(self) -> str:

@@ -7,10 +7,10 @@ from random import Random
 from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.timing import control, control_ops
-from sassan.timing.control import Control
+from sassan.timing.control import ControlCostModel
 from sassan.timing.model import BlockCosts
 from sassan.timing.rates import Rates
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 from soundness.issue_simulator import Scheduler, Step, in_order, in_turns, step
 
 BACK = 5
@@ -109,7 +109,7 @@ class Runs:
 
     def taking_turns(self, random: Random, draw: str) -> Excess | None:
         """Run to a divergence, the sides of it in turns, and on: in all no longer than the prices of what ran."""
-        split = random.choice([edge for edge in self._edges if edge.kind is Kind.DIVERGE])
+        split = random.choice([edge for edge in self._edges if edge.kind is EdgeKind.DIVERGE])
         path = self.to(split.src, random)
         sides = [self._side(first, random) for first in self._sides(split.src, split.dst, random)]
         machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN, queues=random.random() < QUEUE)
@@ -131,7 +131,7 @@ class Runs:
 
     @property
     def diverges(self) -> bool:
-        return any(edge.kind is Kind.DIVERGE for edge in self._edges)
+        return any(edge.kind is EdgeKind.DIVERGE for edge in self._edges)
 
     def _sides(self, source: int, taken: int, random: Random) -> list[int]:
         others = [node for node in self._threads[source] if node != taken and node in self.interleaved_blocks]
@@ -144,7 +144,7 @@ class Runs:
         return path
 
 
-def priced(cfg: WarpCfg, model: Control, interleaved_blocks: frozenset[int]) -> Runs | None:
+def priced(cfg: WarpCfg, model: ControlCostModel, interleaved_blocks: frozenset[int]) -> Runs | None:
     """The graph with its prices, None where there are gaps."""
     prices = model.block_costs(cfg)
     return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices, interleaved_blocks)

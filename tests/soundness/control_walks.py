@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.isa.control import Control, encode
+from sassan.isa.control import ControlCode, encode
 from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, touched
 from sassan.timing.scheduled import issued
 from sassan.timing.steps import steps
@@ -27,7 +27,7 @@ class Code:
     """One function: registers and control codes by index, and the steps of a thread."""
 
     function: Function
-    controls: tuple[Control, ...]
+    controls: tuple[ControlCode, ...]
     reads: tuple[int, ...]
     guards: tuple[int, ...]
     writes: tuple[int, ...]
@@ -48,7 +48,7 @@ class Code:
         """Return whether an instruction is an access of a queue."""
         return self.hazards.profile(self.function.instructions[index].opcode).results != ""
 
-    def changed(self, index: int, control: Control) -> Function:
+    def changed(self, index: int, control: ControlCode) -> Function:
         """Return the function with another control code at one instruction."""
         code = list(self.function.instructions)
         code[index] = replace(code[index], control=encode(control))

@@ -10,7 +10,7 @@ from random import Random
 from sassan.arch import described
 from sassan.ir import Register
 from sassan.timing.rates import Rates
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 from soundness.issue_simulator import Scheduler, step
 
 BLOCKS, SPLITS = 60, 6
@@ -46,7 +46,7 @@ class Warp:
         self._machine = Scheduler(random, draw, together=together, drains=random.random() < 0.7, queues=random.random() < 0.3)
         self._code = [[(one, step(one, rates)) for one in node.code] for node in cfg.nodes]
         self._next = {node: [edge.dst for edge in cfg.thread_edges if edge.src == node] for node in range(len(cfg.nodes))}
-        self._parts = {edge.src for edge in cfg.edges if edge.kind is Kind.DIVERGE}
+        self._parts = {edge.src for edge in cfg.edges if edge.kind is EdgeKind.DIVERGE}
         self._ends = {edge.src for edge in cfg.edges if edge.dst is None}
         self._entered = 0
         self.splits = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.wcet import problem, wcet
-from sassan.simt.code import Code
+from sassan.simt.code import ExecutableFunction
 from sassan.simt.machine import Limits
 from sassan.simt.state import RunStatus
 from sassan.timing import CostModel
@@ -43,7 +43,7 @@ class Interleaved:
     problems: tuple[tuple[str, int, str], ...]
 
 
-def interleave(code: Code, cfg: WarpCfg, turns: Turns) -> Interleaved:
+def interleave(code: ExecutableFunction, cfg: WarpCfg, turns: Turns) -> Interleaved:
     """Return what runs did whose groups take turns."""
     runs = draw(turns.seed, turns.runs)
     watch = Watch(cfg, code, turns.runs, turns.depth)
@@ -52,7 +52,7 @@ def interleave(code: Code, cfg: WarpCfg, turns: Turns) -> Interleaved:
     return Interleaved(watch, outcome, (*problems, *_costs(code, cfg, turns, watch, outcome)))
 
 
-def _costs(code: Code, cfg: WarpCfg, turns: Turns, watch: Watch, outcome: FreeOutcome) -> Iterator[tuple[str, int, str]]:
+def _costs(code: ExecutableFunction, cfg: WarpCfg, turns: Turns, watch: Watch, outcome: FreeOutcome) -> Iterator[tuple[str, int, str]]:
     sizes = np.array([block.size for block in code.blocks], dtype=np.int64)
     costs = outcome.visits.astype(np.int64) @ sizes
     whole = (outcome.status == RunStatus.ENDED) | (outcome.status == RunStatus.TRAPPED)

@@ -7,11 +7,11 @@ from listing import assemble
 from sassan.ipet.loop_bounds import infer, inference
 from sassan.ipet.loop_bounds.recheck import Effort, seen
 from sassan.isa.tables import load
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from soundness.loop_programs import Program, campaign
 
 ARCHS = ("sm_50", "sm_61", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
-LAUNCH = Launch((64, 1, 1), (2, 1, 1))
+LAUNCH = LaunchConfiguration((64, 1, 1), (2, 1, 1))
 SHARE = 200
 """Programs of one task."""
 EFFORT = Effort(warps=12, operations=6_000, worth=16_000, unbounded=False)

@@ -17,7 +17,7 @@ from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.isa.effects import Effect
 from sassan.isa.facts import Flow
-from sassan.isa.forms import Slot
+from sassan.isa.forms import OperandSlot
 from sassan.isa.registers import bit
 from sassan.isa.rows import OpcodeRow
 from sassan.isa.tables import load
@@ -59,7 +59,7 @@ def opcodes(arch: str) -> tuple[Opcode, ...]:
     return tuple(one for one in out if _possible(one, arch))
 
 
-def _forms(row: OpcodeRow) -> list[tuple[Slot, ...]]:
+def _forms(row: OpcodeRow) -> list[tuple[OperandSlot, ...]]:
     return [form for form in row.forms if _PLAIN.issuperset(slot.role for slot in form) and any(slot.role in "dq" for slot in form)]
 
 
@@ -307,7 +307,7 @@ def _fits(one: Opcode, computes: object) -> bool:
     return getattr(computes, "effect", None) is one.effect
 
 
-def _operand(random: Random, one: Opcode, slot: Slot, arch: str) -> str:
+def _operand(random: Random, one: Opcode, slot: OperandSlot, arch: str) -> str:
     uniform = one.name.startswith("U") or one.row.uniform
     functions = one.effect.functions if one.effect is not None else frozenset[str]()
     match slot.role:

@@ -7,7 +7,7 @@ operation tells lanes apart unless it is listed here.
 from sassan.errors import SassanError
 from sassan.ir import Constant, Function, Immediate, Instruction, Memory, Operand, Register, Special, Target, Word
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, number
+from sassan.simt.code import ALWAYS, Condition, ControlTransfer, Decoded, Operation, Push, Test, number
 from sassan.simt.values import key
 
 LANEWISE = frozenset(
@@ -62,7 +62,7 @@ class Maxwell:
         condition = _condition(instruction)
         if INDIRECT_CALL in instruction.notes and self._functions:
             selector = tuple(bit for one in instruction.operands for bit in _reads(one, 1))
-            return Control(Flow.INDIRECT_CALL, condition, targets=self._functions, selector=selector, key=key("CALL"))
+            return ControlTransfer(Flow.INDIRECT_CALL, condition, targets=self._functions, selector=selector, key=key("CALL"))
         control = _control(instruction, root, condition)
         if control is not None:
             return control
@@ -115,19 +115,19 @@ def _control(instruction: Instruction, root: str, condition: Condition) -> Decod
         if condition != ALWAYS:
             raise _refuse(instruction, "guarded")
         target = _target(instruction)
-        return Push(PUSHES[root], target) if root in PUSHES else Control(Flow.CALL, tag="RET", target=target)
+        return Push(PUSHES[root], target) if root in PUSHES else ControlTransfer(Flow.CALL, tag="RET", target=target)
     if root in {"BRA", "JMP"}:
-        return Control(Flow.BRANCH, condition, target=_target(instruction))
+        return ControlTransfer(Flow.BRANCH, condition, target=_target(instruction))
     if root in {"BRX", "JMX"}:
         if not instruction.targets:
             raise _refuse(instruction, "no table of targets")
         selector = tuple(bit for one in instruction.operands for bit in _reads(one, 1))
-        return Control(Flow.INDIRECT_BRANCH, condition, targets=instruction.targets, selector=selector, key=key("BRX"))
+        return ControlTransfer(Flow.INDIRECT_BRANCH, condition, targets=instruction.targets, selector=selector, key=key("BRX"))
     if root in POPS:
-        return Control(Flow.POP, condition, tag=root)
+        return ControlTransfer(Flow.POP, condition, tag=root)
     if root in {"EXIT", "KIL"}:
-        return Control(Flow.EXIT, condition)
-    return Control(Flow.TRAP, condition) if instruction.opcode.startswith("BPT.TRAP") else None
+        return ControlTransfer(Flow.EXIT, condition)
+    return ControlTransfer(Flow.TRAP, condition) if instruction.opcode.startswith("BPT.TRAP") else None
 
 
 def _target(instruction: Instruction) -> int:

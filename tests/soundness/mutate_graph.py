@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sassan.simt.state import Order
-from sassan.timing import BlockCosts, Unit
+from sassan.simt.state import SideOrder
+from sassan.timing import BlockCosts, UnitCostModel
 from sassan.timing.model import NO_ACCESSES
-from sassan.warpcfg.graph import Edge, Kind, Loop, Node, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, Edge, EdgeKind, Node, WarpCfg
 from soundness.mutants import Case, Maker, Mutant
 
 
-def drop_edges(kind: Kind) -> Maker:
+def drop_edges(kind: EdgeKind) -> Maker:
     def make(case: Case) -> Iterator[Mutant]:
         for index, edge in enumerate(case.cfg.edges):
             if edge.kind is kind:
@@ -32,20 +32,20 @@ def edges(change: Callable[[Case, Edge], Edge | None]) -> Maker:
 
 
 def wrong_site(case: Case, edge: Edge) -> Edge | None:
-    sites = sorted({one.dst for one in case.cfg.edges if one.kind is Kind.RETURN and one.dst is not None})
-    if edge.kind is not Kind.RETURN or len(sites) < 2 or edge.dst is None:
+    sites = sorted({one.dst for one in case.cfg.edges if one.kind is EdgeKind.RETURN and one.dst is not None})
+    if edge.kind is not EdgeKind.RETURN or len(sites) < 2 or edge.dst is None:
         return None
     return replace(edge, dst=sites[(sites.index(edge.dst) + 1) % len(sites)])
 
 
 def side_is_token(case: Case, edge: Edge) -> Edge | None:
     del case
-    return replace(edge, kind=Kind.RECONVERGE) if edge.kind is Kind.REACTIVATE else None
+    return replace(edge, kind=EdgeKind.RECONVERGE) if edge.kind is EdgeKind.REACTIVATE else None
 
 
 def pushes_nothing(case: Case, edge: Edge) -> Edge | None:
     del case
-    return replace(edge, kind=Kind.TAKEN, pushed=None) if edge.kind is Kind.DIVERGE else None
+    return replace(edge, kind=EdgeKind.TAKEN, pushed=None) if edge.kind is EdgeKind.DIVERGE else None
 
 
 def nodes(change: Callable[[Node], Node | None]) -> Maker:
@@ -88,7 +88,7 @@ def no_thread_edge(case: Case) -> Iterator[Mutant]:
         yield Mutant(replace(case.cfg, thread_edges=rest), f"thread edge {index} dropped")
 
 
-def loops(change: Callable[[Loop], Loop | None]) -> Maker:
+def loops(change: Callable[[CfgLoop], CfgLoop | None]) -> Maker:
     def make(case: Case) -> Iterator[Mutant]:
         for index, loop in enumerate(case.cfg.loops):
             new = change(loop)
@@ -100,15 +100,15 @@ def loops(change: Callable[[Loop], Loop | None]) -> Maker:
     return make
 
 
-def one_witness(loop: Loop) -> Loop | None:
+def one_witness(loop: CfgLoop) -> CfgLoop | None:
     return None if loop.single_witness else replace(loop, single_witness=True)
 
 
-def no_back_edge(loop: Loop) -> Loop | None:
+def no_back_edge(loop: CfgLoop) -> CfgLoop | None:
     return replace(loop, back=loop.back[1:])
 
 
-def forgotten_member(loop: Loop) -> Loop | None:
+def forgotten_member(loop: CfgLoop) -> CfgLoop | None:
     rest = tuple(node for node in loop.nodes if node != loop.back[0][0])
     return replace(loop, nodes=rest) if loop.back[0][0] != loop.head else None
 
@@ -119,7 +119,7 @@ def short_bound(case: Case) -> Iterator[Mutant]:
 
 
 @dataclass(frozen=True, slots=True)
-class Free(Unit):
+class Free(UnitCostModel):
     """Unit cost, but of one block."""
 
     node: str = ""
@@ -135,4 +135,4 @@ def free_block(case: Case) -> Iterator[Mutant]:
 
 
 def other_order(case: Case) -> Iterator[Mutant]:
-    yield Mutant(case.cfg, "the not-taken side runs first", lambda plan: replace(plan, order=Order.FALLTHROUGH_FIRST))
+    yield Mutant(case.cfg, "the not-taken side runs first", lambda plan: replace(plan, order=SideOrder.FALLTHROUGH_FIRST))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sassan.errors import SassanError
 from sassan.ir import Guard, Instruction, Target
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.registers import bit
 from sassan.warpcfg import explore
 from soundness.mutants import Case, Maker, Mutant
@@ -107,7 +107,7 @@ def facts(change: Callable[[Instruction, Facts], Facts], part: Callable[[Instruc
 def lanewise(one: Instruction, facts: Facts) -> Facts:
     del one
     return facts._replace(
-        effects=tuple(Effect(effect.writes, facts.reads if effect.needs is None else effect.needs) for effect in facts.effects)
+        effects=tuple(WriteEffect(effect.writes, facts.reads if effect.needs is None else effect.needs) for effect in facts.effects)
     )
 
 

@@ -1,7 +1,7 @@
 """Every kind of mutation by its name."""
 
 from sassan.isa.registers import bit
-from sassan.warpcfg.graph import Kind
+from sassan.warpcfg.graph import EdgeKind
 from soundness.mutants import Maker
 from soundness.mutate_graph import (
     agrees,
@@ -74,7 +74,7 @@ MUTATIONS: dict[str, Maker] = {
     "push forgotten": facts(no_push),
     "EXIT leaves to SYNC only": facts(exit_is_sync),
     "SYNC leaves everything": facts(sync_is_exit),
-    **{f"{kind.value} edge dropped": drop_edges(kind) for kind in Kind},
+    **{f"{kind.value} edge dropped": drop_edges(kind) for kind in EdgeKind},
     "call returns to the wrong site": edges(wrong_site),
     "reactivation called reconvergence": edges(side_is_token),
     "divergence pushes nothing": edges(pushes_nothing),

@@ -1,7 +1,7 @@
 """Every kind of mutation since Volta by its name."""
 
 from sassan.isa.registers import bit
-from sassan.warpcfg.graph import Kind
+from sassan.warpcfg.graph import EdgeKind
 from soundness.mutants import Maker
 from soundness.mutate_graph import (
     agrees,
@@ -91,7 +91,7 @@ VOLTA_MUTATIONS: dict[str, Maker] = {
     "BSYNC leaves everything": facts(barrier_is_exit),
     "WARPSYNC lets threads pass": facts(meets_nothing),
     "only one order of sides": one_order,
-    **{f"{kind.value} edge dropped": drop_edges(kind) for kind in Kind},
+    **{f"{kind.value} edge dropped": drop_edges(kind) for kind in EdgeKind},
     "call returns to the wrong site": edges(wrong_site),
     "reactivation called reconvergence": edges(side_is_token),
     "divergence pushes nothing": edges(pushes_nothing),

@@ -19,17 +19,17 @@ import numpy as np
 from sassan.errors import SelfCheckError
 from sassan.ilp.model import Row
 from sassan.ipet.flow_facts import LoopBounds
-from sassan.ipet.steps import Steps, steps_of
+from sassan.ipet.steps import EdgeIndex, steps_of
 from sassan.ipet.system import build
 from sassan.ipet.wcet import problem, wcet
 from sassan.ir import Function
-from sassan.simt.code import Code, Decoder, Move, lower
+from sassan.simt.code import Decoder, ExecutableFunction, TransitionKind, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, RunStatus
-from sassan.simt.trace import Entry, Outcome, Transition
-from sassan.timing import CostModel, Unit
-from sassan.warpcfg.graph import Edge, Point, WarpCfg
+from sassan.simt.state import RunStatus, SideOrder
+from sassan.simt.trace import RunOutcome, StackEntry, Transition
+from sassan.timing import CostModel, UnitCostModel
+from sassan.warpcfg.graph import ActivationPoint, Edge, WarpCfg
 from simt.plain import PlainRun
 from simt.uninterpreted import Runs, Uninterpreted, draw
 from soundness.interleaved import Turns, interleave
@@ -53,7 +53,7 @@ class Finding:
         return f"{self.kind}: {self.function}, seed {self.seed}, run {self.run}: {self.detail}"
 
 
-_UNIT = Unit()
+_UNIT = UnitCostModel()
 FIRST_VOLTA = 70
 
 
@@ -67,7 +67,7 @@ class Plan:
     full: bool = True
     solve: int = 0
     """So many runs are compared with the optimum of their own IPET system."""
-    order: Order = Order.TAKEN_FIRST
+    order: SideOrder = SideOrder.TAKEN_FIRST
     call_depth: int | None = None
     called: bool = False
     """Set by `inspect`: the function is entered by a call from nowhere."""
@@ -125,19 +125,19 @@ def since_volta(arch: str) -> bool:
     return int(arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA
 
 
-def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
+def _run(code: ExecutableFunction, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, RunOutcome]:
     watch = Watch(cfg, code, plan.runs, plan.call_depth)
     machine = Machine(code, Uninterpreted(runs), plan.order, Limits(steps=plan.steps))
     return watch, machine.run(runs.active, watch, called=called)
 
 
 class _Inspection:
-    def __init__(self, function: Function, cfg: WarpCfg, plan: Plan, outcome: Outcome, watch: Watch) -> None:
+    def __init__(self, function: Function, cfg: WarpCfg, plan: Plan, outcome: RunOutcome, watch: Watch) -> None:
         self._function, self._cfg, self._plan, self._outcome, self._watch = function, cfg, plan, outcome, watch
         self._findings: list[Finding] = []
         self._edge_counts = np.zeros((plan.runs, len(cfg.edges)), dtype=np.int64)
 
-    def report(self, code: Code) -> Report:
+    def report(self, code: ExecutableFunction) -> Report:
         self._edges()
         self._tokens()
         self._watched(self._watch)
@@ -188,7 +188,7 @@ class _Inspection:
             first = int(np.argmax(self._outcome.status == RunStatus.FAULT))
             self._find("fault", first, f"{tags[address]} at {address:04x}: {what}, in {runs} runs")
 
-    def _interleaved(self, code: Code) -> None:
+    def _interleaved(self, code: ExecutableFunction) -> None:
         plan = self._plan
         turns = Turns(plan.free, plan.seed, plan.steps, plan.solve, plan.called, plan.call_depth, plan.costs)
         found = interleave(code, self._cfg, turns)
@@ -222,7 +222,7 @@ class _Inspection:
                 self._find(f"row:{family}", int(np.argmax(broken)), f"{low.name}: {high.math}")
         self._optimum(columns, whole)
 
-    def _rows(self, steps: Steps, bound: int) -> tuple[Row, ...]:
+    def _rows(self, steps: EdgeIndex, bound: int) -> tuple[Row, ...]:
         return build(steps, [1] * len(self._cfg.nodes), [bound] * len(self._cfg.loops)).rows
 
     def _holds(self, low: Row, high: Row, columns: np.ndarray) -> np.ndarray:
@@ -267,7 +267,7 @@ class GraphEdges:
         if src is None:
             return None
         if step.last != self._cfg.nodes[src].end:
-            inside = step.move is Move.FALLTHROUGH and self._containing.get((into, step.target or 0)) == src
+            inside = step.move is TransitionKind.FALLTHROUGH and self._containing.get((into, step.target or 0)) == src
             return -1 if inside and step.target != self._cfg.nodes[src].start else None
         dst = None
         if step.target is not None:
@@ -276,7 +276,7 @@ class GraphEdges:
                 return None
         return self._numbers.get((src, dst, step.move.value, self._entry(step.pushed), self._entry(step.popped)))
 
-    def _entry(self, entry: Entry | None) -> tuple[object, ...] | None:
+    def _entry(self, entry: StackEntry | None) -> tuple[object, ...] | None:
         return None if entry is None else (shorten(entry.context, self._depth), entry.address, entry.tag, entry.origin)
 
 
@@ -287,5 +287,5 @@ def _key(edge: Edge) -> _EdgeKey:
     return (edge.src, edge.dst, edge.kind.value, _point(edge.pushed), _point(edge.popped))
 
 
-def _point(point: Point | None) -> tuple[object, ...] | None:
+def _point(point: ActivationPoint | None) -> tuple[object, ...] | None:
     return None if point is None else (point.context, point.address, point.tag, point.origin)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from sassan.errors import SassanError
 from sassan.ir import Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, Unity
+from sassan.simt.code import ALWAYS, Condition, ControlTransfer, Decoded, Operation, Push, Test, Unity
 from sassan.simt.values import key
 from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -86,29 +86,29 @@ class Ptx:
     ) -> Decoded:
         match root:
             case "bra" | "_goto":
-                return Control(Flow.BRANCH, condition, target=target(one), unity=Unity.FIRST if "uni" in modifiers else Unity.EACH)
+                return ControlTransfer(Flow.BRANCH, condition, target=target(one), unity=Unity.FIRST if "uni" in modifiers else Unity.EACH)
             case "brx":
-                return Control(Flow.INDIRECT_BRANCH, condition, targets=one.targets, selector=numbers(one.operands), key=key("brx"))
+                return ControlTransfer(Flow.INDIRECT_BRANCH, condition, targets=one.targets, selector=numbers(one.operands), key=key("brx"))
             case "_push":
                 return Push(tag(one), target(one))
             case "_join":
-                return Control(Flow.POP, tag=tag(one))
+                return ControlTransfer(Flow.POP, tag=tag(one))
             case "call":
                 return self._call(one)
             case "ret":
                 inside = next(frame for frame in self.function.frames if frame.start <= one.address < frame.end)
-                return Control(Flow.EXIT, condition) if inside.kernel else Control(Flow.POP, condition, tag="RET")
+                return ControlTransfer(Flow.EXIT, condition) if inside.kernel else ControlTransfer(Flow.POP, condition, tag="RET")
             case "exit":
-                return Control(Flow.EXIT, condition)
+                return ControlTransfer(Flow.EXIT, condition)
             case "trap":
-                return Control(Flow.TRAP, condition)
+                return ControlTransfer(Flow.TRAP, condition)
             case _:
                 return None
 
-    def _call(self, one: Instruction) -> Control:
+    def _call(self, one: Instruction) -> ControlTransfer:
         if not any(isinstance(operand, Target) for operand in one.operands):
             raise SassanError("oracle-unknown-opcode", f"{one.text}: a call of unknown code")
-        return Control(Flow.CALL, tag="RET", target=target(one))
+        return ControlTransfer(Flow.CALL, tag="RET", target=target(one))
 
     def _stored(self, one: Instruction, condition: Condition) -> Decoded:
         to, value = one.operands

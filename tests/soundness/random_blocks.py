@@ -5,7 +5,7 @@ from random import Random
 
 from sassan.ir import Function, Immediate, Instruction, Register, Word
 from sassan.source import Span
-from sassan.warpcfg.graph import Edge, Kind, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, Edge, EdgeKind, Node, ThreadEdge, WarpCfg
 
 EITHER = (
     "FFMA",
@@ -68,27 +68,27 @@ def one_after_the_other(arch: str, random: Random) -> WarpCfg:
     whole, blocks = function(arch, random)
     edges = {(block, random.randrange(BLOCKS)) for block in range(BLOCKS) for _ in range(2)}
     edges |= {(block, block + 1) for block in range(BLOCKS - 1)}
-    found = [Edge(src, dst, Kind.TAKEN) for src, dst in sorted(edges)] + [Edge(BLOCKS - 1, None, Kind.EXIT)]
+    found = [Edge(src, dst, EdgeKind.TAKEN) for src, dst in sorted(edges)] + [Edge(BLOCKS - 1, None, EdgeKind.EXIT)]
     return WarpCfg(whole, tuple(Node((), block) for block in blocks), tuple(found), 0, stack_points=((),) * BLOCKS)
 
 
 def one_block(arch: str, random: Random) -> WarpCfg:
     """A graph of one block."""
     _, blocks = function(arch, random)
-    return WarpCfg(Function("random", arch, blocks[0]), (Node((), blocks[0]),), (Edge(0, None, Kind.EXIT),), 0, stack_points=((),))
+    return WarpCfg(Function("random", arch, blocks[0]), (Node((), blocks[0]),), (Edge(0, None, EdgeKind.EXIT),), 0, stack_points=((),))
 
 
 def diverging(arch: str, random: Random) -> WarpCfg:
     """Block 0 splits into sides that begin at 1, 2 and 3, wander among 1 to 4, and meet at 5."""
     whole, blocks = function(arch, random)
     sides = range(1, BLOCKS - 1)
-    pending = tuple(Point((), blocks[side][0].address, "") for side in sides)
+    pending = tuple(ActivationPoint((), blocks[side][0].address, "") for side in sides)
     steps = {(0, 1), (0, 2), (0, 3)} | {(side, random.choice(sides)) for side in sides for _ in range(2)}
     edges = [
-        Edge(0, 1, Kind.DIVERGE, pushed=pending[1]),
-        *(Edge(src, dst, Kind.TAKEN) for src, dst in sorted(steps) if src),
-        *(Edge(side, 5, Kind.RECONVERGE) for side in sides),
-        Edge(5, None, Kind.EXIT),
+        Edge(0, 1, EdgeKind.DIVERGE, pushed=pending[1]),
+        *(Edge(src, dst, EdgeKind.TAKEN) for src, dst in sorted(steps) if src),
+        *(Edge(side, 5, EdgeKind.RECONVERGE) for side in sides),
+        Edge(5, None, EdgeKind.EXIT),
     ]
     threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(steps | {(side, 5) for side in sides}))
     points = ((), *(pending for _ in sides), ())

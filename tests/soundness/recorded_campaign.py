@@ -13,22 +13,22 @@ import numpy as np
 
 from listing import assemble
 from sassan.access.limits import AccessName, Transactions
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds import whole_run
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ir import Instruction, Memory
 from sassan.isa.tables import load
 from sassan.machine.contents import Contents, KnownBytes
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting
-from sassan.simt.code import Code, lower, number
+from sassan.simt.code import ExecutableFunction, lower, number
 from sassan.simt.decoder import TableDecoder
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, RunStatus, Session, lanes
+from sassan.simt.state import RunStatus, Session, SideOrder, lanes
 from sassan.simt.values import Rows
 from sassan.warpcfg.graph import WarpCfg
 from soundness.recorded_programs import ARCH, KNOWN, UNKNOWN, draw
@@ -80,7 +80,7 @@ def hold_recorded(first: int, last: int) -> RecordedTally:
 class Observed:
     """What runs did: `executed` (blocks, runs), `most` transactions of each access."""
 
-    code: Code
+    code: ExecutableFunction
     at: Mapping[int, list[Named]]
     loops: BackEdgeCounter
     executed: np.ndarray
@@ -106,11 +106,11 @@ def _taken(session: Session, instruction: Instruction, reference: Reference, row
     place = instruction.operands[reference.place]
     assert isinstance(place, Memory)
     name = number(place.base[0].file, place.base[0].index) if place.base else None
-    wide = reference.space is Space.GLOBAL
+    wide = reference.space is MemorySpace.GLOBAL
     low = held[session.slots[name]].astype(np.uint64) if name is not None else np.zeros(len(active), np.uint64)
     high = held[session.slots[name + 1]].astype(np.uint64) if name is not None and wide else np.uint64(0)
     where = [int(each) for each in (low | high << np.uint64(32))[active] + np.uint64(place.offset)]
-    if reference.space is Space.SHARED:
+    if reference.space is MemorySpace.SHARED:
         words = where if reference.atomic else set(where)
         banks = Counter(each // 4 % 32 for each in words)
         passes = max(banks.values(), default=0)
@@ -125,7 +125,7 @@ def _hold(program: int, tally: RecordedTally) -> None:
     cfg = assemble(text, ARCH).graph()
     pointers = tuple(setting(f"{place:#x}:8={address}") for place, address in _POINTERS.items())
     contents = Contents((KnownBytes(_POINTERS[KNOWN], data),), data.hex())
-    launch = Launch((32 * _WARPS, 1, 1), (_BLOCKS, 1, 1), pointers, contents=contents)
+    launch = LaunchConfiguration((32 * _WARPS, 1, 1), (_BLOCKS, 1, 1), pointers, contents=contents)
     named = [(each, reference) for each in cfg.function.instructions for reference in references(each)]
     names = [(each.address, reference.space) for each, reference in named]
     seen = None if cfg.gaps else whole_run(cfg, facts, launch, range(len(cfg.loops)), names)
@@ -156,12 +156,12 @@ def _hold(program: int, tally: RecordedTally) -> None:
 
 def observe(  # noqa: PLR0913 - a graph, its launch, and how it is run
     cfg: WarpCfg,
-    launch: Launch,
+    launch: LaunchConfiguration,
     named: Sequence[Named],
     spots: Sequence[Spot],
     seed: int,
     *,
-    values: Callable[[Place], Integers] = Integers,
+    values: Callable[[WarpInputs], Integers] = Integers,
 ) -> Observed:
     """Run warps of a launch, all else drawn; `named` are the accesses whose transactions are counted.
 
@@ -174,7 +174,7 @@ def observe(  # noqa: PLR0913 - a graph, its launch, and how it is run
     code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *at])
     place, active = warps_at(cfg.function, launch, spots, np.random.default_rng(seed))
     observed = Observed(code, at, BackEdgeCounter(cfg, code, len(spots)), np.zeros((len(code.blocks), len(spots)), np.int64))
-    outcome = Machine(code, values(place), Order.RANDOM, Limits(steps=20_000)).run(active, observed)
+    outcome = Machine(code, values(place), SideOrder.RANDOM, Limits(steps=20_000)).run(active, observed)
     assert (outcome.status != RunStatus.FAULT).all()
     return observed
 

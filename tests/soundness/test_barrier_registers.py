@@ -8,7 +8,7 @@ from listing import assemble
 from sassan.isa import tables
 from sassan.simt.code import lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order
+from sassan.simt.state import SideOrder
 from sassan.warpcfg import explore
 from simt.plain import PlainRun
 from simt.uninterpreted import Uninterpreted, draw
@@ -46,18 +46,18 @@ TEXT = """
 FUNCTION = assemble(TEXT, "sm_75").function
 
 
-@pytest.mark.parametrize("order", Order)
-def test_every_step_is_an_edge(order: Order):
+@pytest.mark.parametrize("order", SideOrder)
+def test_every_step_is_an_edge(order: SideOrder):
     cfg = explore(FUNCTION, tables.load(FUNCTION.arch).facts)
     report = inspect(FUNCTION, cfg, Plan(RUNS, 3, STEPS, order=order, solve=4, free=RUNS // 4))
     assert ([str(finding) for finding in report.findings], cfg.gaps, report.ended) == ([], (), RUNS)
-    assert order is not Order.RANDOM or report.edges_seen == report.edges
+    assert order is not SideOrder.RANDOM or report.edges_seen == report.edges
 
 
 def test_the_plain_machine_takes_the_same_steps():
     code, runs = lower(FUNCTION, Volta(FUNCTION)), draw(1, 40)
-    outcome = Machine(code, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active)
+    outcome = Machine(code, Uninterpreted(runs), SideOrder.RANDOM, Limits(steps=STEPS)).run(runs.active)
     for run in range(40):
-        plain = PlainRun(code, runs, run, order=Order.RANDOM)
+        plain = PlainRun(code, runs, run, order=SideOrder.RANDOM)
         plain.execute(STEPS)
         assert {step: int(n) for step, n in zip(outcome.transitions, outcome.counts[run], strict=True) if n} == Counter(plain.path)

@@ -13,7 +13,7 @@ from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.machine import load, read_file
 from sassan.timing import control, control_ops, control_residuals
-from sassan.timing.control import Control, interleaved_blocks
+from sassan.timing.control import ControlCostModel, interleaved_blocks
 from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
 from soundness.control_runs import Excess, Runs, priced
@@ -24,7 +24,7 @@ from soundness.random_sides import nested
 
 pytestmark = pytest.mark.slow
 
-TOLD = Control(Tables(given={"fence": 700, "sleep": 500, "mbarrier": 900, "bulkload": 900, "bulkstore": 900, "cluster": 900}))
+TOLD = ControlCostModel(Tables(given={"fence": 700, "sleep": 500, "mbarrier": 900, "bulkload": 900, "bulkstore": 900, "cluster": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
 GRAPHS = part(300, of=20)
@@ -41,14 +41,16 @@ def graphs(arch: str) -> tuple[WarpCfg, ...]:
 
 
 @lru_cache(maxsize=len(EVERY))
-def slow(arch: str) -> Control:
+def slow(arch: str) -> ControlCostModel:
     """The model with units that a warp keeps for longer than most instructions last."""
     units = dict.fromkeys(pipe.unit for pipe in load(arch).pipes)
     head = f'base = "{arch[3:-1]}.{arch[-1]}"\nsource = "a test"\n'
-    return Control(replace(TOLD.tables, file=read_file("slow.toml", head + "".join(f"[unit.{unit}]\ncycles = 90\n" for unit in units))))
+    return ControlCostModel(
+        replace(TOLD.tables, file=read_file("slow.toml", head + "".join(f"[unit.{unit}]\ncycles = 90\n" for unit in units)))
+    )
 
 
-def runs(cfg: WarpCfg, model: Control = TOLD) -> Runs | None:
+def runs(cfg: WarpCfg, model: ControlCostModel = TOLD) -> Runs | None:
     return priced(cfg, model, frozenset() if described(cfg.function.arch).control_words else interleaved_blocks(cfg))
 
 
@@ -81,7 +83,7 @@ def to_the_end(cfg: WarpCfg, found: Runs, random: Random, length: int) -> list[i
     return path
 
 
-def from_entry(cfg: WarpCfg, seed: str, model: Control = TOLD) -> list[Excess]:
+def from_entry(cfg: WarpCfg, seed: str, model: ControlCostModel = TOLD) -> list[Excess]:
     """Such a walk, held to its prices."""
     found, random = runs(cfg, model), Random(seed)
     assert found is not None
@@ -89,7 +91,7 @@ def from_entry(cfg: WarpCfg, seed: str, model: Control = TOLD) -> list[Excess]:
     return [one for draw in DRAWS for one in found.excess(path, random, draw)]
 
 
-def in_one_place(cfg: WarpCfg, seed: str, model: Control) -> list[Excess]:
+def in_one_place(cfg: WarpCfg, seed: str, model: ControlCostModel) -> list[Excess]:
     """The same walk by four warps in the place of one block, one after the other."""
     found, random = runs(cfg, model), Random(seed)
     assert found is not None
@@ -97,7 +99,7 @@ def in_one_place(cfg: WarpCfg, seed: str, model: Control) -> list[Excess]:
     return [one for draw in DRAWS if (one := found.places(path, 4, random, draw)) is not None]
 
 
-def between_barriers(cfg: WarpCfg, seed: str, model: Control = TOLD) -> list[Excess]:
+def between_barriers(cfg: WarpCfg, seed: str, model: ControlCostModel = TOLD) -> list[Excess]:
     """A walk from the entry, from block barrier to block barrier."""
     found, random = runs(cfg, model), Random(seed)
     assert found is not None
@@ -166,7 +168,7 @@ def nested_graphs(arch: str, count: int) -> list[WarpCfg]:
     return found
 
 
-def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) -> Iterator[tuple[str, int, int]]:
+def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: ControlCostModel = TOLD) -> Iterator[tuple[str, int, int]]:
     """Yield runs of warps whose groups take turns, above the prices of the blocks that they started; at least one run splits."""
     splits = 0
     for index, cfg in enumerate(cfgs):
@@ -197,7 +199,7 @@ def test_groups_of_a_sample_take_no_longer_than_their_prices(arch: str):
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control.Flow, "residuals", lambda flow, _: [control.NOTHING] * len(flow.blocks))
+    monkeypatch.setattr(control.BlockFlow, "residuals", lambda flow, _: [control.NOTHING] * len(flow.blocks))
     assert any(from_entry(cfg, arch) for cfg in random_graphs(arch, one_after_the_other, 20))
 
 
@@ -205,7 +207,7 @@ def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str
 def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
     whole = control_residuals.after
 
-    def hasty(residual: control.Residual, ops: Sequence[control.Op]) -> control.Residual:
+    def hasty(residual: control.Residual, ops: Sequence[control.TimedOp]) -> control.Residual:
         for op in ops:
             passed = whole(residual, (replace(op, least=max(op.least, op.waits and 100), sets=(), interval=0, ends=0),))
             residual = control_residuals.DOMAIN.join(passed, whole(control.NOTHING, (op,)))
@@ -246,7 +248,9 @@ def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch:
 def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control.in_order
 
-    def forgetful(block: Sequence[control.Op], entered: control.Residual, others: control.Residual = control.NOTHING) -> tuple[int, int]:
+    def forgetful(
+        block: Sequence[control.TimedOp], entered: control.Residual, others: control.Residual = control.NOTHING
+    ) -> tuple[int, int]:
         return whole(block, entered if others == control.NOTHING else control.NOTHING, others)
 
     monkeypatch.setattr(control, "in_order", forgetful)
@@ -264,12 +268,12 @@ def test_a_model_that_forgets_one_of_two_sides_is_noticed(monkeypatch: pytest.Mo
 
 
 def test_a_model_that_forgets_what_a_side_left_open_where_sides_meet_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    whole = control.Flow.left
+    whole = control.BlockFlow.left
 
-    def forgetful(flow: control.Flow, block: int, entered: control.Residual) -> control.Residual:
+    def forgetful(flow: control.BlockFlow, block: int, entered: control.Residual) -> control.Residual:
         return control.NOTHING if len(flow.steps[block]) > 1 else whole(flow, block, entered)
 
-    monkeypatch.setattr(control.Flow, "left", forgetful)
+    monkeypatch.setattr(control.BlockFlow, "left", forgetful)
     assert any(over_in_groups(nested_graphs("sm_80", 30), "sm_80"))
 
 
@@ -285,7 +289,7 @@ def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.Monke
     assert any(from_entry(cfg, "sm_86") for cfg in random_graphs("sm_86", one_after_the_other, 20))
 
 
-def without_interval(op: control.Op) -> control.Op:
+def without_interval(op: control.TimedOp) -> control.TimedOp:
     return replace(op, interval=0)
 
 
@@ -293,7 +297,7 @@ def without_interval(op: control.Op) -> control.Op:
 def test_a_model_that_ends_a_warp_before_its_units_are_free_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
     whole = control_ops.op_of
 
-    def short(one: Instruction, rates: Rates, *, together: bool) -> control.Op:
+    def short(one: Instruction, rates: Rates, *, together: bool) -> control.TimedOp:
         return replace(whole(one, rates, together=together), ends=rates.cycles(one.opcode))
 
     monkeypatch.setattr(control_ops, "op_of", short)

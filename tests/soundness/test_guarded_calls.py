@@ -10,7 +10,7 @@ from sassan.ir import Function
 from sassan.isa import tables
 from sassan.simt.code import lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order
+from sassan.simt.state import SideOrder
 from sassan.warpcfg import Options, explore
 from simt.plain import PlainRun
 from simt.uninterpreted import Uninterpreted, draw
@@ -66,22 +66,22 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("order", Order)
-def test_every_step_is_an_edge(case: str, order: Order):
+@pytest.mark.parametrize("order", SideOrder)
+def test_every_step_is_an_edge(case: str, order: SideOrder):
     code, depth = CASES[case]
     cfg = explore(code, tables.load(code.arch).facts, Options(call_depth=depth))
     report = inspect(code, cfg, Plan(RUNS, 3, STEPS, order=order, call_depth=depth, solve=4, free=RUNS // 4))
     assert ([str(finding) for finding in report.findings], cfg.gaps, report.ended) == ([], (), RUNS)
     # Merged call strings let a call return behind another one; all else happens, in the order in which sides run.
-    assert order is not Order.RANDOM or case == "a return to two callers" or report.edges_seen == report.edges
+    assert order is not SideOrder.RANDOM or case == "a return to two callers" or report.edges_seen == report.edges
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_plain_machine_takes_the_same_steps(case: str):
     code, runs = lower(CASES[case][0], Volta(CASES[case][0])), draw(1, 40)
-    outcome = Machine(code, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active)
+    outcome = Machine(code, Uninterpreted(runs), SideOrder.RANDOM, Limits(steps=STEPS)).run(runs.active)
     for run in range(40):
-        plain = PlainRun(code, runs, run, order=Order.RANDOM)
+        plain = PlainRun(code, runs, run, order=SideOrder.RANDOM)
         plain.execute(STEPS)
         assert {step: int(n) for step, n in zip(outcome.transitions, outcome.counts[run], strict=True) if n} == Counter(plain.path)
 

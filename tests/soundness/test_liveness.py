@@ -12,9 +12,9 @@ from sassan.isa import tables
 from sassan.isa.registers import names as spelled
 from sassan.isa.registers import span
 from sassan.registers.liveness import Liveness, liveness
-from sassan.simt.code import ALWAYS, Block, Code, Condition, lower
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, Session, lanes
+from sassan.simt.state import Session, SideOrder, lanes
 from sassan.simt.values import Rows
 from simt.uninterpreted import Uninterpreted, draw
 from soundness import generator, generator_volta
@@ -28,7 +28,7 @@ GENERAL = span("R", 0, 256)
 class Poison:
     """Marks, per thread, the registers that are said to be dead, until they are surely written; `read` are those that are read marked."""
 
-    code: Code
+    code: ExecutableFunction
     live: dict[int, int]
     read: set[tuple[int, str]] = field(default_factory=set)
     dead: np.ndarray | None = None
@@ -51,7 +51,7 @@ class Poison:
                     self.dead[slots[register], rows] &= ~active
 
 
-def _steps(block: Block) -> list[tuple[int, tuple[int, ...], tuple[int, ...], Condition]]:
+def _steps(block: ExecutableBlock) -> list[tuple[int, tuple[int, ...], tuple[int, ...], Condition]]:
     steps = [(each.instruction.address, (*each.reads, *each.gathered), each.writes, each.condition) for each in block.operations]
     if block.control is not None:
         steps.append((block.last, block.control.selector, (), block.control.condition))
@@ -64,7 +64,7 @@ def read_dead(function: Function, live: Liveness, runs: int = RUNS) -> set[tuple
     drawn = draw(7, runs)
     before = {each.address: known for each, known in zip(function.instructions, live.before, strict=True)}
     watch = Poison(code, before)
-    order = Order.RANDOM if since_volta(function.arch) else Order.TAKEN_FIRST
+    order = SideOrder.RANDOM if since_volta(function.arch) else SideOrder.TAKEN_FIRST
     Machine(code, Uninterpreted(drawn), order, Limits(steps=60)).run(drawn.active, watch)
     return watch.read
 

@@ -6,10 +6,10 @@ import pytest
 from sassan.errors import SassanError
 from sassan.ir import Function, Guard, Immediate, Instruction, Register, Special, Target
 from sassan.simt import code as simt
-from sassan.simt.code import Condition, Control, Decoded, Flow, Operation, lower
+from sassan.simt.code import Condition, ControlTransfer, Decoded, Flow, Operation, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, RunStatus
-from sassan.simt.trace import Outcome
+from sassan.simt.state import RunStatus, SideOrder
+from sassan.simt.trace import RunOutcome
 from simt.uninterpreted import Uninterpreted, draw
 from soundness.drafts import NOWHERE
 from soundness.maxwell import Maxwell
@@ -50,13 +50,13 @@ def function(*rows: tuple) -> Function:
     return Function("hand_made", "sm_61", tuple(instructions))
 
 
-def execute(program: Function, mask: int = 0xFFFFFFFF, order: Order = Order.TAKEN_FIRST, steps: int = 50) -> Outcome:
+def execute(program: Function, mask: int = 0xFFFFFFFF, order: SideOrder = SideOrder.TAKEN_FIRST, steps: int = 50) -> RunOutcome:
     runs = draw(0, 1)
     machine = Machine(lower(program, Parity()), ParityValues(runs), order, Limits(steps=steps))
     return machine.run(np.array([mask], dtype=np.uint32))
 
 
-def steps(outcome: Outcome) -> dict[str, int]:
+def steps(outcome: RunOutcome) -> dict[str, int]:
     return {str(step): int(count) for step, count in zip(outcome.transitions, outcome.counts[0], strict=True)}
 
 
@@ -75,7 +75,7 @@ def test_the_taken_side_runs_first_and_both_sides_meet_at_the_token():
 
 
 def test_the_other_order_runs_the_fall_through_first():
-    assert list(steps(execute(IF_ELSE, order=Order.FALLTHROUGH_FIRST))) == [
+    assert list(steps(execute(IF_ELSE, order=SideOrder.FALLTHROUGH_FIRST))) == [
         "0010 -> 0018 diverge",
         "0018 -> 0020 reactivate",
         "0020 -> 0028 reconverge",
@@ -169,7 +169,7 @@ def test_a_broadcast_register_has_one_copy_per_warp():
             found = super().decode(instruction)
             if isinstance(found, Operation):
                 return Operation(instruction, 5, (0,), (528,), lane=True, broadcast=True)
-            return Control(Flow.BRANCH, Condition((simt.Test(528),)), target=0x10) if instruction.opcode == "BRA" else found
+            return ControlTransfer(Flow.BRANCH, Condition((simt.Test(528),)), target=0x10) if instruction.opcode == "BRA" else found
 
     for seed in range(8):
         runs = draw(seed, 4)

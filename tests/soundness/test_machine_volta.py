@@ -7,8 +7,8 @@ from sassan.errors import SassanError
 from sassan.ir import CodeAddress, Function, Guard, Immediate, Instruction, Memory, Register, Special, Target
 from sassan.simt.code import Decoded, Operation, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, RunStatus
-from sassan.simt.trace import Outcome
+from sassan.simt.state import RunStatus, SideOrder
+from sassan.simt.trace import RunOutcome
 from simt.free import FreeMachine, FreeOutcome
 from simt.uninterpreted import Uninterpreted, draw
 from soundness.drafts import NOWHERE
@@ -50,7 +50,7 @@ def function(*rows: tuple, symbols: tuple[tuple[int, str], ...] = ()) -> Functio
     return Function("hand_made", "sm_90", tuple(instructions), symbols=symbols)
 
 
-def execute(program: Function, mask: int = EVERY, order: Order = Order.TAKEN_FIRST, *, called: bool = False) -> Outcome:
+def execute(program: Function, mask: int = EVERY, order: SideOrder = SideOrder.TAKEN_FIRST, *, called: bool = False) -> RunOutcome:
     runs = draw(0, 1)
     machine = Machine(lower(program, Parity(program)), ParityValues(runs), order, Limits(steps=60))
     return machine.run(np.array([mask], dtype=np.uint32), called=called)
@@ -62,11 +62,11 @@ def take_turns(program: Function, runs: int = 20) -> FreeOutcome:
     return machine.run(np.full(runs, EVERY, dtype=np.uint32))
 
 
-def steps(outcome: Outcome) -> dict[str, int]:
+def steps(outcome: RunOutcome) -> dict[str, int]:
     return {str(step): int(count) for step, count in zip(outcome.transitions, outcome.counts[0], strict=True)}
 
 
-def what_went_wrong(outcome: Outcome) -> list[str]:
+def what_went_wrong(outcome: RunOutcome) -> list[str]:
     return [what for _, _, what in outcome.faults]
 
 
@@ -198,7 +198,7 @@ def test_sides_at_two_warpsyncs_go_on_apart():
 
 def test_a_warpsync_that_a_waiting_side_cannot_reach_is_a_fault():
     program = function(LANE, ("BRA", Target(0x50), ODD), ("BSSY", B0, Target(0x50)), ("WARPSYNC.ALL",), ("BSYNC", B0), ("EXIT",))
-    assert what_went_wrong(execute(program, order=Order.FALLTHROUGH_FIRST)) == ["sides wait below the token that encloses a WARPSYNC"]
+    assert what_went_wrong(execute(program, order=SideOrder.FALLTHROUGH_FIRST)) == ["sides wait below the token that encloses a WARPSYNC"]
 
 
 def test_a_warpsync_of_some_threads_lets_them_pass():
@@ -270,7 +270,7 @@ def test_some_branches_are_taken_by_all_or_none(opcode: str):
     program = function(LANE, (opcode, UR4, Target(0x30), ODD), ("NOP",), ("EXIT",))
     for seed in range(10):
         runs = draw(seed, 4)
-        found = Machine(lower(program, Parity(program)), ParityValues(runs), Order.RANDOM).run(np.full(4, EVERY, dtype=np.uint32))
+        found = Machine(lower(program, Parity(program)), ParityValues(runs), SideOrder.RANDOM).run(np.full(4, EVERY, dtype=np.uint32))
         assert "diverge" not in {step.move.value for step in found.transitions}
 
 

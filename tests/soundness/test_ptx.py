@@ -10,7 +10,7 @@ from sassan.errors import SassanError
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Function, Target
 from sassan.isa.ptx import load
-from sassan.simt.state import Order
+from sassan.simt.state import SideOrder
 from sassan.warpcfg import explore
 from sassan.warpcfg.virtual_tokens import with_joins
 from simt import plain_data, uninterpreted
@@ -39,7 +39,7 @@ def look(function: Function, seed: int, runs: int = 24, steps: int = 150) -> Rep
     joined = with_joins(function, isa.facts)
     cfg = claims(explore(function, isa.facts))
     assert cfg.gaps == ()
-    plan = Plan(runs, seed, steps=steps, solve=1, order=Order.RANDOM, costs=EveryInstruction())
+    plan = Plan(runs, seed, steps=steps, solve=1, order=SideOrder.RANDOM, costs=EveryInstruction())
     report = inspect(joined, cfg, plan, Ptx(joined))
     # Where a `ret` resumes is an edge, and no target of a token.
     return replace(report, findings=tuple(one for one in report.findings if "threads of ret at" not in one.detail))
@@ -88,7 +88,7 @@ def test_the_oracle_notices_a_token_that_resumes_elsewhere(wrong: int):
     )
     assert code != joined.instructions
     moved = replace(joined, instructions=code)
-    report = inspect(moved, claims(explore(function, isa.facts)), Plan(24, 1, steps=150, order=Order.RANDOM), Ptx(moved))
+    report = inspect(moved, claims(explore(function, isa.facts)), Plan(24, 1, steps=150, order=SideOrder.RANDOM), Ptx(moved))
     assert {one.kind for one in report.findings} >= {"edge", "token"}
 
 
@@ -97,7 +97,7 @@ def test_the_oracle_notices_a_false_agreement():
     (other,) = functions(kernel("mov.u32 %r1, %tid.x;", "setp.lt.s32 %p1, %r1, 4;", "@%p1 bra L;", "mov.u32 %r2, 1;", "L: ret;"))
     cfg = claims(explore(function, load(function).facts))
     joined = with_joins(other, load(function).facts)
-    report = inspect(joined, cfg, Plan(24, 1, steps=50, order=Order.RANDOM), Ptx(joined))
+    report = inspect(joined, cfg, Plan(24, 1, steps=50, order=SideOrder.RANDOM), Ptx(joined))
     assert {one.kind for one in report.findings} >= {"agreement"}
 
 

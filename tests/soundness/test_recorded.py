@@ -19,7 +19,7 @@ from sassan.simt.certain import Certainty
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot
 from sassan.simt.values import Moment, Words
-from sassan.timing.control import Control
+from sassan.timing.control import ControlCostModel
 from soundness.recorded_campaign import hold_recorded, observe
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples" / "recorded"
@@ -57,7 +57,7 @@ def analyzed(name: str, *, data: bool = True) -> dict[str, AnalysisResult]:
         place = kernel_of(functions, launch)
         assert not isinstance(place, Gap)
         function = functions[place][1]
-        settings = settings_of(Settings(costs=Control()), function, launch)
+        settings = settings_of(Settings(costs=ControlCostModel()), function, launch)
         out[launch.kernel] = analyze(function, settings if data else settings_without_contents(settings))
     return out
 

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from budget import part
-from sassan.simt.code import Code, lower
+from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
-from sassan.simt.state import Order, RunStatus, Session, lanes
-from sassan.simt.trace import Outcome
+from sassan.simt.state import RunStatus, Session, SideOrder, lanes
+from sassan.simt.trace import RunOutcome
 from sassan.simt.values import Rows
 from simt.plain import PlainRun
 from simt.uninterpreted import Runs, Uninterpreted, draw
@@ -23,7 +23,7 @@ SEEDS = range(0, part(40, of=2), 2)
 RUNS, STEPS = 10, 100
 
 
-def outcome(seed: int, *, sliced: bool) -> Outcome:
+def outcome(seed: int, *, sliced: bool) -> RunOutcome:
     code, runs = lower(program(seed), Maxwell()), draw(seed, RUNS)
     code = control_slice(code) if sliced else code
     return Machine(code, Uninterpreted(runs), limits=Limits(steps=STEPS)).run(runs.active)
@@ -49,9 +49,9 @@ def test_the_control_slice_takes_the_same_paths(seed: int):
 def test_the_plain_machine_takes_the_same_steps_since_volta(seed: int):
     function = generator_volta.program(seed)
     code, runs = lower(function, Volta(function)), draw(seed, RUNS)
-    found = Machine(code, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active)
+    found = Machine(code, Uninterpreted(runs), SideOrder.RANDOM, Limits(steps=STEPS)).run(runs.active)
     for run in range(RUNS):
-        plain = PlainRun(code, runs, run, order=Order.RANDOM)
+        plain = PlainRun(code, runs, run, order=SideOrder.RANDOM)
         plain.execute(STEPS)
         counted = {step: int(count) for step, count in zip(found.transitions, found.counts[run], strict=True) if count}
         assert (counted, bool(plain.fault)) == (Counter(plain.path), found.status[run] == RunStatus.FAULT)
@@ -62,7 +62,7 @@ def test_the_control_slice_takes_the_same_paths_since_volta(seed: int):
     function = generator_volta.program(seed)
     code, runs = lower(function, Volta(function)), draw(seed, RUNS)
     whole, part = (
-        Machine(one, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active) for one in (code, control_slice(code))
+        Machine(one, Uninterpreted(runs), SideOrder.RANDOM, Limits(steps=STEPS)).run(runs.active) for one in (code, control_slice(code))
     )
     assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())
 
@@ -70,7 +70,7 @@ def test_the_control_slice_takes_the_same_paths_since_volta(seed: int):
 class Reader:
     """Reads some registers of the executing threads whenever warps enter a block."""
 
-    def __init__(self, code: Code, seed: int) -> None:
+    def __init__(self, code: ExecutableFunction, seed: int) -> None:
         dice = Random(seed)
         some = [block.address for block in code.blocks if dice.random() < 0.4]
         self.reads = {address: frozenset(dice.sample(code.registers, min(2, len(code.registers)))) for address in some}
@@ -82,7 +82,7 @@ class Reader:
             self.words.append(tuple(words[lanes(session.warps.active[rows])].tolist()))
 
 
-def read_and_left_out(code: Code, runs: Runs, order: Order, seed: int) -> int:
+def read_and_left_out(code: ExecutableFunction, runs: Runs, order: SideOrder, seed: int) -> int:
     """Hold what is executed and read of a live slice to that of the control slice; return how many operations it leaves out."""
     kept = Reader(code, seed)
     registers = frozenset(register for some in kept.reads.values() for register in some)
@@ -102,7 +102,7 @@ def read_and_left_out(code: Code, runs: Runs, order: Order, seed: int) -> int:
 @pytest.mark.parametrize("first", range(4))
 def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read(first: int):
     left = [
-        read_and_left_out(lower(program(seed), Maxwell()), draw(seed, RUNS), Order.TAKEN_FIRST, seed)
+        read_and_left_out(lower(program(seed), Maxwell()), draw(seed, RUNS), SideOrder.TAKEN_FIRST, seed)
         for seed in range(first, part(160, of=2), 4)
     ]
     assert sum(left) > 0
@@ -112,5 +112,5 @@ def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read(first: 
 @pytest.mark.parametrize("first", range(4))
 def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read_since_volta(first: int):
     functions = [(seed, generator_volta.program(seed)) for seed in range(first, part(160, of=2), 4)]
-    left = [read_and_left_out(lower(each, Volta(each)), draw(seed, RUNS), Order.RANDOM, seed) for seed, each in functions]
+    left = [read_and_left_out(lower(each, Volta(each)), draw(seed, RUNS), SideOrder.RANDOM, seed) for seed, each in functions]
     assert sum(left) > 0

@@ -7,7 +7,7 @@ What data instructions compute is in `volta_data.py`; where code addresses and s
 
 from sassan.ir import Function, Immediate, Instruction, Operand, Register, Target
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Push, Test, Unity, number
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, BarrierMove, Clear, Condition, ControlTransfer, Decoded, Push, Test, Unity, number
 from sassan.simt.values import key
 from soundness.volta_data import operation, refuse
 
@@ -46,11 +46,11 @@ class Volta:
             return None
         through = next((one for one in instruction.operands if isinstance(one, Register) and one.file == "R"), None)
         if through is None:
-            return Control(Flow.CALL, _with_operands(guard, instruction.operands), target=_target(instruction))
+            return ControlTransfer(Flow.CALL, _with_operands(guard, instruction.operands), target=_target(instruction))
         register = number(through.file, through.index)
         if register is None or not self._functions:
             raise refuse(instruction, "through a register, to nowhere")
-        return Control(Flow.INDIRECT_CALL, guard, targets=self._functions, selector=(register, register + 1), key=key("CALL"))
+        return ControlTransfer(Flow.INDIRECT_CALL, guard, targets=self._functions, selector=(register, register + 1), key=key("CALL"))
 
 
 def guarded(instruction: Instruction) -> Condition:
@@ -84,9 +84,9 @@ def _barrier(instruction: Instruction, root: str, modifiers: list[str], guard: C
                 raise refuse(instruction, "guarded")
             return Push(_tag(operands[0], instruction), _target(instruction))
         case "BSYNC":
-            return Control(Flow.POP, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
+            return ControlTransfer(Flow.POP, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
         case "BREAK":
-            return Control(Flow.BREAK, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
+            return ControlTransfer(Flow.BREAK, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
         case "BMOV":
             return _move(instruction, modifiers, guard)
         case "WARPSYNC":
@@ -100,19 +100,19 @@ def _move(instruction: Instruction, modifiers: list[str], guard: Condition) -> D
         raise refuse(instruction, "not of 32 bits")
     into, out = instruction.operands
     if isinstance(into, Register) and into.file == "B" and isinstance(out, Immediate) and isinstance(out.value, int):
-        return Control(Flow.NONE, guard, moves=Moves(_tag(into, instruction), None, save=False, mask=out.value))
+        return ControlTransfer(Flow.NONE, guard, moves=BarrierMove(_tag(into, instruction), None, save=False, mask=out.value))
     if not isinstance(into, Register) or not isinstance(out, Register):
         raise refuse(instruction, "not between registers")
     if into.file == out.file == "B":
-        moves = Moves(_tag(into, instruction), None, save=False, clear="CLEAR" in modifiers, source=_tag(out, instruction))
-        return Control(Flow.NONE, guard, moves=moves)
+        moves = BarrierMove(_tag(into, instruction), None, save=False, clear="CLEAR" in modifiers, source=_tag(out, instruction))
+        return ControlTransfer(Flow.NONE, guard, moves=moves)
     if into.file == "B":
         source = number(out.file, out.index)
-        return Control(Flow.NONE, guard, moves=Moves(_tag(into, instruction), source, save=False))
+        return ControlTransfer(Flow.NONE, guard, moves=BarrierMove(_tag(into, instruction), source, save=False))
     destination, tag = number(into.file, into.index), _tag(out, instruction)
     if destination is None and guard == ALWAYS and "CLEAR" in modifiers:
         return Clear(tag)
-    return Control(Flow.NONE, guard, moves=Moves(tag, destination, save=True, clear="CLEAR" in modifiers))
+    return ControlTransfer(Flow.NONE, guard, moves=BarrierMove(tag, destination, save=True, clear="CLEAR" in modifiers))
 
 
 def _warpsync(instruction: Instruction, modifiers: list[str], guard: Condition) -> Decoded:
@@ -121,7 +121,7 @@ def _warpsync(instruction: Instruction, modifiers: list[str], guard: Condition) 
         return None
     mask = instruction.operands[-1] if instruction.operands else None
     every = "ALL" in modifiers or (isinstance(mask, Immediate) and isinstance(mask.value, int) and mask.value & _WARP == _WARP)
-    return Control(Flow.WARP_BARRIER, _with_operands(guard, instruction.operands), tag=WARPSYNC_TAG) if every else None
+    return ControlTransfer(Flow.WARP_BARRIER, _with_operands(guard, instruction.operands), tag=WARPSYNC_TAG) if every else None
 
 
 def _branch(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
@@ -131,7 +131,7 @@ def _branch(instruction: Instruction, root: str, modifiers: list[str], guard: Co
         registers = [one for one in instruction.operands if isinstance(one, Register) and one.file in {"R", "UR"}]
         selector = tuple(bit for one in registers for bit in (number(one.file, one.index),) if bit is not None)
         condition = _with_operands(guard, instruction.operands)
-        return Control(Flow.INDIRECT_BRANCH, condition, targets=instruction.targets, selector=selector, key=key("BRX"))
+        return ControlTransfer(Flow.INDIRECT_BRANCH, condition, targets=instruction.targets, selector=selector, key=key("BRX"))
     if root not in BRANCHES:
         return None
     condition = _with_operands(guard, instruction.operands)
@@ -140,7 +140,7 @@ def _branch(instruction: Instruction, root: str, modifiers: list[str], guard: Co
         unity = Unity.OPEN
     elif "U" in modifiers or root == "UBRA":
         unity = Unity.FIRST
-    return Control(Flow.BRANCH, condition, target=_target(instruction), unity=unity)
+    return ControlTransfer(Flow.BRANCH, condition, target=_target(instruction), unity=unity)
 
 
 def _leaving(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
@@ -153,11 +153,11 @@ def _leaving(instruction: Instruction, root: str, modifiers: list[str], guard: C
                 raise refuse(instruction, "not through a register")
             # A relative return counts from the start of the section.
             base = next((one.address for one in instruction.operands if isinstance(one, Target)), 0) if "REL" in modifiers else 0
-            return Control(Flow.RETURN, condition, selector=(register,), base=base)
+            return ControlTransfer(Flow.RETURN, condition, selector=(register,), base=base)
         case "EXIT" | "KILL":
-            return Control(Flow.EXIT, condition)
+            return ControlTransfer(Flow.EXIT, condition)
         case "BPT":
-            return Control(Flow.TRAP, guard) if "TRAP" in modifiers else None
+            return ControlTransfer(Flow.TRAP, guard) if "TRAP" in modifiers else None
         case _:
             return None
 

@@ -4,9 +4,9 @@ Moves, sums and spills; everything else stays uninterpreted.
 """
 
 from sassan.ir import CodeAddress, Immediate, Memory, Operand, Register, Target
-from sassan.simt.code import Linear, Local, number
+from sassan.simt.code import Linear, LocalAccess, number
 
-Exact = tuple[tuple[int, ...], Linear | Local]
+Exact = tuple[tuple[int, ...], Linear | LocalAccess]
 """The registers read, in the order in which the rule counts them."""
 
 _SUMS = frozenset({"IADD3", "VIADD", "IADD", "UIADD3"})
@@ -70,10 +70,10 @@ def _local(root: str, modifiers: list[str], sources: list[Operand]) -> Exact | N
     base = [bit for bit in (number(one.file, one.index) for one in place.base) if bit is not None]
     whole = {"U8", "S8", "U16", "S16"}.isdisjoint(modifiers)
     if root == "LDL":
-        return (tuple(base), Local(place.offset, len(base), store=False)) if whole else None
+        return (tuple(base), LocalAccess(place.offset, len(base), store=False)) if whole else None
     count = 4 if "128" in modifiers else 2 if "64" in modifiers else 1
     data = sources[1]
     first = number(data.file, data.index) if isinstance(data, Register) else None
     if first is None:
-        return tuple(base), Local(place.offset, len(base), store=True, whole=whole, zeros=count)
-    return (*base, *range(first, first + count)), Local(place.offset, len(base), store=True, whole=whole)
+        return tuple(base), LocalAccess(place.offset, len(base), store=True, whole=whole, zeros=count)
+    return (*base, *range(first, first + count)), LocalAccess(place.offset, len(base), store=True, whole=whole)

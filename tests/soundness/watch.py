@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sassan.isa.registers import names
-from sassan.simt.code import AGAIN, Code
+from sassan.simt.code import AGAIN, ExecutableFunction
 from sassan.simt.state import Session, lanes
 from sassan.warpcfg.graph import WarpCfg
 
@@ -67,7 +67,7 @@ class Watch:
     """
 
     cfg: WarpCfg
-    code: Code
+    code: ExecutableFunction
     runs: int
     depth: int | None = None
     """The innermost call sites that tell nodes apart; None: all."""

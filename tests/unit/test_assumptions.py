@@ -3,17 +3,17 @@
 import json
 import pickle
 
-from sassan.assumptions import Kind, counted, kind_of, kinds, proved, published
+from sassan.assumptions import AssumptionStatus, counted, kind_of, kinds, proved, published
 
 
 def test_a_plain_text_is_assumed_and_others_are_their_text():
-    assert (kind_of("a"), kind_of(proved("a")), proved("a")) == (Kind.ASSUMED, Kind.PROVED, "a")
+    assert (kind_of("a"), kind_of(proved("a")), proved("a")) == (AssumptionStatus.ASSUMED, AssumptionStatus.PROVED, "a")
     assert json.dumps([published("a")]) == '["a"]'
 
 
 def test_the_kind_reaches_another_process():
     copy = pickle.loads(pickle.dumps(published("a")))  # noqa: S301 - written above
-    assert (copy, kind_of(copy)) == ("a", Kind.PUBLISHED)
+    assert (copy, kind_of(copy)) == ("a", AssumptionStatus.PUBLISHED)
 
 
 def test_kinds_are_counted_in_a_fixed_order():

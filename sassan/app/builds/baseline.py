@@ -5,12 +5,12 @@ from pathlib import Path
 
 from sassan.app.builds import saved_results
 from sassan.app.builds.changes import counterparts
-from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.conditions import differing, other
-from sassan.app.builds.gates import Failure, Rule
+from sassan.app.builds.gates import Failure, GateRule
 from sassan.app.builds.growth import Allowed, grown, refuse_experiments, unheld
 from sassan.app.builds.numbers import asked
-from sassan.app.builds.saved_results import CODE, Measure, Result
+from sassan.app.builds.saved_results import CODE, Measure, SavedResult
 from sassan.app.inputs import wanted
 from sassan.app.request import AnalysisRequest
 from sassan.errors import InputError, UsageError
@@ -36,27 +36,27 @@ class Baseline:
         self._path, self._allowed = path, allowed
         self._old = tuple(result for result in saved_results.load(path).results if wanted(result.name, request.patterns))
         refuse_experiments(self._old)
-        self._held: tuple[tuple[Result, ...], ...] = ()
-        self.missing: tuple[Result, ...] = ()
+        self._held: tuple[tuple[SavedResult, ...], ...] = ()
+        self.missing: tuple[SavedResult, ...] = ()
         self._none = False
 
-    def pair(self, results: Sequence[Result], *, partial: bool = False) -> None:
+    def pair(self, results: Sequence[SavedResult], *, partial: bool = False) -> None:
         """Find what each function is held to; `partial`: the functions may be a part of a project, of which it knows none."""
         self._held, self.missing = counterparts(self._old, results)
         self._none = bool(results) and not partial and not any(self._held)
 
-    def failures(self, place: int, now: Result, *, bounds: bool) -> Iterator[Failure]:
+    def failures(self, place: int, now: SavedResult, *, bounds: bool) -> Iterator[Failure]:
         """Yield what grew in the function at this place, each failure once; `bounds`: also those of its time."""
         if self._none:
-            yield Failure(Rule.GROWTH, _NONE_OF_THEM)
+            yield Failure(GateRule.GROWTH, _NONE_OF_THEM)
         measures = (*(asked(now) if bounds else ()), *CODE)
         yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed, measures))
 
-    def old(self, place: int) -> Result | None:
+    def old(self, place: int) -> SavedResult | None:
         """Return what the function at this place is held to, None where that is nothing, or more than one."""
         return self._held[place][0] if len(self._held[place]) == 1 else None
 
-    def unheld(self, place: int, now: Result) -> tuple[Measure, ...]:
+    def unheld(self, place: int, now: SavedResult) -> tuple[Measure, ...]:
         """Return the bounds of the function at this place that are held to nothing."""
         return unheld(self._held[place], now)
 
@@ -64,16 +64,16 @@ class Baseline:
         """Say whether the baseline has the function at this place."""
         return bool(self._held[place])
 
-    def conditions(self, place: int, now: Result) -> tuple[str, ...]:
+    def conditions(self, place: int, now: SavedResult) -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
 
-    def holds(self, place: int, now: Result) -> bool:
+    def holds(self, place: int, now: SavedResult) -> bool:
         """Say whether a number of the function at this place is held to anything."""
         known = any(each.number(measure) is not None for each in self._held[place] for measure in CODE)
         return known or len(self.unheld(place, now)) < len(asked(now))
 
-    def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
+    def remarks(self, checked: Sequence[CheckedFunction]) -> Iterator[Remark]:
         """Yield what must not be overlooked: what was not held, what is gone, and what was made under other conditions."""
         archs = {entry.arch for entry in self._old} | {entry.result.function.arch for entry in checked}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sassan.app.builds.checked import Remark
-from sassan.app.inputs import Inputs, Observer, Refused, kernels
+from sassan.app.inputs import Inputs, RefusedInput, RequestObserver, kernels
 from sassan.app.launches import LaunchResult, different, kernel_of
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -34,7 +34,7 @@ class Build:
     cut: str = ""
 
 
-def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = False, changed: bool = False) -> Build:
+def build_of(request: AnalysisRequest, observer: RequestObserver, *, partial: bool = False, changed: bool = False) -> Build:
     """Return the build of a request; functions that a recording does not launch are analyzed without a launch.
 
     `changed`: its options may be those of an older build; parameters that no kernel has any more are a remark.
@@ -61,14 +61,14 @@ def build_of(request: AnalysisRequest, observer: Observer, *, partial: bool = Fa
     return Build((*different(sequence), *others), inputs, sequence, frozenset(map(id, others)), remarks, cut)
 
 
-def _unknown(request: AnalysisRequest, inputs: Inputs) -> tuple[Refused, ...]:
+def _unknown(request: AnalysisRequest, inputs: Inputs) -> tuple[RefusedInput, ...]:
     """Return an error for each function that flow facts name and the inputs do not hold."""
     facts = request.settings.facts
     if facts is None:
         return ()
     gone = [name for name, _ in facts.functions if name not in inputs.names]
     return tuple(
-        Refused(facts.name, InputError("facts-unknown-function", f"{facts.name}: the input has no function {name!r}")) for name in gone
+        RefusedInput(facts.name, InputError("facts-unknown-function", f"{facts.name}: the input has no function {name!r}")) for name in gone
     )
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sassan.app.builds.saved_results import BOUNDS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, Measure, SavedResult
 from sassan.fields.kinds import address
 
 _LAUNCH = ("block-dim", "grid", "param")
 _Key = tuple[str, str, int]
-_Same = Callable[[Result], tuple[str, ...] | None]
-_Pairing = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
+_Same = Callable[[SavedResult], tuple[str, ...] | None]
+_Pairing = tuple[Callable[[Mapping[_Key, SavedResult], Mapping[_Key, SavedResult], _Same], dict[_Key, SavedResult]], _Same]
 
 
 class ChangeState(StrEnum):
@@ -24,7 +24,7 @@ class ChangeState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberChange:
     """A number that differs; None where it is not known."""
 
     measure: Measure
@@ -33,7 +33,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class ListDifference:
     """What a function listed before and lists no longer, and what it lists only now; `what` names the list."""
 
     what: str
@@ -42,28 +42,28 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FunctionChange:
     """One function: `old` is None where it was added, `new` where it was removed. `code` says whether its instructions differ.
 
     `code` is None where a document does not tell the instructions.
     """
 
     state: ChangeState
-    old: Result | None
-    new: Result | None
-    numbers: tuple[Number, ...] = ()
-    lines: tuple[Lines, ...] = ()
+    old: SavedResult | None
+    new: SavedResult | None
+    numbers: tuple[NumberChange, ...] = ()
+    lines: tuple[ListDifference, ...] = ()
     code: bool | None = None
 
     @property
-    def latest(self) -> Result:
+    def latest(self) -> SavedResult:
         """Return the function as it is now, or as it was before it was removed."""
         latest = self.new or self.old
         assert latest is not None
         return latest
 
 
-def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
+def changes(old: Sequence[SavedResult], new: Sequence[SavedResult]) -> tuple[FunctionChange, ...]:
     """Return what became of every function, in the order of the new build, removed ones behind.
 
     Functions go by name and architecture; of several launches of one those with the same arguments, of several with one name
@@ -73,11 +73,15 @@ def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, ((_in_order, _launched), *_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
-    current = [_change(pairs[key], result) if key in pairs else Change(ChangeState.ADDED, None, result) for key, result in after.items()]
-    return (*current, *(Change(ChangeState.REMOVED, result, None) for result in gone.values()))
+    current = [
+        _change(pairs[key], result) if key in pairs else FunctionChange(ChangeState.ADDED, None, result) for key, result in after.items()
+    ]
+    return (*current, *(FunctionChange(ChangeState.REMOVED, result, None) for result in gone.values()))
 
 
-def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tuple[Result, ...], ...], tuple[Result, ...]]:
+def counterparts(
+    old: Sequence[SavedResult], new: Sequence[SavedResult]
+) -> tuple[tuple[tuple[SavedResult, ...], ...], tuple[SavedResult, ...]]:
     """Return what each function of the new build is held to, and what of the old one holds none.
 
     Functions are paired as in `changes`, but never under another name or for another architecture. Where those that are left of one
@@ -85,7 +89,7 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, _SURE)
-    held: dict[_Key, tuple[Result, ...]] = {key: (result,) for key, result in pairs.items()}
+    held: dict[_Key, tuple[SavedResult, ...]] = {key: (result,) for key, result in pairs.items()}
     left, came = _groups(gone, _named), _groups({key: result for key, result in after.items() if key not in pairs}, _named)
     for group, keys in came.items():
         was = left.pop(group, [])
@@ -96,10 +100,10 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
 
 
 def _paired(
-    before: Mapping[_Key, Result], after: Mapping[_Key, Result], pairings: Sequence[_Pairing]
-) -> tuple[dict[_Key, Result], dict[_Key, Result]]:
+    before: Mapping[_Key, SavedResult], after: Mapping[_Key, SavedResult], pairings: Sequence[_Pairing]
+) -> tuple[dict[_Key, SavedResult], dict[_Key, SavedResult]]:
     """Return the old function of each new one that has one, by the first pairing that finds it, and the old ones that are left."""
-    pairs: dict[_Key, Result] = {}
+    pairs: dict[_Key, SavedResult] = {}
     gone, came = dict(before), dict(after)
     for match, same in pairings:
         for key, counterpart in match(gone, came, same).items():
@@ -109,9 +113,9 @@ def _paired(
     return pairs, gone
 
 
-def _numbered(results: Iterable[Result]) -> dict[_Key, Result]:
+def _numbered(results: Iterable[SavedResult]) -> dict[_Key, SavedResult]:
     """Return the functions by name, architecture, and how many of these come before."""
-    numbered: dict[_Key, Result] = {}
+    numbered: dict[_Key, SavedResult] = {}
     for result in results:
         number = 0
         while (result.name, result.arch, number) in numbered:
@@ -120,55 +124,55 @@ def _numbered(results: Iterable[Result]) -> dict[_Key, Result]:
     return numbered
 
 
-def _left(before: Mapping[_Key, Result], taken: Iterable[Result]) -> dict[_Key, Result]:
+def _left(before: Mapping[_Key, SavedResult], taken: Iterable[SavedResult]) -> dict[_Key, SavedResult]:
     gone = {id(result) for result in taken}
     return {key: result for key, result in before.items() if id(result) not in gone}
 
 
-def _place(result: Result) -> tuple[str, ...]:
+def _place(result: SavedResult) -> tuple[str, ...]:
     return (result.name, result.arch, result.file)
 
 
-def _launch(result: Result) -> tuple[str, ...] | None:
+def _launch(result: SavedResult) -> tuple[str, ...] | None:
     """Return the place of a launched kernel and its launch: one kernel may be launched in several ways."""
     launch = [result.given(option) for option in _LAUNCH]
     return (*_place(result), *(text or "" for text in launch)) if any(launch) else None
 
 
-def _launched(result: Result) -> tuple[str, ...] | None:
+def _launched(result: SavedResult) -> tuple[str, ...] | None:
     """Return the same without the file, for one of several launches of a function."""
     return None if result.launch is None else (*_named(result), *(result.given(option) or "" for option in _LAUNCH))
 
 
-def _named_code(result: Result) -> tuple[str, ...] | None:
+def _named_code(result: SavedResult) -> tuple[str, ...] | None:
     return None if result.text is None else (result.name, result.arch, result.text)
 
 
-def _named(result: Result) -> tuple[str, ...]:
+def _named(result: SavedResult) -> tuple[str, ...]:
     return (result.name, result.arch)
 
 
-def _code(result: Result) -> tuple[str, ...] | None:
+def _code(result: SavedResult) -> tuple[str, ...] | None:
     return None if result.text is None else (result.text, result.arch)
 
 
-def _name(result: Result) -> tuple[str, ...] | None:
+def _name(result: SavedResult) -> tuple[str, ...] | None:
     return (result.name,)
 
 
-def _matched(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
+def _matched(gone: Mapping[_Key, SavedResult], came: Mapping[_Key, SavedResult], same: _Same) -> dict[_Key, SavedResult]:
     """Return, of those that came, the ones that are the same as exactly one that is gone, and that alone."""
     left, right = _groups(gone, same), _groups(came, same)
     return {keys[0]: gone[left[group][0]] for group, keys in right.items() if len(keys) == len(left.get(group, ())) == 1}
 
 
-def _in_order(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
+def _in_order(gone: Mapping[_Key, SavedResult], came: Mapping[_Key, SavedResult], same: _Same) -> dict[_Key, SavedResult]:
     """Return, of those that came, the ones that are the same as one that is gone, the first as the first."""
     left, right = _groups(gone, same), _groups(came, same)
     return {key: gone[was] for group, keys in right.items() for was, key in zip(left.get(group, ()), keys, strict=False)}
 
 
-def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...], list[_Key]]:
+def _groups(results: Mapping[_Key, SavedResult], same: _Same) -> dict[tuple[str, ...], list[_Key]]:
     groups: dict[tuple[str, ...], list[_Key]] = {}
     for key, result in results.items():
         group = same(result)
@@ -181,23 +185,23 @@ _SURE: tuple[_Pairing, ...] = ((_matched, _launch), (_matched, _place), (_matche
 """The pairings of functions of one name and architecture that are certain."""
 
 
-def _change(old: Result, new: Result) -> Change:
-    numbers = tuple(Number(measure, old.number(measure), new.number(measure)) for measure in Measure if _differs(measure, old, new))
+def _change(old: SavedResult, new: SavedResult) -> FunctionChange:
+    numbers = tuple(NumberChange(measure, old.number(measure), new.number(measure)) for measure in Measure if _differs(measure, old, new))
     lines = tuple(listing for listing in _lists(old, new) if listing.removed or listing.added)
     code = None if old.text is None or new.text is None else old.text != new.text
     renamed = old.name != new.name
     differs = bool(numbers or lines or code)
     state = ChangeState.RENAMED if renamed else ChangeState.CHANGED if differs else ChangeState.SAME
-    return Change(state, old, new, numbers, lines, code)
+    return FunctionChange(state, old, new, numbers, lines, code)
 
 
-def _differs(measure: Measure, old: Result, new: Result) -> bool:
+def _differs(measure: Measure, old: SavedResult, new: SavedResult) -> bool:
     """Say whether a number changed; one that the input of one side does not tell, such as registers of a listing, did not."""
     numbers = old.number(measure), new.number(measure)
     return numbers[0] != numbers[1] and (measure in BOUNDS or None not in numbers)
 
 
-def _lists(old: Result, new: Result) -> Iterator[Lines]:
+def _lists(old: SavedResult, new: SavedResult) -> Iterator[ListDifference]:
     yield _difference("architecture", [old.arch], [new.arch])
     yield _difference("cost model", [old.model], [new.model])
     yield _difference("warps", _known(old.warps), _known(new.warps))
@@ -213,7 +217,7 @@ def _known(value: object) -> list[str]:
     return [] if value is None else [str(value)]
 
 
-def _loops(result: Result) -> list[str]:
+def _loops(result: SavedResult) -> list[str]:
     return [
         f"{address(loop.head)}{''.join(f' in {address(site)}' for site in loop.context)}: "
         + ("no bound" if loop.bound is None else f"bound {loop.bound} ({loop.source})")
@@ -221,11 +225,11 @@ def _loops(result: Result) -> list[str]:
     ]
 
 
-def _difference(subject: str, old: Sequence[str], new: Sequence[str]) -> Lines:
+def _difference(subject: str, old: Sequence[str], new: Sequence[str]) -> ListDifference:
     """Return what only one side lists; one that is listed twice counts twice."""
     removed, added = list(old), list(new)
     for text in old:
         if text in added:
             added.remove(text)
             removed.remove(text)
-    return Lines(subject, tuple(removed), tuple(added))
+    return ListDifference(subject, tuple(removed), tuple(added))

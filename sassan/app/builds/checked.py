@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sassan.app.builds.gates import Failure
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.saved_results import Measure, SavedResult
 from sassan.app.result import AnalysisResult
 from sassan.fields.field import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFunction:
     """A function, its document, and the gates that it fails; `held_by` names those that hold it at all.
 
     `unheld` are the bounds that the baseline does not know, `conditions` in what its options differ; both None without a baseline.
@@ -22,9 +22,9 @@ class Checked:
     held_by: tuple[str, ...] = ()
     unheld: tuple[Measure, ...] | None = None
     conditions: tuple[str, ...] | None = None
-    now: Result | None = None
+    now: SavedResult | None = None
     """The numbers as they are compared."""
-    old: Result | None = None
+    old: SavedResult | None = None
     """What the baseline has of the function, None where that is nothing, or more than one."""
 
 

@@ -9,12 +9,12 @@ from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates, mix, resources, saved_results, times, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.build import Build
-from sassan.app.builds.checked import Checked, Remark
-from sassan.app.builds.gates import Demand, Failure, Gate, Rule
+from sassan.app.builds.checked import CheckedFunction, Remark
+from sassan.app.builds.gates import Failure, Gate, GateRule, PatternGates
 from sassan.app.builds.growth import NONE, Allowed, growth
-from sassan.app.builds.saved_results import Result
+from sassan.app.builds.saved_results import SavedResult
 from sassan.app.builds.why import since
-from sassan.app.inputs import Inputs, Refused, matches
+from sassan.app.inputs import Inputs, RefusedInput, matches
 from sassan.app.memory import memory_of
 from sassan.app.project import NAME as PROJECT
 from sassan.app.project import Project
@@ -27,24 +27,32 @@ from sassan.fields.field import Value, document
 
 _OF_A_LAUNCH = frozenset(
     {
-        *(Rule.MAX_WCET, Rule.MAX_MAKESPAN, Rule.MAX_US, Rule.MAX_GRID_CYCLES, Rule.MAX_TOTAL_US, Rule.MAX_WASTE, Rule.MIN_OCCUPANCY),
-        *(Rule.REQUIRE_BOUNDED, Rule.NO_GAPS),
+        *(
+            GateRule.MAX_WCET,
+            GateRule.MAX_MAKESPAN,
+            GateRule.MAX_US,
+            GateRule.MAX_GRID_CYCLES,
+            GateRule.MAX_TOTAL_US,
+            GateRule.MAX_WASTE,
+            GateRule.MIN_OCCUPANCY,
+        ),
+        *(GateRule.REQUIRE_BOUNDED, GateRule.NO_GAPS),
     }
 )
 """What is asked of launches alone where a recording says which there are."""
 
-_OF_A_KERNEL = frozenset({Rule.MAX_US, Rule.MAX_GRID_CYCLES, Rule.MAX_TOTAL_US})
+_OF_A_KERNEL = frozenset({GateRule.MAX_US, GateRule.MAX_GRID_CYCLES, GateRule.MAX_TOTAL_US})
 """What no other function has."""
 
 
-def gates_of(limits: Mapping[Rule, float | None], flags: Mapping[Rule, bool]) -> tuple[Gate, ...]:
+def gates_of(limits: Mapping[GateRule, float | None], flags: Mapping[GateRule, bool]) -> tuple[Gate, ...]:
     """Return the gates of the options, for every function."""
     numbered = [Gate(rule, limit, f"--{rule}") for rule, limit in limits.items() if limit is not None]
     return (*numbered, *(Gate(rule, None, f"--{rule}") for rule, wanted in flags.items() if wanted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class CheckRequest:
     """What a check holds functions to, as given.
 
     `baseline` and `gates_file` are paths, `growth` (of bounds) and `code_growth` (of figures of the code) are texts;
@@ -61,9 +69,9 @@ class Held:
     code_growth: str | None = None
     update: bool = False
     partial: bool = False
-    demands: tuple[Demand, ...] = ()
+    demands: tuple[PatternGates, ...] = ()
 
-    def beside(self, project: Project, *, whole: bool) -> "Held":
+    def beside(self, project: Project, *, whole: bool) -> "CheckRequest":
         """Return these with what a project file says; `whole`: the inputs are all of it."""
         baseline = self.baseline or project.baseline
         held = baseline is not None and not self.update
@@ -96,15 +104,15 @@ class Held:
 class Checker:
     """The gates of one command, read and held against each other before any work."""
 
-    def __init__(self, request: AnalysisRequest, held: Held) -> None:
+    def __init__(self, request: AnalysisRequest, held: CheckRequest) -> None:
         """Read gates and baseline.
 
         Raises UsageError for options that contradict each other, InputError for a file that is refused.
         """
         held.check(request)
         self._control = held.control
-        everywhere = (Demand("*", held.gates),) if held.gates else ()
-        self._demands: tuple[Demand, ...] = (*everywhere, *held.demands, *_read(held.gates_file))
+        everywhere = (PatternGates("*", held.gates),) if held.gates else ()
+        self._demands: tuple[PatternGates, ...] = (*everywhere, *held.demands, *_read(held.gates_file))
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
         _refuse_what_is_never_known(rules, request)
         allowed = Allowed(
@@ -112,7 +120,7 @@ class Checker:
         )
         self._baseline = Baseline(request, held.baseline, allowed) if held.baseline is not None and not held.update else None
         self.unmatched: tuple[str, ...] = ()
-        self.refused: tuple[Refused, ...] = ()
+        self.refused: tuple[RefusedInput, ...] = ()
         """The gates that are for no function."""
         self.assumptions: dict[str, None] = {}
         """What the checks of control codes and of memory take for granted, each once."""
@@ -125,7 +133,7 @@ class Checker:
         """Whether the build is held to an older one."""
         return self._baseline is not None
 
-    def checked(self, build: Build) -> list[Checked]:
+    def checked(self, build: Build) -> list[CheckedFunction]:
         """Return every function with the gates that it fails; `refused` has the gates that are for no function."""
         results = build.results
         if not build.inputs.refused:
@@ -149,23 +157,23 @@ class Checker:
             else:
                 message = f"{demand.file}: no function matches '{demand.pattern}', so its gates hold nothing"
                 hint = f"there are {len(names)}: {', '.join(names[:3])}; --allow-unmatched where they are a part of a project"
-                self.refused += (Refused(demand.file, InputError("unknown-function", message, hint=hint)),)
+                self.refused += (RefusedInput(demand.file, InputError("unknown-function", message, hint=hint)),)
         facts = self._facts if self._partial else None
         if facts is not None:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, Value], numbers: Result) -> Checked:
+    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, Value], numbers: SavedResult) -> CheckedFunction:
         idle = id(result) in self._build.idle
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
-        absent = _OF_A_LAUNCH if idle else _OF_A_KERNEL if not result.function.kernel else frozenset[Rule]()
+        absent = _OF_A_LAUNCH if idle else _OF_A_KERNEL if not result.function.kernel else frozenset[GateRule]()
         wanted = [gate for gate in wanted if gate.rule not in absent]
         base = self._baseline
         old = base.old(place) if base is not None else None
         limits = (*gates.failures(numbers, wanted), *times.failures(result, wanted), *self._totals.get(place, ()))
         failed = [_explained(each, old, numbers) for each in limits]
         rules = [gate.rule for gate in wanted]
-        if waste_limits := [gate for gate in wanted if gate.rule is Rule.MAX_WASTE]:
+        if waste_limits := [gate for gate in wanted if gate.rule is GateRule.MAX_WASTE]:
             memory = memory_of(result)
             self.assumptions |= dict.fromkeys(memory.assumptions)
             failed.extend(waste.failures(memory, waste_limits))
@@ -173,20 +181,20 @@ class Checker:
         failed.extend(mix.failures(result, wanted))
         if base is not None:
             failed.extend(base.failures(place, numbers, bounds=not idle))
-            rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
+            rules.extend([gates.GateRule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
             function = result.function
             report = check_control(function)
             self.assumptions |= dict.fromkeys(report.assumptions)
             failed.extend(gates.control(function, report))
-            rules.append(gates.Rule.CONTROL)
+            rules.append(gates.GateRule.CONTROL)
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:
-            return Checked(result, row, tuple(failed), held_by, now=numbers)
+            return CheckedFunction(result, row, tuple(failed), held_by, now=numbers)
         unheld = () if idle else base.unheld(place, numbers)
-        return Checked(result, row, tuple(failed), held_by, unheld, base.conditions(place, numbers), now=numbers, old=old)
+        return CheckedFunction(result, row, tuple(failed), held_by, unheld, base.conditions(place, numbers), now=numbers, old=old)
 
-    def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
+    def remarks(self, checked: list[CheckedFunction]) -> tuple[Remark, ...]:
         """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""
         free = tuple(entry.result.function.name for entry in checked if not entry.held_by)
         # Where the baseline is all there is, it says of the same functions that it does not hold them.
@@ -200,23 +208,23 @@ class Checker:
         return [result.name for result in self._baseline.missing] if self._baseline is not None else None
 
 
-def _refuse_what_is_never_known(rules: AbstractSet[Rule], request: AnalysisRequest) -> None:
+def _refuse_what_is_never_known(rules: AbstractSet[GateRule], request: AnalysisRequest) -> None:
     """Raise UsageError for a gate on what no function of the request has."""
     settings, recorded = request.settings, request.recording is not None
     shaped, launched = settings.launch.block is not None or recorded, settings.launch.grid is not None or recorded
     needs = (
-        (Rule.MAX_MAKESPAN, settings.warps is not None or shaped, "the number of warps on an SM", "-W N or --block-dim"),
-        (Rule.MIN_OCCUPANCY, shaped, "the shape of a block", "--block-dim or --launches"),
-        (Rule.MAX_GRID_CYCLES, launched, "a launch", "--block-dim and --grid, or --launches"),
-        (Rule.MAX_US, launched and settings.gpu is not None, "a GPU and a launch", "--gpu, and --block-dim and --grid or --launches"),
-        (Rule.MAX_TOTAL_US, recorded and settings.gpu is not None, "a GPU and a recording", "--gpu and --launches"),
+        (GateRule.MAX_MAKESPAN, settings.warps is not None or shaped, "the number of warps on an SM", "-W N or --block-dim"),
+        (GateRule.MIN_OCCUPANCY, shaped, "the shape of a block", "--block-dim or --launches"),
+        (GateRule.MAX_GRID_CYCLES, launched, "a launch", "--block-dim and --grid, or --launches"),
+        (GateRule.MAX_US, launched and settings.gpu is not None, "a GPU and a launch", "--gpu, and --block-dim and --grid or --launches"),
+        (GateRule.MAX_TOTAL_US, recorded and settings.gpu is not None, "a GPU and a recording", "--gpu and --launches"),
     )
     for rule, known, needed, hint in needs:
         if rule in rules and not known:
             raise UsageError("usage", f"{rule} needs {needed}", hint=f"pass {hint}")
 
 
-def _explained(failure: Failure, old: Result | None, new: Result) -> Failure:
+def _explained(failure: Failure, old: SavedResult | None, new: SavedResult) -> Failure:
     """Return the failure of a limit with what differs from the baseline, where that has the function."""
     if old is None or failure.rule not in _OF_A_LAUNCH:
         return failure
@@ -225,7 +233,7 @@ def _explained(failure: Failure, old: Result | None, new: Result) -> Failure:
     return replace(failure, message=message, related=(*failure.related, *places))
 
 
-def _read(path: str | None) -> tuple[Demand, ...]:
+def _read(path: str | None) -> tuple[PatternGates, ...]:
     """Return the demands of a file of gates."""
     if path is None:
         return ()

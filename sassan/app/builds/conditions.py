@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from sassan.app.builds.checked import Remark
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.saved_results import Measure, SavedResult
 from sassan.app.fingerprint import HASHED
 from sassan.app.options import command_line
 
@@ -14,7 +14,7 @@ _FOLLOWS_CODE = "bounds"
 _FIGURES = {"tables": "figures of the architecture", "measurements": "measurements", "bounds": "flow facts"}
 
 
-def other(old: Result, new: Result) -> tuple[str, ...]:
+def other(old: SavedResult, new: SavedResult) -> tuple[str, ...]:
     """Return in what the conditions of two results differ: `--loop-bound 9, now 10`."""
     missing = (
         *((_MISSING,) if old.settings is None or new.settings is None else ()),
@@ -33,7 +33,7 @@ def differing(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Remark:
     return Remark("other-conditions", "the baseline was made under other conditions", texts)
 
 
-def different(old: Result, new: Result) -> Iterator[str]:
+def different(old: SavedResult, new: SavedResult) -> Iterator[str]:
     """Yield in what the conditions differ, as far as both results tell them."""
     if old.version and new.version and old.version != new.version:
         yield f"version {old.version}, now {new.version}"

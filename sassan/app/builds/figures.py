@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import MemorySpace
 from sassan.app.builds.profile import DivergentBranchFields, ProfiledAccessFields, ProfileFields
 from sassan.app.builds.read_fields import made, value
 from sassan.checked import Fields
-from sassan.fields.kinds import LINE, Line, address
+from sassan.fields.kinds import LINE, SourceLocation, address
 
-LOCAL = frozenset({Space.LOCAL.value})
-SHARED = frozenset({Space.SHARED.value})
-GLOBAL = frozenset({Space.GLOBAL.value, Space.GENERIC.value})
+LOCAL = frozenset({MemorySpace.LOCAL.value})
+SHARED = frozenset({MemorySpace.SHARED.value})
+GLOBAL = frozenset({MemorySpace.GLOBAL.value, MemorySpace.GENERIC.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Site:
     address: int
     opcode: str = ""
     space: str = ""
-    source: Line | None = None
+    source: SourceLocation | None = None
     transactions: int | None = None
     ideal: int | None = None
     exact: bool = True
@@ -42,7 +42,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeFigures:
     """The accesses of memory and the branches that may split a warp; `block` is the one that transactions are counted for.
 
     `accesses` is None where the input does not tell them (PTX), `assumed` whether no block is given.
@@ -63,9 +63,9 @@ class Code:
         return sum(site.waste for site in self.of(spaces))
 
 
-def code_of(fields: Fields) -> Code:
+def code_of(fields: Fields) -> CodeFigures:
     """Return what a document tells; raises its error."""
-    return Code(
+    return CodeFigures(
         value(ProfileFields.block, fields),
         value(ProfileFields.assumed, fields),
         value(ProfileFields.local, fields),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sassan.alphabet import UNITS, Letter
 from sassan.app.builds.numbers import asked, first_gap, named, unknown
-from sassan.app.builds.saved_results import BOUNDS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, Measure, SavedResult
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sassan.timing.findings import Report
 
 
-class Rule(StrEnum):
+class GateRule(StrEnum):
     """What a gate asks for, as it is written on the command line and in a file of gates."""
 
     MAX_WCET = "max-wcet"
@@ -47,92 +47,92 @@ class Rule(StrEnum):
     """Where it wastes passes over the banks."""
 
 
-LIMITS: Mapping[Rule, Measure] = {
-    Rule.MAX_WCET: Measure.WCET,
-    Rule.MAX_MAKESPAN: Measure.MAKESPAN,
-    Rule.MAX_GRID_CYCLES: Measure.GRID,
-    Rule.MAX_REGISTERS: Measure.REGISTERS,
-    Rule.MAX_DIVERGENT: Measure.DIVERGENT,
+LIMITS: Mapping[GateRule, Measure] = {
+    GateRule.MAX_WCET: Measure.WCET,
+    GateRule.MAX_MAKESPAN: Measure.MAKESPAN,
+    GateRule.MAX_GRID_CYCLES: Measure.GRID,
+    GateRule.MAX_REGISTERS: Measure.REGISTERS,
+    GateRule.MAX_DIVERGENT: Measure.DIVERGENT,
 }
 """The gates that are a limit, and the number that each holds to it."""
-EXPLAINED: Mapping[Rule, tuple[str, str]] = {
-    Rule.MAX_WCET: (
+EXPLAINED: Mapping[GateRule, tuple[str, str]] = {
+    GateRule.MAX_WCET: (
         "The worst-case execution time of a function is at most a limit.",
         "Bound loops tighter (--bounds, --param, --block-dim), shorten the worst path that 'sassan strings' prints, or raise the limit.",
     ),
-    Rule.MAX_MAKESPAN: (
+    GateRule.MAX_MAKESPAN: (
         "The makespan of the warps on an SM is at most a limit.",
         "Give an SM fewer warps, remove instructions of the busiest unit ('sassan makespan' names it), or raise the limit.",
     ),
-    Rule.MAX_US: (
+    GateRule.MAX_US: (
         "A launch takes at most a number of microseconds, by its bound.",
         "'sassan analyze --gpu' shows the terms of the bound, 'sassan estimate' what to expect and what binds it.",
     ),
-    Rule.MAX_GRID_CYCLES: (
+    GateRule.MAX_GRID_CYCLES: (
         "A launch takes at most a number of cycles, by its bound.",
         "'sassan analyze --gpu' shows the terms of the bound; fewer blocks, a shorter worst path, or more resident blocks lower it.",
     ),
-    Rule.MAX_TOTAL_US: (
+    GateRule.MAX_TOTAL_US: (
         "The launches of a recording take at most a number of microseconds, one after the other.",
         "'sassan analyze --gpu --launches' lists them; shorten the one that the message names, or raise the limit.",
     ),
-    Rule.MAX_REGISTERS: (
+    GateRule.MAX_REGISTERS: (
         "A thread uses at most a number of registers.",
         "Compile with --maxrregcount or __launch_bounds__, or raise the limit. Registers are known of a cubin only.",
     ),
-    Rule.MAX_DIVERGENT: (
+    GateRule.MAX_DIVERGENT: (
         "A function has at most a number of branches that may split a warp.",
         "'sassan cfg' draws them; a condition that is the same in all threads of a warp splits none.",
     ),
-    Rule.MAX_WASTE: (
+    GateRule.MAX_WASTE: (
         "A warp wastes at most a number of memory transactions, all accesses of a function together.",
         "'sassan memory' lists the accesses; pass --block-dim and --param, without which lanes and row lengths are not known.",
     ),
-    Rule.MAX_SPILLS: (
+    GateRule.MAX_SPILLS: (
         "A function has at most a number of loads and stores of places of its stack.",
         "'sassan listing --live' shows where registers run out; raise --maxrregcount, or index no local array at run time.",
     ),
-    Rule.MAX_SHARED: (
+    GateRule.MAX_SHARED: (
         "A block uses at most a number of bytes of shared memory: static ones, and those of the launch where it is given.",
         "Use smaller tiles, or raise the limit. Shared memory is known of a cubin only.",
     ),
-    Rule.MAX_LOCAL: (
+    GateRule.MAX_LOCAL: (
         "A thread uses at most a number of bytes of local memory (its stack).",
         "Index local arrays by constants only, unroll the loops around them, or raise the limit. Local memory is known of a cubin only.",
     ),
-    Rule.MIN_OCCUPANCY: (
+    GateRule.MIN_OCCUPANCY: (
         "An SM has at least a percentage of the warps that it can hold.",
         "'sassan analyze --block-dim' says what limits the blocks of an SM: registers, shared memory, or the shape of the block.",
     ),
-    Rule.MAX_MIX: (
+    GateRule.MAX_MIX: (
         "Of the instructions of a function, those of a letter are at most a percentage.",
         "'sassan listing' shows the letter of each; D are often constants without an f (0.5), L spills or accesses that could be wider.",
     ),
-    Rule.MIN_MIX: (
+    GateRule.MIN_MIX: (
         "Of the instructions of a function, those of a letter are at least a percentage.",
         "'sassan diff --sass' shows which are gone; T are lost where shapes or types are none that tensor cores take.",
     ),
-    Rule.REQUIRE_BOUNDED: (
+    GateRule.REQUIRE_BOUNDED: (
         "A function has a bound of its execution time, and of the makespan where one is asked for.",
         "'sassan analyze' lists the gaps; 'sassan ipet --facts-template' writes a file for the loops that need a bound.",
     ),
-    Rule.NO_GAPS: (
+    GateRule.NO_GAPS: (
         "Nothing in a function is unknown to the analysis.",
         "Each gap says what is missing: a loop bound (--bounds), the target of an indirect branch, an instruction without an entry.",
     ),
-    Rule.GROWTH: (
+    GateRule.GROWTH: (
         "No number is larger than in the baseline by more than is allowed.",
         "'sassan diff OLD NEW' shows what changed; accept the growth with 'sassan check --update-baseline' where it is meant.",
     ),
-    Rule.CONTROL: (
+    GateRule.CONTROL: (
         "Every instruction waits for the results that it reads, by its control code.",
         "'sassan listing --check' prints the same; whoever wrote the control codes must wait for the barrier or stall longer.",
     ),
-    Rule.UNCOALESCED_ACCESS: (
+    GateRule.UNCOALESCED_ACCESS: (
         "An access of a warp touches as few sectors of memory as its bytes need.",
         "Let neighbouring lanes access neighbouring elements: structures of arrays, tiles in shared memory, aligned rows.",
     ),
-    Rule.BANK_CONFLICT: (
+    GateRule.BANK_CONFLICT: (
         "An access of a warp to shared memory takes as few passes over the banks as its bytes need.",
         "Pad the rows of the array by one word, or permute its columns.",
     ),
@@ -147,7 +147,7 @@ class Gate:
     `source` says who asks: `--max-wcet`, or a table of a file.
     """
 
-    rule: Rule
+    rule: GateRule
     limit: float | None
     source: str
     letter: Letter | None = None
@@ -162,7 +162,7 @@ class Failure:
     `related` lists further addresses with what is there.
     """
 
-    rule: Rule
+    rule: GateRule
     message: str
     address: int | None = None
     code: str = ""
@@ -171,18 +171,18 @@ class Failure:
     related: tuple[tuple[int, str], ...] = ()
 
 
-def failures(result: Result, gates: Sequence[Gate]) -> Iterator[Failure]:
+def failures(result: SavedResult, gates: Sequence[Gate]) -> Iterator[Failure]:
     """Yield every gate that a function fails, in the order of the gates."""
     for gate in gates:
         if gate.rule in LIMITS:
             yield from _limit(result, gate)
-        elif gate.rule is Rule.REQUIRE_BOUNDED:
+        elif gate.rule is GateRule.REQUIRE_BOUNDED:
             yield from _bounded(result)
-        elif gate.rule is Rule.NO_GAPS:
+        elif gate.rule is GateRule.NO_GAPS:
             yield from _gaps(result)
 
 
-def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
+def _limit(result: SavedResult, gate: Gate) -> Iterator[Failure]:
     measure = LIMITS[gate.rule]
     value = result.number(measure)
     if gate.limit is None or (value is not None and value <= gate.limit):
@@ -195,21 +195,21 @@ def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
     yield Failure(gate.rule, message, first_gap(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
 
 
-def _bounded(result: Result) -> Iterator[Failure]:
+def _bounded(result: SavedResult) -> Iterator[Failure]:
     for measure in asked(result):
         if result.number(measure) is None:
             message = f"the {named(result, measure)} has no bound: {unknown(result, measure)}"
-            yield Failure(Rule.REQUIRE_BOUNDED, message, first_gap(result), related=_others(result))
+            yield Failure(GateRule.REQUIRE_BOUNDED, message, first_gap(result), related=_others(result))
             return
 
 
-def _others(result: Result) -> tuple[tuple[int, str], ...]:
+def _others(result: SavedResult) -> tuple[tuple[int, str], ...]:
     return tuple((gap.address, f"{gap.code}: {gap.message}") for gap in result.gaps[1:])
 
 
-def _gaps(result: Result) -> Iterator[Failure]:
+def _gaps(result: SavedResult) -> Iterator[Failure]:
     for gap in result.gaps:
-        yield Failure(Rule.NO_GAPS, f"{gap.code}: {gap.message}", gap.address, gap.code)
+        yield Failure(GateRule.NO_GAPS, f"{gap.code}: {gap.message}", gap.address, gap.code)
 
 
 def control(function: "Function", report: "Report") -> Iterator[Failure]:
@@ -218,13 +218,13 @@ def control(function: "Function", report: "Report") -> Iterator[Failure]:
     for finding in report.findings:
         message = f"{finding.code}: {finding.message(code[finding.address], code[finding.producer])}"
         related = ((finding.producer, f"producer: {code[finding.producer]}"),)
-        yield Failure(Rule.CONTROL, message, finding.address, finding.code, related=related)
+        yield Failure(GateRule.CONTROL, message, finding.address, finding.code, related=related)
     for gap in report.gaps:
-        yield Failure(Rule.CONTROL, f"not checked: {gap.message}", gap.address, gap.code)
+        yield Failure(GateRule.CONTROL, f"not checked: {gap.message}", gap.address, gap.code)
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class PatternGates:
     """The gates of the functions whose names match a pattern; `file` is where it is written, '' for the command line."""
 
     pattern: str
@@ -232,7 +232,7 @@ class Demand:
     file: str = ""
 
 
-def read(name: str, text: str) -> tuple[Demand, ...]:
+def read(name: str, text: str) -> tuple[PatternGates, ...]:
     """Return the demands of a TOML text: a table per pattern of function names, with the gates as keys.
 
     Raises InputError `bad-gates`, UsageError `no-gate` where there is none.
@@ -245,31 +245,31 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
     return asked
 
 
-def demands(functions: Fields) -> tuple[Demand, ...]:
+def demands(functions: Fields) -> tuple[PatternGates, ...]:
     """Return the demands of a table that holds a table per pattern of function names."""
     return tuple(gate for pattern in functions.values for gate in demand(pattern, functions.table(pattern)))
 
 
-def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[Demand, ...]:
+def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[PatternGates, ...]:
     """Return the demand of a table of gates, none where it holds none of them; `besides` are its other keys."""
     table.only(*IN_FILES, *besides)
-    asked = tuple(gate for key in table.values if key not in besides for gate in _gates(table, Rule(key)))
-    return (Demand(pattern, asked, table.name),) if asked or not besides else ()
+    asked = tuple(gate for key in table.values if key not in besides for gate in _gates(table, GateRule(key)))
+    return (PatternGates(pattern, asked, table.name),) if asked or not besides else ()
 
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
-TIMES = (Rule.MAX_US, Rule.MAX_TOTAL_US)
+TIMES = (GateRule.MAX_US, GateRule.MAX_TOTAL_US)
 """The gates that are microseconds, which need a GPU."""
 _LONGEST = 1e15
 """Microseconds: some thirty years."""
-_NUMBERED = (*LIMITS, Rule.MAX_WASTE, Rule.MAX_SPILLS, Rule.MAX_SHARED, Rule.MAX_LOCAL, Rule.MIN_OCCUPANCY)
-_MIX = (Rule.MAX_MIX, Rule.MIN_MIX)
+_NUMBERED = (*LIMITS, GateRule.MAX_WASTE, GateRule.MAX_SPILLS, GateRule.MAX_SHARED, GateRule.MAX_LOCAL, GateRule.MIN_OCCUPANCY)
+_MIX = (GateRule.MAX_MIX, GateRule.MIN_MIX)
 _LETTERS, _WHOLE = tuple(letter.value for letter in UNITS), 100
-IN_FILES = (*_NUMBERED, *TIMES, *_MIX, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
+IN_FILES = (*_NUMBERED, *TIMES, *_MIX, GateRule.REQUIRE_BOUNDED, GateRule.NO_GAPS)
 
 
-def mix(rule: Rule, text: str) -> Gate:
+def mix(rule: GateRule, text: str) -> Gate:
     """Return the gate of a text such as `D=0`: a letter, and a percentage of the instructions.
 
     Raises UsageError.
@@ -282,7 +282,7 @@ def mix(rule: Rule, text: str) -> Gate:
     return Gate(rule, int(match[2]), f"--{rule}", Letter(match[1]))
 
 
-def _gates(table: Fields, rule: Rule) -> Iterator[Gate]:
+def _gates(table: Fields, rule: GateRule) -> Iterator[Gate]:
     source = f"{table.name}: {table.where.removesuffix('.')}"
     if rule in _MIX:
         shares = table.table(rule)

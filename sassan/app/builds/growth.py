@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sassan.app.builds import why
-from sassan.app.builds.gates import Failure, Rule
+from sassan.app.builds.gates import Failure, GateRule
 from sassan.app.builds.numbers import asked, first_gap, growth_text, named, unknown
-from sassan.app.builds.saved_results import BOUNDS, TRANSACTIONS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, TRANSACTIONS, Measure, SavedResult
 from sassan.errors import UsageError
 
 
@@ -65,7 +65,7 @@ def growth(text: str) -> Growth:
     return Growth(cycles=int(match[1]))
 
 
-def grown(old: Result, new: Result, allowed: Allowed, measures: Iterable[Measure]) -> Iterator[Failure]:
+def grown(old: SavedResult, new: SavedResult, allowed: Allowed, measures: Iterable[Measure]) -> Iterator[Failure]:
     """Yield which of these numbers grew beyond what is allowed, and bounds that are no longer known; what was not known holds nothing.
 
     Raises UsageError where the numbers of a side are no bounds.
@@ -79,14 +79,14 @@ def grown(old: Result, new: Result, allowed: Allowed, measures: Iterable[Measure
         if after is None:
             if measure in BOUNDS:
                 message = f"the {named(new, measure)} was {before} and is now unknown ({unknown(new, measure)})"
-                yield Failure(Rule.GROWTH, message + explained.text, first_gap(new), limit=before, related=explained.places)
+                yield Failure(GateRule.GROWTH, message + explained.text, first_gap(new), limit=before, related=explained.places)
         elif not _allows(allowed.of(measure), measure, before, after):
             change = "fell" if measure is Measure.OCCUPANCY else "grew"
             message = (
                 f"the {named(new, measure)} {change} from {before} to {after} ({growth_text(before, after)}); "
                 f"allowed is {allowed.of(measure)}{explained.text}"
             )
-            yield Failure(Rule.GROWTH, message, explained.address, value=after, limit=before, related=explained.places)
+            yield Failure(GateRule.GROWTH, message, explained.address, value=after, limit=before, related=explained.places)
 
 
 def _allows(allowed: Growth, measure: Measure, before: int, after: int) -> bool:
@@ -94,7 +94,7 @@ def _allows(allowed: Growth, measure: Measure, before: int, after: int) -> bool:
     return allowed.allows(after, before) if measure is Measure.OCCUPANCY else allowed.allows(before, after)
 
 
-def comparable(measure: Measure, old: Result, new: Result) -> bool:
+def comparable(measure: Measure, old: SavedResult, new: SavedResult) -> bool:
     """Say whether a number counts the same on both sides."""
     if measure in BOUNDS and old.model != new.model:
         return False
@@ -109,14 +109,14 @@ def comparable(measure: Measure, old: Result, new: Result) -> bool:
             return True
 
 
-def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
+def unheld(old: Sequence[SavedResult], new: SavedResult) -> tuple[Measure, ...]:
     """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them."""
     return tuple(
         measure for measure in asked(new) if all(each.number(measure) is None or not comparable(measure, each, new) for each in old)
     )
 
 
-def refuse_experiments(results: Iterable[Result]) -> None:
+def refuse_experiments(results: Iterable[SavedResult]) -> None:
     """Raise UsageError where a number is that of an ablation or of the paper's experiment."""
     for result in results:
         if result.experiment:

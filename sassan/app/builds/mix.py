@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sassan.alphabet import Letter
-from sassan.app.builds.gates import Failure, Gate, Rule
+from sassan.app.builds.gates import Failure, Gate, GateRule
 from sassan.app.result import AnalysisResult
 
 _PERCENT = 100
@@ -13,10 +13,10 @@ def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]
     """Yield every gate of the mix that a function fails; instructions count once each, whatever calls lead to them."""
     letters = dict(_letters(result))
     for gate in gates:
-        if gate.rule not in {Rule.MAX_MIX, Rule.MIN_MIX} or gate.limit is None:
+        if gate.rule not in {GateRule.MAX_MIX, GateRule.MIN_MIX} or gate.limit is None:
             continue
         unknown = next((address for address, letter in letters.items() if letter is None), None)
-        least = gate.rule is Rule.MIN_MIX
+        least = gate.rule is GateRule.MIN_MIX
         limit, kind = f"the limit {gate.limit} % of {gate.source}", f"instructions of letter {gate.letter}"
         if unknown is not None:
             message = f"the share of {kind} is unknown (an unknown instruction), and unknown is not {'above' if least else 'below'} {limit}"

@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from sassan.app.builds.saved_results import BOUNDS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, Measure, SavedResult
 
 
-def named(result: Result, measure: Measure) -> str:
+def named(result: SavedResult, measure: Measure) -> str:
     """Return the name of a number with what it depends on."""
     if measure is Measure.WCET and result.model:
         return f"WCET ({result.model} model)"
@@ -18,7 +18,7 @@ def named(result: Result, measure: Measure) -> str:
     return f"number of {measure.value}" if measure not in BOUNDS else measure.value
 
 
-def unknown(result: Result, measure: Measure) -> str:
+def unknown(result: SavedResult, measure: Measure) -> str:
     """Return why a number is not known."""
     if measure is Measure.REGISTERS:
         return "it is known of a cubin only"
@@ -31,12 +31,12 @@ def unknown(result: Result, measure: Measure) -> str:
     return f"the solver ended with '{result.status}'" if measure is Measure.WCET else "it has no bound"
 
 
-def first_gap(result: Result) -> int | None:
+def first_gap(result: SavedResult) -> int | None:
     """Return the address of the first gap, None where there is none."""
     return result.gaps[0].address if result.gaps else None
 
 
-def asked(result: Result) -> list[Measure]:
+def asked(result: SavedResult) -> list[Measure]:
     """Return the bounds that were asked for: a makespan where warps or the shape of a block are given, a grid where it is; known or not."""
     requested = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
     return [measure for measure in BOUNDS if requested[measure]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sassan.access.accesses import Access
-from sassan.access.opcodes import Space, references
+from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import Count
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
@@ -37,7 +37,7 @@ class ProfiledAccess(CodePlace):
     """An access of memory; `access` is None where it is not followed."""
 
     opcode: str
-    space: Space
+    space: MemorySpace
     access: Access | None
 
     @property
@@ -112,7 +112,7 @@ def _accesses(result: AnalysisResult, block: Shape) -> Iterator[ProfiledAccess]:
     known = {(access.address, access.space): access for access in _followed(result, block)}
     for instruction in result.function.instructions:
         for reference in references(instruction):
-            if reference.space is not Space.CONSTANT:
+            if reference.space is not MemorySpace.CONSTANT:
                 at, access = instruction.address, known.get((instruction.address, reference.space))
                 yield ProfiledAccess(at, line_of(result.function, at), instruction.opcode, reference.space, access)
 

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from sassan.app.builds import profile
-from sassan.app.builds.gates import Failure, Gate, Rule
+from sassan.app.builds.gates import Failure, Gate, GateRule
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.machine import machine_of
 
 _WHAT = {
-    Rule.MAX_SPILLS: "number of accesses to places of the stack",
-    Rule.MAX_SHARED: "shared memory of a block in bytes",
-    Rule.MAX_LOCAL: "local memory of a thread in bytes",
-    Rule.MIN_OCCUPANCY: "occupancy of an SM in percent",
+    GateRule.MAX_SPILLS: "number of accesses to places of the stack",
+    GateRule.MAX_SHARED: "shared memory of a block in bytes",
+    GateRule.MAX_LOCAL: "local memory of a thread in bytes",
+    GateRule.MIN_OCCUPANCY: "occupancy of an SM in percent",
 }
 RULES = tuple(_WHAT)
 
@@ -20,10 +20,10 @@ RULES = tuple(_WHAT)
 def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]:
     """Yield every gate of these rules that a function fails; one that is no kernel has no occupancy of its own."""
     for gate in gates:
-        if gate.rule not in _WHAT or gate.limit is None or (gate.rule is Rule.MIN_OCCUPANCY and not result.function.kernel):
+        if gate.rule not in _WHAT or gate.limit is None or (gate.rule is GateRule.MIN_OCCUPANCY and not result.function.kernel):
             continue
         value, why = _value(result, gate.rule)
-        least = gate.rule is Rule.MIN_OCCUPANCY
+        least = gate.rule is GateRule.MIN_OCCUPANCY
         if value is None:
             side = "above" if least else "below"
             message = f"the {_WHAT[gate.rule]} is unknown ({why}), and unknown is not {side} the limit {gate.limit} of {gate.source}"
@@ -33,22 +33,22 @@ def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]
             yield Failure(gate.rule, message, value=value, limit=gate.limit)
 
 
-def _value(result: AnalysisResult, rule: Rule) -> tuple[int | None, str]:
+def _value(result: AnalysisResult, rule: GateRule) -> tuple[int | None, str]:
     """Return the number that a rule limits, or why it is not known."""
     function, known = result.function, result.residency
     occupancy = known.occupancy if known is not None else None
     facts, cubin_only = function.compiler, "it is known of a cubin only"
     match rule:
-        case Rule.MAX_SPILLS:
+        case GateRule.MAX_SPILLS:
             pressure = registers_of(function, result.isa.facts)
             return (
                 (pressure.spills.loads + pressure.spills.stores, "") if pressure is not None else (None, "it is known of machine code only")
             )
-        case Rule.MAX_SHARED:
+        case GateRule.MAX_SHARED:
             if occupancy is not None:
                 return occupancy.demand.shared, ""
             return (facts.shared, "") if facts is not None else (None, cubin_only)
-        case Rule.MAX_LOCAL:
+        case GateRule.MAX_LOCAL:
             local = profile.local(function)
             return (local, "") if local is not None else (None, cubin_only)
         case _:

@@ -21,7 +21,7 @@ from sassan.app.analysis_fields import (
     WcetFields,
     WorstPathFields,
 )
-from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, code_of
+from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, CodeFigures, code_of
 from sassan.app.builds.read_fields import made, value
 from sassan.app.documents import SCHEMA, FunctionFields
 from sassan.app.result import Loop
@@ -67,7 +67,7 @@ TRANSACTIONS = frozenset({Measure.PASSES, Measure.SECTORS})
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SavedResult:
     """One function of one input.
 
     `text` is the hash of its instructions, None where an older document has none. `numbers` follows Measure, None where a number is not
@@ -94,7 +94,7 @@ class Result:
     version: str = ""
     settings: Mapping[str, str] | None = None
     """What the numbers rest on, by the names of options; None where an older document does not tell."""
-    code: Code | None = None
+    code: CodeFigures | None = None
     """Its accesses and branches, None where an older document does not tell."""
     launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     """Grid and block of the launch, where the function has several."""
@@ -113,7 +113,7 @@ class Result:
         return self.numbers[tuple(Measure).index(measure)]
 
 
-def of(document: Mapping[str, object], name: str = "") -> Result:
+def of(document: Mapping[str, object], name: str = "") -> SavedResult:
     """Return what a document says of one function; `name` is the file that it stands in, for errors.
 
     Raises InputError `bad-results`.
@@ -134,7 +134,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         Measure.OCCUPANCY: value(OccupancyFields.warps, occupancy),
         **(_figures(code) if code is not None else {}),
     }
-    return Result(
+    return SavedResult(
         name=fields.text("name"),
         arch=fields.text("arch"),
         file=value(FunctionFields.file, fields),
@@ -156,7 +156,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     )
 
 
-def _figures(code: Code) -> Mapping[Measure, int | None]:
+def _figures(code: CodeFigures) -> Mapping[Measure, int | None]:
     return {
         Measure.LOCAL: code.local,
         **(
@@ -188,7 +188,7 @@ class Refused:
 class Saved:
     """What a file of results holds."""
 
-    results: tuple[Result, ...]
+    results: tuple[SavedResult, ...]
     refused: tuple[Refused, ...]
 
 
@@ -224,7 +224,7 @@ def load(path: str) -> Saved:
         raise InputError("bad-results", f"{path}: not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
-    results: list[Result] = []
+    results: list[SavedResult] = []
     refused: list[Refused] = []
     version = ""
     for document in _documents(path, text):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from sassan.app.builds.build import Build
-from sassan.app.builds.gates import Demand, Failure, Gate, Rule
+from sassan.app.builds.gates import Failure, Gate, GateRule, PatternGates
 from sassan.app.inputs import matches
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
@@ -15,7 +15,7 @@ _NAMED = 3
 def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]:
     """Yield every limit on the microseconds of a launch that a result fails."""
     for gate in gates:
-        if gate.rule is not Rule.MAX_US or gate.limit is None:
+        if gate.rule is not GateRule.MAX_US or gate.limit is None:
             continue
         us, limit = result.grid_us, f"the limit {gate.limit:g} of {gate.source}"
         if us is None:
@@ -27,13 +27,13 @@ def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]
             yield Failure(gate.rule, message, value=us, limit=gate.limit)
 
 
-def totals(build: Build, demands: Sequence[Demand]) -> Mapping[int, tuple[Failure, ...]]:
+def totals(build: Build, demands: Sequence[PatternGates]) -> Mapping[int, tuple[Failure, ...]]:
     """Return the limits on a whole sequence that fail, each with the function that takes the most of it, by its place in the results."""
     places = {id(result): place for place, result in enumerate(build.results)}
     out: dict[int, list[Failure]] = {}
     for demand in demands:
         for gate in demand.gates:
-            if gate.rule is not Rule.MAX_TOTAL_US or gate.limit is None:
+            if gate.rule is not GateRule.MAX_TOTAL_US or gate.limit is None:
                 continue
             chosen = [launch for launch in build.sequence if matches(launch.launch.kernel, demand.pattern)]
             known = [launch for launch in chosen if launch.result is not None]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sassan.access import Access
-from sassan.access.opcodes import Space
-from sassan.app.builds.gates import Failure, Gate, Rule
+from sassan.access.opcodes import MemorySpace
+from sassan.app.builds.gates import Failure, Gate, GateRule
 from sassan.app.memory import MemoryResult, most_wasted
 
 
@@ -31,8 +31,8 @@ def _times(executions: int | None) -> str:
     return f", {'once' if executions == 1 else f'{executions} times'} on the worst path"
 
 
-def _rule(access: Access) -> Rule:
-    return Rule.BANK_CONFLICT if access.space is Space.SHARED else Rule.UNCOALESCED_ACCESS
+def _rule(access: Access) -> GateRule:
+    return GateRule.BANK_CONFLICT if access.space is MemorySpace.SHARED else GateRule.UNCOALESCED_ACCESS
 
 
 def _unknown(memory: MemoryResult) -> tuple[int | None, str]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sassan.app.builds.conditions import different
-from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, Code, Site
-from sassan.app.builds.saved_results import BOUNDS, CODE, Measure, Result
+from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, CodeFigures, Site
+from sassan.app.builds.saved_results import BOUNDS, CODE, Measure, SavedResult
 from sassan.fields.kinds import address
 
 _NAMED = 3
@@ -28,7 +28,7 @@ class Explained:
         return self.places[0][0] if self.places else None
 
 
-def explained(old: Result, new: Result, measure: Measure) -> Explained:
+def explained(old: SavedResult, new: SavedResult, measure: Measure) -> Explained:
     """Return what explains the change of a number; of a figure of the code its own places, then all that differs beside it."""
     if measure in BOUNDS:
         text, places = since(old, new)
@@ -43,13 +43,13 @@ _TOLD_BY = {Measure.LOCAL: (Measure.STACK,), Measure.STACK: (Measure.LOCAL,)}
 """Figures that say the same."""
 
 
-def since(old: Result, new: Result) -> tuple[str, tuple[tuple[int, str], ...]]:
+def since(old: SavedResult, new: SavedResult) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Return everything that differs between two builds, '' where nothing does, with the places that it names."""
     parts = tuple(_parts(old, new))
     return "; ".join(text for _, text, _ in parts), tuple(place for _, _, places in parts for place in places)
 
 
-def _parts(old: Result, new: Result) -> Iterator[tuple[Measure | None, str, tuple[tuple[int, str], ...]]]:
+def _parts(old: SavedResult, new: SavedResult) -> Iterator[tuple[Measure | None, str, tuple[tuple[int, str], ...]]]:
     """Yield what differs: options and launch, loops, then the figures of the code."""
     for text in different(old, new):
         yield None, text, ()
@@ -68,7 +68,7 @@ def _parts(old: Result, new: Result) -> Iterator[tuple[Measure | None, str, tupl
             yield measure, f"{measure.value} {before} → {after}", ()
 
 
-def _loops(old: Result, new: Result) -> Iterator[str]:
+def _loops(old: SavedResult, new: SavedResult) -> Iterator[str]:
     """Yield the bounds of loops that changed, where there are as many loops as before."""
     if len(old.loops) == len(new.loops):
         for before, after in zip(old.loops, new.loops, strict=True):
@@ -77,7 +77,7 @@ def _loops(old: Result, new: Result) -> Iterator[str]:
                 yield f"bound of the loop at {address(after.head)} {' → '.join(bounds)}"
 
 
-def _detail(measure: Measure, old: Result, new: Result) -> Explained:
+def _detail(measure: Measure, old: SavedResult, new: SavedResult) -> Explained:
     """Return the places of a change of one figure of the code."""
     if old.code is None or new.code is None:
         return Explained()
@@ -94,7 +94,7 @@ def _detail(measure: Measure, old: Result, new: Result) -> Explained:
             return Explained()
 
 
-def _stack(old: Code, new: Code) -> Explained:
+def _stack(old: CodeFigures, new: CodeFigures) -> Explained:
     more = len(new.of(LOCAL)) - len(old.of(LOCAL))
     sites = new.of(LOCAL)
     if more <= 0 or not sites:
@@ -105,7 +105,7 @@ def _stack(old: Code, new: Code) -> Explained:
     return Explained(text, tuple((site.address, f"{site.opcode}: the stack") for site in sites[:_NAMED]))
 
 
-def _accesses(old: Code, new: Code) -> Explained:
+def _accesses(old: CodeFigures, new: CodeFigures) -> Explained:
     """Return which opcodes access memory more often, and which less: a vector that fell apart, a load that is done twice."""
     before, after = (Counter(site.opcode for site in code.accesses or () if site.space not in LOCAL) for code in (old, new))
     changed = [opcode for opcode in dict.fromkeys((*before, *after)) if before[opcode] != after[opcode]]
@@ -115,7 +115,7 @@ def _accesses(old: Code, new: Code) -> Explained:
     return Explained(text + (f" (at {where})" if where else ""), tuple((site.address, site.opcode) for site in more[:_NAMED]))
 
 
-def _branches(old: Code, new: Code) -> Explained:
+def _branches(old: CodeFigures, new: CodeFigures) -> Explained:
     more = len(new.divergent) - len(old.divergent)
     if more <= 0:
         return Explained()
@@ -131,7 +131,7 @@ def _branches(old: Code, new: Code) -> Explained:
     return Explained(text, tuple((site.address, "may split a warp") for site in (came or new.divergent)[:_NAMED]))
 
 
-def _transactions(old: Code, new: Code, measure: Measure) -> Explained:
+def _transactions(old: CodeFigures, new: CodeFigures, measure: Measure) -> Explained:
     """Return the accesses that take more passes or sectors than before, those that grew most first."""
     unit = "passes" if measure is Measure.PASSES else "sectors"
     grown: list[tuple[int, Site, int | None]] = []

@@ -13,12 +13,12 @@ from sassan.errors import SelfCheckError
 from sassan.ipet.sm.barriers import waits_for_block
 from sassan.ir import Instruction
 from sassan.machine.pipes import SM
-from sassan.makespan.cycles.code import Code, Core, Step
+from sassan.makespan.cycles.code import Core, ResidentCode, TimedStep
 from sassan.strings.blocks import path_blocks
-from sassan.strings.fold import Loop, Sequence
+from sassan.strings.fold import Repeat, Sequence
 from sassan.timing.control_ops import op_of
 from sassan.timing.rates import Rates
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 
 MOST = 1_000_000
 """Instructions of all warps up to which a schedule is made: a second or two."""
@@ -42,7 +42,7 @@ def with_schedule(result: AnalysisResult, most: int = MOST) -> AnalysisResult:
     return replace(result, scheduled=Scheduled(schedule.cycles, schedule.rule))
 
 
-def code_of(result: AnalysisResult, most: int = MOST) -> tuple[Code | None, str]:
+def code_of(result: AnalysisResult, most: int = MOST) -> tuple[ResidentCode | None, str]:
     """Return what the warps of a result run, or None and why that is not known."""
     costs, bounds, path = result.settings.costs, result.makespan, result.wcet.path
     if bounds is None or bounds.bound.value is None or path is None:
@@ -59,7 +59,7 @@ def code_of(result: AnalysisResult, most: int = MOST) -> tuple[Code | None, str]
     first = [sum(sizes[:node]) for node in range(len(sizes))]
     taken = tuple(first[node] + index for node in _expanded(blocks) for index in range(sizes[node]))
     core = Core(tuple(builder.places), builder.rates.machine.issue)
-    return Code(tuple(steps), taken, core, warps, bounds.residents.block if barriers else warps), ""
+    return ResidentCode(tuple(steps), taken, core, warps, bounds.residents.block if barriers else warps), ""
 
 
 class _Builder:
@@ -71,17 +71,19 @@ class _Builder:
         self._numbers: dict[tuple[str, bool], int] = {}
         self.places: list[int] = []
 
-    def step(self, instruction: Instruction) -> Step:
+    def step(self, instruction: Instruction) -> TimedStep:
         """Return one instruction as the cost model sees it."""
         rates, opcode = self.rates, instruction.opcode
         interval, occupied = rates.interval(opcode), rates.occupied(instruction)
         pipeline = rates.busy.get(instruction.address, 0)
         unit, opens = self._unit(instruction), waits_for_block(instruction, self._result.isa.facts)
-        if isinstance(self._result.settings.costs, Table):
+        if isinstance(self._result.settings.costs, TableCostModel):
             whole = max(rates.lasting(instruction), occupied)
-            return Step(whole, 0, (), drains=False, ends=whole, unit=unit, interval=interval, own=occupied, pipeline=pipeline, opens=opens)
+            return TimedStep(
+                whole, 0, (), drains=False, ends=whole, unit=unit, interval=interval, own=occupied, pipeline=pipeline, opens=opens
+            )
         op = op_of(instruction, rates, together=self._together)
-        return Step(op.most, op.waits, op.sets, op.drains, op.ends, unit, interval, occupied, pipeline, opens)
+        return TimedStep(op.most, op.waits, op.sets, op.drains, op.ends, unit, interval, occupied, pipeline, opens)
 
     def _unit(self, instruction: Instruction) -> int:
         machine, name = self.rates.machine, self.rates.unit(instruction.opcode)
@@ -94,12 +96,12 @@ class _Builder:
 
 
 def _length(blocks: Sequence, sizes: list[int]) -> int:
-    return sum(item.times * _length(item.body, sizes) if isinstance(item, Loop) else sizes[item] for item in blocks)
+    return sum(item.times * _length(item.body, sizes) if isinstance(item, Repeat) else sizes[item] for item in blocks)
 
 
 def _expanded(blocks: Sequence) -> Iterator[int]:
     for item in blocks:
-        if isinstance(item, Loop):
+        if isinstance(item, Repeat):
             for _ in range(item.times):
                 yield from _expanded(item.body)
         else:

@@ -1,6 +1,6 @@
 """An answer in words, and its schedule as a chart."""
 
-from sassan.app.makespan.search import INTERRUPT, Answer
+from sassan.app.makespan.search import INTERRUPT, InstanceResult
 from sassan.errors import UsageError
 from sassan.render import gantt
 from sassan.render.gantt import Chart
@@ -10,12 +10,12 @@ _TITLE = 60
 """Characters of a title."""
 
 
-def strings_of(answer: Answer) -> str:
+def strings_of(answer: InstanceResult) -> str:
     """The strings of an instance, in a line."""
     return " ".join(str(string) for string in answer.instance.strings)
 
 
-def units(answer: Answer) -> str:
+def units(answer: InstanceResult) -> str:
     """Return the instance in a line: warps, capacities, issue limit, and how letters were multiplied."""
     processor = answer.instance.processor
     capacity = " ".join(f"{letter}={value}" for letter, value in processor.capacity.items())
@@ -31,7 +31,7 @@ def units(answer: Answer) -> str:
     return f"{answer.instance.warps} warps{blocks}, per slot {capacity}, {issue}{held}{letters}"
 
 
-def verdict(answer: Answer) -> str:
+def verdict(answer: InstanceResult) -> str:
     """Return the result in a line."""
     known = answer.known
     why = {"": "", INTERRUPT: ", interrupted"}.get(answer.stopped, ", time limit reached")
@@ -46,7 +46,7 @@ def verdict(answer: Answer) -> str:
     return f"longest makespan: in [{known.lower}, {known.upper}] slots, gap {100 * (known.gap or 0):.1f} %{why}"
 
 
-def chart(answer: Answer) -> Chart:
+def chart(answer: InstanceResult) -> Chart:
     """Return the picture of the best schedule found.
 
     Raises UsageError `no-schedule` where there is none.

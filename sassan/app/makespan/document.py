@@ -10,8 +10,8 @@ from sassan.app.analysis_fields import MakespanFields, WcetFields, WorstPathFiel
 from sassan.app.documents import HeadFields, tool
 from sassan.app.makespan.description import strings_of
 from sassan.app.makespan.kernels import KernelInstances
-from sassan.app.makespan.search import Answer
-from sassan.fields.field import NONE, Declare, Kind, Record, document
+from sassan.app.makespan.search import InstanceResult
+from sassan.fields.field import NONE, Declare, FieldKind, Record, document
 from sassan.fields.kinds import AMOUNT, BOUND, COUNT, FIGURE, FLAG, NAME, POSITIVE, STRING, TEXT, array, mapping, merged, nullable, one
 from sassan.fields.shared import GAPS, AssumedFields
 from sassan.ilp import write
@@ -31,21 +31,21 @@ class AnsweredKernel(NamedTuple):
     """A function of a file, and the answers for its paths."""
 
     kernel: KernelInstances
-    answers: Sequence[Answer]
+    answers: Sequence[InstanceResult]
 
 
 class AnsweredPath(NamedTuple):
     """One of the paths."""
 
     kernel: KernelInstances
-    answer: Answer
+    answer: InstanceResult
 
 
-def _strings(answer: Answer) -> list[str]:
+def _strings(answer: InstanceResult) -> list[str]:
     return [str(string) for string in answer.instance.strings]
 
 
-def _capacities(answer: Answer) -> Mapping[str, int | str]:
+def _capacities(answer: InstanceResult) -> Mapping[str, int | str]:
     used = {letter for string in answer.instance.strings for letter, count in string.counts().items() if count}
     return {
         letter.value: value.numerator if value.denominator == 1 else str(value)
@@ -58,7 +58,7 @@ def _by_letter(numbers: Mapping[Letter, int]) -> Mapping[str, int]:
     return {letter.value: slots for letter, slots in numbers.items()}
 
 
-def _gap(answer: Answer) -> str:
+def _gap(answer: InstanceResult) -> str:
     known = answer.known
     return "exact" if known.exact is not None else NONE if known.gap is None else f"{100 * known.gap:.1f}%"
 
@@ -67,7 +67,7 @@ def _lower(outcome: EngineResult) -> int | None:
     return outcome.lower if outcome.schedule is not None else None
 
 
-def schedule(answer: Answer) -> list[list[int | str]] | None:
+def schedule(answer: InstanceResult) -> list[list[int | str]] | None:
     """Return the best schedule as rows of cycle (from 1), warp (from 0), unit, by cycle and warp."""
     best = answer.known.schedule
     if best is None:
@@ -80,7 +80,7 @@ def schedule(answer: Answer) -> list[list[int | str]] | None:
     return [list(cell) for cell in sorted(cells)]
 
 
-def estimates(answer: Answer) -> list[tuple[str, int, str]]:
+def estimates(answer: InstanceResult) -> list[tuple[str, int, str]]:
     """Return the formulas of the 2011 paper, which are no bounds: name, value, and what must be said of it."""
     problem, lower = answer.instance.problem, answer.known.lower
     if not (problem.identical and problem.one_slot):
@@ -93,7 +93,7 @@ def estimates(answer: Answer) -> list[tuple[str, int, str]]:
     return [(estimate.name, estimate.slots, estimate.caution + exceeded.get(estimate.name, "")) for estimate in from_papers]
 
 
-def _few(answer: Answer) -> dict[int, int]:
+def _few(answer: InstanceResult) -> dict[int, int]:
     """Return the longest makespans of fewer warps, as far as they cost next to nothing."""
     problem = answer.instance.problem
     exact: dict[int, int] = {}
@@ -107,7 +107,7 @@ def _few(answer: Answer) -> dict[int, int]:
     return exact
 
 
-def program(answer: Answer, form: str, rows: str) -> str:
+def program(answer: InstanceResult, form: str, rows: str) -> str:
     """Return the integer program of an instance as LP or MPS text; its horizon is the best bound that is known.
 
     Raises UsageError `too-large`.
@@ -117,7 +117,7 @@ def program(answer: Answer, form: str, rows: str) -> str:
     return write.lp(model) if form == "lp" else write.mps(model)
 
 
-_of_engine, _of_estimate, _of = Declare[EngineResult](), Declare[tuple[str, int, str]](), Declare[Answer]()
+_of_engine, _of_estimate, _of = Declare[EngineResult](), Declare[tuple[str, int, str]](), Declare[InstanceResult]()
 _of_path, _of_kernel = Declare[AnsweredPath](), Declare[AnsweredKernel]()
 
 
@@ -150,7 +150,7 @@ class FormulaFields(Record[tuple[str, int, str]]):
     note = _of_estimate(STRING, "what must be said of it", lambda each: each[2])
 
 
-_SCHEDULE: Kind[list[list[int | str]] | None] = Kind(
+_SCHEDULE: FieldKind[list[list[int | str]] | None] = FieldKind(
     {
         "oneOf": [
             {"type": "null"},
@@ -163,10 +163,12 @@ _SCHEDULE: Kind[list[list[int | str]] | None] = Kind(
 )
 
 
-_CAPACITIES: Kind[Mapping[str, int | str]] = Kind({"type": "object", "additionalProperties": {"type": ["integer", "string"]}}, dict)
+_CAPACITIES: FieldKind[Mapping[str, int | str]] = FieldKind(
+    {"type": "object", "additionalProperties": {"type": ["integer", "string"]}}, dict
+)
 
 
-class InstanceFields(Record[Answer]):
+class InstanceFields(Record[InstanceResult]):
     """Warps that run strings on an SM, and the longest makespan of them."""
 
     string = _of(
@@ -221,7 +223,7 @@ class MakespanOfFileFields(Record[AnsweredKernel]):
     gaps = _of_kernel(GAPS, "everything that forbids a bound", lambda each: each.kernel.result.gaps)
 
 
-def text(answer: Answer) -> str:
+def text(answer: InstanceResult) -> str:
     """The document of one question about strings, as text."""
     # The schedule may hold 100,000 rows: each on a line of its own, not on five.
     known = document(InstanceFields, answer)

@@ -9,7 +9,7 @@ from sassan.app.reading import architecture, read_text
 from sassan.errors import InputError, UsageError
 from sassan.machine import Multiprocessor
 from sassan.makespan import configuration
-from sassan.makespan.configuration import Configuration
+from sassan.makespan.configuration import MakespanConfiguration
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.makespan.processors import MODEL, processor
 from sassan.strings.kernel_string import KernelString, instructions
@@ -19,7 +19,7 @@ _ALPHABET = r"[LCSDTBlcsdtb0-9()^\s]*"
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class MakespanInstance:
     """One question: `strings` as given, taken in turn by the warps; `problem` with fractions and latencies removed.
 
     `name` is the function, or the string itself. `costs` are those of the paths alone, in cycles; empty for strings.
@@ -75,7 +75,7 @@ def _parse(text: str) -> KernelString:
         raise
 
 
-def configured(config: str | None, given: Configuration) -> Configuration:
+def configured(config: str | None, given: MakespanConfiguration) -> MakespanConfiguration:
     """Return what the file of settings says, with everything that the options say in its place.
 
     Raises InputError for a file that is refused.
@@ -90,7 +90,9 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     )
 
 
-def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, *, options: bool = True) -> Instance:
+def instance(
+    name: str, strings: tuple[KernelString, ...], settings: MakespanConfiguration, arch: str | None, *, options: bool = True
+) -> MakespanInstance:
     """The instance of the settings and these strings; `arch` is the architecture of a listing.
 
     `options`: assumptions name the options of the command line that they come from.
@@ -104,10 +106,10 @@ def instance(name: str, strings: tuple[KernelString, ...], settings: Configurati
     if settings.partition:
         warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
-    return Instance(name, strings, runs, problem(row, runs, settings.block_warps), (MODEL, *assumptions))
+    return MakespanInstance(name, strings, runs, problem(row, runs, settings.block_warps), (MODEL, *assumptions))
 
 
-def _machine(settings: Configuration, arch: str | None) -> Multiprocessor | None:
+def _machine(settings: MakespanConfiguration, arch: str | None) -> Multiprocessor | None:
     """Return the SM that the settings name, for the code of a listing where there is one; None where they name none."""
     wanted = architecture(settings.sm) or arch
     if wanted is not None:
@@ -116,7 +118,7 @@ def _machine(settings: Configuration, arch: str | None) -> Multiprocessor | None
 
 
 def _share(
-    strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, warps: int, said: tuple[str, ...]
+    strings: tuple[KernelString, ...], settings: MakespanConfiguration, arch: str | None, warps: int, said: tuple[str, ...]
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many of the warps one partition has, and what that takes for granted.
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sassan.app.analysis import analyze
-from sassan.app.inputs import Inputs, Observer, Selected, each_function
+from sassan.app.inputs import Inputs, RequestObserver, SelectedFunction, each_function
 from sassan.app.makespan.barriers import with_barriers
-from sassan.app.makespan.instances import Instance, instance
-from sassan.app.makespan.search import Answer
+from sassan.app.makespan.instances import MakespanInstance, instance
+from sassan.app.makespan.search import InstanceResult
 from sassan.app.paths import ListedPath, listed_paths
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -18,7 +18,7 @@ from sassan.ipet.sm.optima import TOGETHER
 from sassan.ir import Function
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.makespan.bounds.waiting import waiting_slots
-from sassan.makespan.configuration import Configuration
+from sassan.makespan.configuration import MakespanConfiguration
 from sassan.makespan.engine import EngineResult
 from sassan.makespan.merge import Merged
 
@@ -49,7 +49,7 @@ class KernelInstances:
     """
 
     result: AnalysisResult
-    instances: tuple[Instance, ...]
+    instances: tuple[MakespanInstance, ...]
     label: str
     barrier: bool
     bound: int | None = None
@@ -58,7 +58,7 @@ class KernelInstances:
 
 
 def ask(  # noqa: PLR0913, PLR0917 - what to read, which paths, on what, and who watches
-    inputs: Inputs, settings: Settings, configuration: Configuration, paths: Paths, limit: int, observer: Observer
+    inputs: Inputs, settings: Settings, configuration: MakespanConfiguration, paths: Paths, limit: int, observer: RequestObserver
 ) -> tuple[tuple[KernelInstances, ...], Inputs]:
     """The instances of the functions that are meant, and the inputs with all that was refused.
 
@@ -66,7 +66,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what to read, which paths, on what, and who
     """
     settings = replace(settings, machine=configuration.machine, warps=configuration.warps if _is_sm(configuration) else None)
 
-    def run(selected: Selected) -> AnalysisResult:
+    def run(selected: SelectedFunction) -> AnalysisResult:
         try:
             return analyze(selected.function, settings, selected.file)
         except UsageError as error:
@@ -78,7 +78,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what to read, which paths, on what, and who
     return tuple(kernel_of(result, configuration, paths, limit) for result in results), inputs
 
 
-def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limit: int) -> KernelInstances:
+def kernel_of(result: AnalysisResult, chosen: MakespanConfiguration, wanted: Paths, limit: int) -> KernelInstances:
     """Return the instances of one analyzed function.
 
     Raises UsageError and InputError for a processor that is not known.
@@ -110,12 +110,12 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
     )
 
 
-def _is_sm(chosen: Configuration) -> bool:
+def _is_sm(chosen: MakespanConfiguration) -> bool:
     """Say whether the warps run on a whole SM as the tables or a machine file have it, for which the SM-level bound is."""
     return not (chosen.capacity or chosen.latency or chosen.interval or chosen.partition or chosen.issue is not None)
 
 
-def _sm_level(result: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
+def _sm_level(result: AnalysisResult, chosen: MakespanConfiguration) -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
         return None, "not with --cap, --issue, --latency, --interval or --partition"
@@ -126,19 +126,19 @@ def _sm_level(result: AnalysisResult, chosen: Configuration) -> tuple[int | None
     return result.makespan.bound.value, ""
 
 
-def capped(answer: Answer, bound: int | None) -> Answer:
+def capped(answer: InstanceResult, bound: int | None) -> InstanceResult:
     """Return an answer that also knows the bound over all paths, if that is the least."""
     if bound is not None and (answer.known.upper is None or bound < answer.known.upper):
         answer.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
     return answer
 
 
-def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Configuration, said: tuple[str, ...]) -> Instance:
+def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: MakespanConfiguration, said: tuple[str, ...]) -> MakespanInstance:
     problem = instance(function.name, tuple(path.string for path in paths), chosen, function.arch)
     return replace(problem, costs=tuple(path.cost for path in paths), assumptions=(*said, *problem.assumptions))
 
 
-def at_barriers(kernel: KernelInstances, asked: Instance) -> Answer:
+def at_barriers(kernel: KernelInstances, asked: MakespanInstance) -> InstanceResult:
     """Return the bound of warps that wait for each other at block barriers.
 
     In each slot at least one of them runs; equal warps whose barriers open in one order wait no longer than without (Proof 5).
@@ -147,4 +147,4 @@ def at_barriers(kernel: KernelInstances, asked: Instance) -> Answer:
     known(EngineResult("serial", upper=sum(string.length for string in problem.strings), proof="one-at-a-time", note=BARRIER))
     if kernel.in_order and problem.identical:
         known(EngineResult("bounds", upper=waiting_slots(problem), proof="waiting-slots", note=BARRIER))
-    return Answer(asked, "bounds", known, 0.0)
+    return InstanceResult(asked, "bounds", known, 0.0)

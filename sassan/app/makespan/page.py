@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from sassan.app.makespan import kernels
 from sassan.app.makespan.description import chart, units
 from sassan.app.makespan.description import verdict as search_verdict
-from sassan.app.makespan.instances import Instance
+from sassan.app.makespan.instances import MakespanInstance
 from sassan.app.makespan.kernels import Paths
-from sassan.app.makespan.search import INTERRUPT, Answer
+from sassan.app.makespan.search import INTERRUPT, InstanceResult
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kinds
 from sassan.errors import InputError, UsageError
 from sassan.makespan import start
 from sassan.makespan.bounds.waiting import waiting_slots
-from sassan.makespan.configuration import Configuration
+from sassan.makespan.configuration import MakespanConfiguration
 from sassan.makespan.engine import EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
 from sassan.makespan.timed.beam import beam
-from sassan.makespan.timed.states import States
+from sassan.makespan.timed.states import TimedStates
 from sassan.render.html.chart import MOST_CELLS, SearchRecord, chart_record, trace
 from sassan.timing import Quantity
 
@@ -41,7 +41,7 @@ class PageSearch:
     engine: str | None
     seconds: float
     seed: int
-    run: Callable[..., Answer]
+    run: Callable[..., InstanceResult]
 
 
 def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
@@ -52,7 +52,7 @@ def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
     bound = result.makespan
     if bound is None or result.worst_path is None:
         return None
-    chosen = Configuration(warps=bound.residents.warps, machine=result.settings.machine)
+    chosen = MakespanConfiguration(warps=bound.residents.warps, machine=result.settings.machine)
     try:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         problem = kernel.instances[0]
@@ -83,14 +83,14 @@ def _with_cycles(record: SearchRecord, result: AnalysisResult) -> SearchRecord:
     return {**record, "cycles": f"{text} Below, a slot is one instruction without its latency: slots and cycles are not comparable."}
 
 
-def _every_path(answer: Answer, result: AnalysisResult) -> None:
+def _every_path(answer: InstanceResult, result: AnalysisResult) -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
     bound = result.makespan
     if bound is not None and bound.bound.value is not None and result.quantity is Quantity.INSTRUCTIONS:
         answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
-def _engine(problem: Instance, how: PageSearch, moves: list[tuple[float, int | None, int | None]]) -> Answer:
+def _engine(problem: MakespanInstance, how: PageSearch, moves: list[tuple[float, int | None, int | None]]) -> InstanceResult:
     begin = time.monotonic()
 
     def watch(now: Merged) -> None:
@@ -103,13 +103,13 @@ def _engine(problem: Instance, how: PageSearch, moves: list[tuple[float, int | N
     return answer
 
 
-def _simple(problem: Instance) -> Answer:
+def _simple(problem: MakespanInstance) -> InstanceResult:
 
     begin = time.monotonic()
     known = Merged(problem.problem)
     known(EngineResult("waiting slots", upper=waiting_slots(problem.problem), proof="waiting-slots"))
     known(_schedule(problem.problem))
-    return Answer(problem, _SIMPLE, known, time.monotonic() - begin)
+    return InstanceResult(problem, _SIMPLE, known, time.monotonic() - begin)
 
 
 def _schedule(problem: Problem) -> EngineResult:
@@ -130,7 +130,7 @@ def _with_barriers(problem: Problem, total: int) -> EngineResult:
     """Return the longest of a few random schedules of warps that wait for each other."""
     if total > _MOST_WAITING:
         return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
-    schedule = beam(States(problem), 1, 0, lambda: False)
+    schedule = beam(TimedStates(problem), 1, 0, lambda: False)
     assert schedule is not None
     return EngineResult(_SIMPLE, lower=schedule.makespan, schedule=schedule, note=_NOTE)
 
@@ -141,7 +141,7 @@ def _verdict(known: Merged) -> str:
     return f"this execution takes {known.lower} slots, and none more than {known.upper}"
 
 
-def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], verdict: str) -> SearchRecord:
+def _record(label: str, answer: InstanceResult, moves: list[tuple[float, int | None, int | None]], verdict: str) -> SearchRecord:
 
     known = answer.known
     warps = answer.instance.warps

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sassan.app.makespan.instances import Instance
+from sassan.app.makespan.instances import MakespanInstance
 from sassan.jit import clock
 from sassan.makespan.compiling import NOTE
 from sassan.makespan.engine import Budget, Engine
@@ -16,10 +16,10 @@ INTERRUPT = "interrupt"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class InstanceResult:
     """What is known of one instance: `stopped` says why the search ended early, '' when it was done; `engine` is its name."""
 
-    instance: Instance
+    instance: MakespanInstance
     engine: str
     known: Merged
     seconds: float
@@ -27,14 +27,14 @@ class Answer:
 
 
 def search(  # noqa: PLR0913 - the limits of a search, and who watches
-    instance: Instance,
+    instance: MakespanInstance,
     engine: Engine,
     *,
     seconds: float,
     seed: int = 0,
     stop: Callable[[], bool] = lambda: False,
     watch: Callable[[Merged], None] | None = None,
-) -> Answer:
+) -> InstanceResult:
     """What an engine finds in the time given; every schedule has passed the validator.
 
     Engines end early where `stop` says so; `watch` sees each of their results. Raises UsageError `too-large` when the engine does not take
@@ -52,7 +52,7 @@ def search(  # noqa: PLR0913 - the limits of a search, and who watches
     # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
     limited = clock.now() - started >= seconds or any(NOTE in result.note for result in known.last.values())
     stopped = INTERRUPT if stop() else TIME_LIMIT if limited and known.exact is None else ""
-    return Answer(instance, engine.name, known, took, stopped)
+    return InstanceResult(instance, engine.name, known, took, stopped)
 
 
 def _memory() -> int:

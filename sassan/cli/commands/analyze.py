@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sassan.app.analysis_fields import AnalysisFields, ExplainedFields
 from sassan.app.estimate_fields import ExplainedLaunchFields, LaunchFields, TimedLaunch
 from sassan.app.estimating import estimated_launches
-from sassan.app.inputs import Observer
+from sassan.app.inputs import RequestObserver
 from sassan.app.makespan.cycles import with_schedule
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
@@ -83,7 +83,7 @@ class _Views:
     schedule: bool
 
 
-def _launches(request: AnalysisRequest, observer: Observer, views: _Views, *, csv: bool, json: bool) -> None:
+def _launches(request: AnalysisRequest, observer: RequestObserver, views: _Views, *, csv: bool, json: bool) -> None:
     """Print what is known of every recorded launch."""
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))

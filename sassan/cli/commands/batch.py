@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from sassan.app import documents
-from sassan.batch import Job, ResultsFile, Summary, count, run
+from sassan.batch import BatchSummary, Job, ResultsFile, count, run
 from sassan.batch.summary import BatchSummaryFields
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Csv, Json
@@ -66,7 +66,7 @@ def batch(
     resume: Resume = False,
     overwrite: Overwrite = False,
     time_limit: TimeLimit = None,
-    executor: executors.ExecutorOption = executors.Kind.PROCESSES,
+    executor: executors.ExecutorOption = executors.ExecutorKind.PROCESSES,
     scheduler: executors.Scheduler = None,
     tls_ca_file: executors.TlsAuthority = None,
     tls_cert: executors.TlsCertificate = None,
@@ -94,7 +94,7 @@ def batch(
     _check(paths, output, json=json or csv, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
-    job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.Kind.PROCESSES and can_end_after() else None)
+    job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.ExecutorKind.PROCESSES and can_end_after() else None)
     usable(cache.folder())  # it says if not: workers do not, which are many
     with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as chosen:
         try:
@@ -134,7 +134,7 @@ class _Nowhere:
 
 def _run(
     asked: AnalysisCommand, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool
-) -> Summary:
+) -> BatchSummary:
 
     if output is None or output == _STANDARD_OUTPUT:
         with _progress(paths, None, quiet=asked.observer.quiet) as watch:
@@ -156,7 +156,7 @@ def _interrupted(output: str, *, empty: bool) -> None:
 
 
 @contextmanager
-def _progress(paths: list[str], output: Path | None, *, quiet: bool) -> Generator[Callable[[Summary], None]]:
+def _progress(paths: list[str], output: Path | None, *, quiet: bool) -> Generator[Callable[[BatchSummary], None]]:
     """Show files that are done, their rate and the time to go, where a person watches."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
@@ -172,14 +172,14 @@ def _progress(paths: list[str], output: Path | None, *, quiet: bool) -> Generato
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("batch", total=count(paths, output), functions=0, rate=0.0)
 
-        def watch(now: Summary) -> None:
+        def watch(now: BatchSummary) -> None:
             rate = (now.functions - now.before) / now.seconds if now.seconds else 0.0
             bar.update(task, completed=now.files, functions=now.functions, rate=max(rate, 0.0))
 
         yield watch
 
 
-def _report(summary: Summary, output: str | None, *, csv: bool, json: bool) -> None:
+def _report(summary: BatchSummary, output: str | None, *, csv: bool, json: bool) -> None:
     if json:
         _document(summary)
     elif csv:
@@ -199,12 +199,12 @@ def _report(summary: Summary, output: str | None, *, csv: bool, json: bool) -> N
             out(f"  {slow.seconds:.2f}  {label(slow.name, 40)} in {middle(safe(slow.file), 60)}\n")
 
 
-def _document(summary: Summary) -> None:
+def _document(summary: BatchSummary) -> None:
 
     out(dumps({**documents.tool(), "batch": document(BatchSummaryFields, summary)}, indent=2) + "\n")
 
 
-def _rows(summary: Summary) -> list[tuple[str, str]]:
+def _rows(summary: BatchSummary) -> list[tuple[str, str]]:
     new = summary.functions - summary.before
     rate = f", {new / summary.seconds:.1f} functions a second" if summary.seconds and new > 0 else ""
     numbers = [

@@ -10,7 +10,7 @@ from sassan.app.settings import Settings
 from sassan.app.views import DRAWINGS, DrawingContent, draw, edges_at, result_graph
 from sassan.cli.options.inputs import Csv, File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
-from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
+from sassan.cli.options.views import Compare, Drawing, Focus, LevelChoice, LevelOption, Listing
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, table
 from sassan.cli.output.files import check, extension, outputs, save
@@ -34,7 +34,7 @@ def cfg(
     *,
     output: Drawing = None,
     compare: Compare = None,
-    level: LevelOption = Level.WARP,
+    level: LevelOption = LevelChoice.WARP,
     listing: Listing = False,
     focus: Focus = None,
     csv: Csv = False,
@@ -120,7 +120,7 @@ class FollowedBlockFields(Record[FollowedBlock]):
     _next = _of_node(array(STRING), "blocks that its edges lead to, or `exit`", lambda each: each.targets, key=None, csv="next")
 
 
-def _followed(result: AnalysisResult, level: Level) -> Iterator[FollowedBlock]:
+def _followed(result: AnalysisResult, level: LevelChoice) -> Iterator[FollowedBlock]:
     """Yield each block with the blocks that its edges lead to."""
     graph = result_graph(result, level.value)
     after: dict[str, list[str]] = {}
@@ -131,7 +131,7 @@ def _followed(result: AnalysisResult, level: Level) -> Iterator[FollowedBlock]:
         yield FollowedBlock(node, after.get(node.block.id, []))
 
 
-def _blocks(result: AnalysisResult, level: Level) -> None:
+def _blocks(result: AnalysisResult, level: LevelChoice) -> None:
 
     after: dict[int, list[str]] = {}
     for arc in edges_at(result.cfg, level.value):

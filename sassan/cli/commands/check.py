@@ -7,9 +7,9 @@ from pathlib import Path
 import typer
 
 from sassan.app.builds.build import build_of
-from sassan.app.builds.checked import Checked, Remark
-from sassan.app.builds.checker import Checker, Held, gates_of
-from sassan.app.builds.gates import Rule, mix
+from sassan.app.builds.checked import CheckedFunction, Remark
+from sassan.app.builds.checker import Checker, CheckRequest, gates_of
+from sassan.app.builds.gates import GateRule, mix
 from sassan.app.documents import HeadFields
 from sassan.app.inputs import Inputs
 from sassan.cli.options.gates import (
@@ -117,25 +117,25 @@ def check(
     """
     sheet.exclude(csv=csv, json=json)
     request = asked.request
-    held = Held(
+    held = CheckRequest(
         gates=(
-            *(mix(rule, text) for rule, texts in ((Rule.MAX_MIX, max_mix), (Rule.MIN_MIX, min_mix)) for text in texts or ()),
+            *(mix(rule, text) for rule, texts in ((GateRule.MAX_MIX, max_mix), (GateRule.MIN_MIX, min_mix)) for text in texts or ()),
             *gates_of(
                 {
-                    Rule.MAX_WCET: max_wcet,
-                    Rule.MAX_MAKESPAN: max_makespan,
-                    Rule.MAX_US: max_us,
-                    Rule.MAX_GRID_CYCLES: max_grid_cycles,
-                    Rule.MAX_TOTAL_US: max_total_us,
-                    Rule.MAX_REGISTERS: max_registers,
-                    Rule.MAX_DIVERGENT: max_divergent,
-                    Rule.MAX_WASTE: max_waste,
-                    Rule.MAX_SPILLS: max_spills,
-                    Rule.MAX_SHARED: max_shared,
-                    Rule.MAX_LOCAL: max_local,
-                    Rule.MIN_OCCUPANCY: min_occupancy,
+                    GateRule.MAX_WCET: max_wcet,
+                    GateRule.MAX_MAKESPAN: max_makespan,
+                    GateRule.MAX_US: max_us,
+                    GateRule.MAX_GRID_CYCLES: max_grid_cycles,
+                    GateRule.MAX_TOTAL_US: max_total_us,
+                    GateRule.MAX_REGISTERS: max_registers,
+                    GateRule.MAX_DIVERGENT: max_divergent,
+                    GateRule.MAX_WASTE: max_waste,
+                    GateRule.MAX_SPILLS: max_spills,
+                    GateRule.MAX_SHARED: max_shared,
+                    GateRule.MAX_LOCAL: max_local,
+                    GateRule.MIN_OCCUPANCY: min_occupancy,
                 },
-                {Rule.REQUIRE_BOUNDED: require_bounded, Rule.NO_GAPS: no_gaps},
+                {GateRule.REQUIRE_BOUNDED: require_bounded, GateRule.NO_GAPS: no_gaps},
             ),
         ),
         control=control,
@@ -173,7 +173,7 @@ def check(
         raise typer.Exit(_status(checked, inputs))
 
 
-def _checked(asked: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[Checked], Inputs]:
+def _checked(asked: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[CheckedFunction], Inputs]:
     """Return every function with what it fails, and the inputs with all that was refused, gates of no function, too."""
     build = build_of(asked.request, asked.observer, partial=partial, changed=checker.against_baseline or asked.request.spare_parameters)
     checked = checker.checked(build)
@@ -191,7 +191,7 @@ def _say(asked: AnalysisCommand, checker: Checker) -> None:
 
 
 def _write(
-    checked: list[Checked], inputs: Inputs, remarks: tuple[Remark, ...], junit: str | None, summary: str | None, *, quiet: bool
+    checked: list[CheckedFunction], inputs: Inputs, remarks: tuple[Remark, ...], junit: str | None, summary: str | None, *, quiet: bool
 ) -> None:
     """Write the files for CI systems and for reviewers."""
     if junit is not None:
@@ -200,7 +200,7 @@ def _write(
         save(summary, summary_report.text(checked, len(inputs.refused), remarks).encode("utf-8", "backslashreplace"), quiet=quiet)
 
 
-def _status(checked: list[Checked], inputs: Inputs) -> int:
+def _status(checked: list[CheckedFunction], inputs: Inputs) -> int:
     return inputs.status or (FAILED if any(entry.failures for entry in checked) else 0)
 
 

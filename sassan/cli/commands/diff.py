@@ -7,12 +7,12 @@ import typer
 
 from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import saved_results
-from sassan.app.builds.changes import Change, changes
+from sassan.app.builds.changes import FunctionChange, changes
 from sassan.app.builds.code import compared
 from sassan.app.builds.growth import NONE, Allowed, Growth, grown, growth, refuse_experiments
 from sassan.app.builds.numbers import asked
-from sassan.app.builds.saved_results import Result
-from sassan.app.inputs import Inputs, Refused, Selected, matches, wanted
+from sassan.app.builds.saved_results import SavedResult
+from sassan.app.inputs import Inputs, RefusedInput, SelectedFunction, matches, wanted
 from sassan.app.settings import Settings
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Csv, Json, New, Old
@@ -134,21 +134,21 @@ def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, jso
         finish(side)
 
 
-def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
+def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
     """The functions of one side that are meant: saved results, or an analysis."""
     with saved_results.is_results(path) as saved:
         return _saved(asked, path) if saved else _analyzed(asked, path)
 
 
-def _saved(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
+def _saved(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
     saved = saved_results.load(path)
-    refused = tuple(Refused(refusal.file, refusal.error) for refusal in saved.refused)
+    refused = tuple(RefusedInput(refusal.file, refusal.error) for refusal in saved.refused)
     for refusal in refused:
         asked.observer.refused(replace(refusal, file=refusal.file or path))
     return tuple(result for result in saved.results if wanted(result.name, asked.request.patterns)), Inputs((), refused)
 
 
-def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
+def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
     request, observer = asked.request, asked.observer
     # A pattern may match functions of one side alone.
     inputs = replace(request, files=(path,), patterns=()).inputs(observer)
@@ -158,7 +158,7 @@ def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], In
     return tuple(saved_results.of(document_of(AnalysisFields, result)) for result in results), inputs
 
 
-def _of_this_build(recording: Launches | None, chosen: Sequence[Selected]) -> Launches | None:
+def _of_this_build(recording: Launches | None, chosen: Sequence[SelectedFunction]) -> Launches | None:
     """A recording whose launches go by the names of kernels where this build has not the code that was launched."""
     if recording is None:
         return None
@@ -167,14 +167,14 @@ def _of_this_build(recording: Launches | None, chosen: Sequence[Selected]) -> La
     return replace(recording, launches=tuple(launches))
 
 
-def _all_known(asked: AnalysisCommand, results: Sequence[Result], *, refused: bool) -> None:
+def _all_known(asked: AnalysisCommand, results: Sequence[SavedResult], *, refused: bool) -> None:
     """Refuse a pattern that is for no function of either side, unless a side could not be read."""
     for pattern in () if refused else asked.request.patterns:
         if not any(matches(result.name, pattern) for result in results):
             raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
 
 
-def _grew(changed: Sequence[Change], allowed: Growth) -> bool:
+def _grew(changed: Sequence[FunctionChange], allowed: Growth) -> bool:
     """Say whether a number grew beyond what is allowed, and print which.
 
     Raises UsageError where the two sides count in different units.

@@ -47,7 +47,7 @@ def evolve(
     resume: Resume = False,
     budget: Budget = None,
     seed: Seed = None,
-    executor: executors.ExecutorOption = executors.Kind.PROCESSES,
+    executor: executors.ExecutorOption = executors.ExecutorKind.PROCESSES,
     scheduler: executors.Scheduler = None,
     tls_ca_file: executors.TlsAuthority = None,
     tls_cert: executors.TlsCertificate = None,

@@ -9,7 +9,7 @@ import typer
 from sassan.app import new_project
 from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds.build import build_of
-from sassan.app.inputs import Observer
+from sassan.app.inputs import RequestObserver
 from sassan.app.project import NAME
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.request import AnalysisCommand, analysis
@@ -65,7 +65,7 @@ def _kept(asked: AnalysisCommand) -> tuple[AnalysisRequest, Launches | None]:
     request, project = asked.request, asked.project
     if project is None or project.recording is None or request.recording is not project.recording:
         return request, None
-    names = request.inputs(Observer(), changed=True).names
+    names = request.inputs(RequestObserver(), changed=True).names
     launches = tuple(launch for launch in project.recording.launches if launch.kernel in names)
     kept = replace(project.recording, launches=launches) if launches else None
     return replace(request, recording=kept), kept

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sassan.access import Access, assumptions
 from sassan.app.documents import HeadFields
-from sassan.app.inputs import Inputs, Observer, Selected, each_function
+from sassan.app.inputs import Inputs, RequestObserver, SelectedFunction, each_function
 from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
 from sassan.app.sources import Sources
@@ -27,8 +27,8 @@ from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, COUNT, FLAG, LINE, STRING, TEXT, array, merged, nullable, one
 from sassan.fields.shared import GAPS
 from sassan.ir import Function
-from sassan.isa.control import Control
-from sassan.machine.launch import Launch
+from sassan.isa.control import ControlCode
+from sassan.machine.launch import LaunchConfiguration
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
 
@@ -108,8 +108,8 @@ def listing(
 
 
 def _listings(
-    request: AnalysisRequest, inputs: Inputs, observer: Observer
-) -> tuple[tuple[tuple[Selected, Settings, Listing], ...], Inputs]:
+    request: AnalysisRequest, inputs: Inputs, observer: RequestObserver
+) -> tuple[tuple[tuple[SelectedFunction, Settings, Listing], ...], Inputs]:
     """Return the listing of every function, or of each of its launches, with the settings of that launch."""
     if request.recording is None:
         return each_function(
@@ -117,12 +117,15 @@ def _listings(
         )
     results, inputs = request.results_of(inputs, observer, label="listing")
     listings = (
-        (Selected(result.file, result.function), result.settings, listing_of(result.function, result.settings)) for result in results
+        (SelectedFunction(result.file, result.function), result.settings, listing_of(result.function, result.settings))
+        for result in results
     )
     return tuple(listings), inputs
 
 
-def _text(selected: Selected, launch: Launch, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool, live: bool) -> None:
+def _text(
+    selected: SelectedFunction, launch: LaunchConfiguration, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool, live: bool
+) -> None:
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement, live=live))
@@ -143,7 +146,7 @@ def _line(line: TextLine, *, styled: bool) -> str:
 class ListedFunction(NamedTuple):
     """The listing of a function, or of one launch of it, with the settings of that."""
 
-    selected: Selected
+    selected: SelectedFunction
     settings: Settings
     shown: Listing
 
@@ -158,7 +161,7 @@ class ListedFunction(NamedTuple):
         return self.selected.file
 
 
-_of_access, _of_control, _of_row, _of = Declare[Access](), Declare[Control](), Declare[ListingRow](), Declare[ListedFunction]()
+_of_access, _of_control, _of_row, _of = Declare[Access](), Declare[ControlCode](), Declare[ListingRow](), Declare[ListedFunction]()
 
 
 class ListedAccessFields(Record[Access]):
@@ -172,7 +175,7 @@ class ListedAccessFields(Record[Access]):
     exact = _of_access(FLAG, "whether the transactions are exactly so many")
 
 
-class ControlCodeFields(Record[Control]):
+class ControlCodeFields(Record[ControlCode]):
     """The control code of an instruction."""
 
     stall = _of_control(COUNT, "before the next instruction", unit="cycles", csv=True)

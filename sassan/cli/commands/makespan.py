@@ -8,11 +8,11 @@ from typing import Any
 
 import typer
 
-from sassan.app.inputs import Inputs, Observer, Refused
+from sassan.app.inputs import Inputs, RefusedInput, RequestObserver
 from sassan.app.makespan import kernels
-from sassan.app.makespan.instances import Instance, configured, instance, is_string, strings_of
+from sassan.app.makespan.instances import MakespanInstance, configured, instance, is_string, strings_of
 from sassan.app.makespan.kernels import Paths
-from sassan.app.makespan.search import INTERRUPT, Answer
+from sassan.app.makespan.search import INTERRUPT, InstanceResult
 from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
@@ -24,7 +24,7 @@ from sassan.cli.options.makespan import (
     Capacity,
     Chart,
     Configured,
-    Engine,
+    EngineChoice,
     EngineOption,
     Instances,
     Interval,
@@ -35,14 +35,14 @@ from sassan.cli.options.makespan import (
     MakespanProgram,
     Partition,
     PathsOption,
+    ProgramForm,
     ProofFile,
-    Rows,
     RowsOption,
     Seed,
     TimeLimit,
     WarpCount,
 )
-from sassan.cli.options.models import Letters, LettersOption, MachineFile
+from sassan.cli.options.models import LettersChoice, LettersOption, MachineFile
 from sassan.cli.options.project import completed, project_of
 from sassan.cli.output import csv as sheet
 from sassan.cli.output.files import check, extension, save
@@ -52,7 +52,7 @@ from sassan.cli.reports import makespan as makespan_report
 from sassan.cli.searching import watched_search
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Certificates, Executor
-from sassan.makespan.configuration import Configuration, capacities, intervals, latencies
+from sassan.makespan.configuration import MakespanConfiguration, capacities, intervals, latencies
 from sassan.makespan.engines import load
 from sassan.makespan.exact.proof import proof as lines_of
 
@@ -91,7 +91,7 @@ def makespan(
     grid: Grid = None,
     param: Parameters = None,
     no_cache: NoCache = False,
-    letters: LettersOption = Letters.TIMING,
+    letters: LettersOption = LettersChoice.TIMING,
     executor: executors.ChainsOption = None,
     scheduler: executors.Scheduler = None,
     tls_ca_file: executors.TlsAuthority = None,
@@ -131,7 +131,7 @@ def makespan(
     if listing:
         offered = of_code if config is not None else values
         values.update(completed(project_of(project, (texts[0],)), offered, quiet=quiet))
-    given = Configuration(
+    given = MakespanConfiguration(
         strings=() if listing else strings_of(texts),
         warps=values["warps"],
         sm=sm,
@@ -147,7 +147,7 @@ def makespan(
         partition=values["partition"],
     )
     chosen = configured(config, given)
-    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
+    wanted = makespan_report.Wanted(output, lp, rows or ProgramForm.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key), chosen) as workers:
         search = _Search(chosen, rows, workers, quiet)
@@ -175,12 +175,12 @@ def makespan(
 class _Search:
     """How instances are searched: the form of an integer program, and where the chains of annealing run; None: as the engine chooses."""
 
-    chosen: Configuration
-    rows: Rows | None
+    chosen: MakespanConfiguration
+    rows: ProgramForm | None
     executor: Executor | None
     quiet: bool
 
-    def answer(self, problem: Instance) -> Answer:
+    def answer(self, problem: MakespanInstance) -> InstanceResult:
         """Search one instance."""
         seconds = self.chosen.time_limit if self.chosen.time_limit is not None else _TIME_LIMIT
         engine = load(self.chosen.engine or "all", self.rows, self.executor)
@@ -188,15 +188,15 @@ class _Search:
 
 
 def _chains(
-    kind: executors.Kind | None, scheduler: str | None, jobs: int | None, certificates: Certificates, chosen: Configuration
+    kind: executors.ExecutorKind | None, scheduler: str | None, jobs: int | None, certificates: Certificates, chosen: MakespanConfiguration
 ) -> AbstractContextManager[Executor | None]:
     """Return the executor of the chains of annealing to hold; refuse one where nothing is annealed."""
     if kind is None and scheduler is None and jobs is None and certificates == Certificates():
         return nullcontext()
-    if chosen.engine not in (None, Engine.ALL, Engine.ANNEAL):
+    if chosen.engine not in (None, EngineChoice.ALL, EngineChoice.ANNEAL):
         message = f"--executor runs the chains of annealing, and --engine is {chosen.engine}"
         raise UsageError("usage", message, hint="--engine anneal, or all")
-    return executors.executor(kind or executors.Kind.PROCESSES, scheduler, jobs, certificates)
+    return executors.executor(kind or executors.ExecutorKind.PROCESSES, scheduler, jobs, certificates)
 
 
 def _check_formats(output: str | None, lp: str | None) -> None:
@@ -227,7 +227,7 @@ def _strings(search: _Search, wanted: makespan_report.Wanted, proof: str | None)
     _end([answer])
 
 
-def _options(values: Mapping[str, Any], letters: Letters) -> AnalysisOptions:
+def _options(values: Mapping[str, Any], letters: LettersChoice) -> AnalysisOptions:
     """Return the options of the analysis of a listing, by their names on the command line."""
     return AnalysisOptions(
         facts=values["bounds"],
@@ -252,7 +252,7 @@ def _listing(request: AnalysisRequest, search: _Search, wanted: makespan_report.
     finish(selection, [kernel.result for kernel in asked] if request.patterns else [])
 
 
-def _prove(problem: Instance, path: str, *, quiet: bool) -> UsageError | None:
+def _prove(problem: MakespanInstance, path: str, *, quiet: bool) -> UsageError | None:
     """Write the proof; where it would be too large, return the error, which ends the command behind its other results."""
     try:
         save(Path(path), "".join(f"{line}\n" for line in lines_of(problem.problem)).encode(), quiet=quiet)
@@ -263,29 +263,29 @@ def _prove(problem: Instance, path: str, *, quiet: bool) -> UsageError | None:
     return None
 
 
-def _name(chosen: Configuration) -> str:
+def _name(chosen: MakespanConfiguration) -> str:
     return " ".join(str(string) for string in chosen.strings)
 
 
 def _answers(
-    asked: tuple[kernels.KernelInstances, ...], run: Callable[[Instance], Answer], inputs: Inputs, observer: Observer
-) -> tuple[tuple[tuple[Answer, ...], ...], Inputs]:
+    asked: tuple[kernels.KernelInstances, ...], run: Callable[[MakespanInstance], InstanceResult], inputs: Inputs, observer: RequestObserver
+) -> tuple[tuple[tuple[InstanceResult, ...], ...], Inputs]:
     """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
-    every: list[tuple[Answer, ...]] = []
+    every: list[tuple[InstanceResult, ...]] = []
     refused = list(inputs.refused)
     for kernel in asked:
-        answers: list[Answer] = []
+        answers: list[InstanceResult] = []
         for problem in kernel.instances:
             try:
                 answers.append(kernels.capped(kernels.at_barriers(kernel, problem) if kernel.barrier else run(problem), kernel.bound))
             except SassanError as error:
-                refused.append(Refused(kernel.result.file, error))
+                refused.append(RefusedInput(kernel.result.file, error))
                 observer.refused(refused[-1])
         every.append(tuple(answers))
     return tuple(every), Inputs(inputs.selected, tuple(refused))
 
 
-def _end(answers: list[Answer]) -> None:
+def _end(answers: list[InstanceResult]) -> None:
     """End with the status of an interrupt where there was one; its result has been printed.
 
     Raises typer.Exit.

@@ -77,7 +77,7 @@ def rank(
     seed: Seed = 0,
     top: Top = None,
     output: Output = None,
-    executor: executors.ExecutorOption = executors.Kind.PROCESSES,
+    executor: executors.ExecutorOption = executors.ExecutorKind.PROCESSES,
     scheduler: executors.Scheduler = None,
     tls_ca_file: executors.TlsAuthority = None,
     tls_cert: executors.TlsCertificate = None,

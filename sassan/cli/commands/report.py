@@ -13,9 +13,9 @@ from sassan.app.launches import different
 from sassan.app.makespan.page import PageSearch
 from sassan.app.page import records, with_sources
 from sassan.app.result import AnalysisResult
-from sassan.app.sequence import Program
+from sassan.app.sequence import RecordedSequence
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
-from sassan.cli.options.models import Model
+from sassan.cli.options.models import ModelChoice
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import Deadline, PageFile, Recorded, Title
 from sassan.cli.output.files import extension, save
@@ -80,7 +80,7 @@ def report(
     finish(inputs, results if asked.request.patterns else [])
 
 
-def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[Program | None, tuple[AnalysisResult, ...], Inputs]:
+def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[RecordedSequence | None, tuple[AnalysisResult, ...], Inputs]:
     """Return the recorded launches, if there are any, the different results, and the inputs.
 
     Raises UsageError for a deadline that nothing can be compared with.
@@ -95,7 +95,11 @@ def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[Program | 
         raise UsageError("usage", "--deadline-us is a time, and without a GPU bounds are in cycles", hint="pass --gpu")
     launches, inputs = request.sequence_of(request.inputs(asked.observer), asked.observer)
     limit = project.deadline if project is not None else None
-    return Program(request.recording, launches, request.launches, limit if deadline is None else deadline), different(launches), inputs
+    return (
+        RecordedSequence(request.recording, launches, request.launches, limit if deadline is None else deadline),
+        different(launches),
+        inputs,
+    )
 
 
 def _check(output: str) -> None:
@@ -129,7 +133,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
         note(f"note: {path}: {safe(text)}\n")
     settings = asked.request.settings
     if settings.costs.quantity is Quantity.INSTRUCTIONS:
-        settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
+        settings = replace(settings, costs=models.model(ModelChoice.CONTROL.value, Tables(settings.machine)))
     functions = [result.function for result in results]
     measured: dict[str, list[object]] = {}
     for validation in validate(recording.launches, {None: functions}, settings, Hardware(gpu=settings.gpu), asked.request.recording):

@@ -14,7 +14,7 @@ from sassan.app.project import Project
 from sassan.app.reading import architecture, read_program
 from sassan.cli.options.inputs import AllAssumptions, Csv, Functions, Json, NoCache, ProjectFile, Quiet, Sm
 from sassan.cli.options.launch import Bounds, Gpu, LaunchesFile, LoopBound
-from sassan.cli.options.models import Latencies, MachineFile, Model
+from sassan.cli.options.models import Latencies, MachineFile, ModelChoice
 from sassan.cli.options.project import completed, project_of
 from sassan.cli.output import csv as sheet
 from sassan.cli.output.files import check as check_output
@@ -42,7 +42,7 @@ Clock = Annotated[
     float | None, typer.Option("--clock", metavar="MHZ", min=1, max=100_000, help="Clock of the SMs, if the recording has times only.")
 ]
 CycleModel = Annotated[
-    Model | None,
+    ModelChoice | None,
     typer.Option("--model", help="Cost of a block: table adds latencies, control follows control codes.", show_default="control"),
 ]
 DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="SMs of the GPU that was measured.")]
@@ -89,7 +89,7 @@ def validate(
       ncu --csv --page raw ./program > raw.csv
       sassan validate raw.csv ./program
     """
-    if model is Model.UNIT:
+    if model is ModelChoice.UNIT:
         raise UsageError("usage", "the model 'unit' counts instructions, not cycles", hint="pass --model control or table")
     sheet.exclude(csv=csv, json=json)
     if gpu is not None and sms is not None:
@@ -116,7 +116,7 @@ def validate(
     options = AnalysisOptions(
         facts=values["bounds"],
         loop_bound=values["loop-bound"],
-        model=values.get("model") or Model.CONTROL.value,
+        model=values.get("model") or ModelChoice.CONTROL.value,
         machine=values["machine"],
         latency=tuple(values["latency"] or ()),
         launches=values["launches"],
@@ -147,9 +147,9 @@ def validate(
         raise typer.Exit(_REFUTED)
 
 
-def _counts(file: Project | None, model: Model | None) -> bool:
+def _counts(file: Project | None, model: ModelChoice | None) -> bool:
     """Whether the model of a project, where it decides, is one that has no latencies of its own to validate."""
-    return model is None and file is not None and (file.options or {}).get("model") in (Model.UNIT, Model.MEASURED)
+    return model is None and file is not None and (file.options or {}).get("model") in (ModelChoice.UNIT, ModelChoice.MEASURED)
 
 
 def _functions(record_file: Recording, code: list[str], arch: str | None, *, cached: bool) -> Mapping[int | None, Sequence[Function]]:

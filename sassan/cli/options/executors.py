@@ -19,7 +19,7 @@ _MANY = 4096
 _LOCAL = re.compile(r"([a-z]+://)?(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?$")
 
 
-class Kind(StrEnum):
+class ExecutorKind(StrEnum):
     """Where independent work runs."""
 
     PROCESSES = "processes"
@@ -29,11 +29,11 @@ class Kind(StrEnum):
 
 _execution = partial(typer.Option, rich_help_panel=Panel.EXECUTION)
 ExecutorOption = Annotated[
-    Kind,
+    ExecutorKind,
     _execution("--executor", help="Where the work runs: in processes, in this process one item after the other, or on a Dask cluster."),
 ]
 ChainsOption = Annotated[
-    Kind | None,
+    ExecutorKind | None,
     _execution(
         "--executor", help="Where the chains of annealing run: in processes, in this process, or on a Dask cluster.", show_default="threads"
     ),
@@ -58,12 +58,12 @@ Jobs = Annotated[
 
 
 @contextmanager
-def executor(kind: Kind, scheduler: str | None, jobs: int | None, certificates: Certificates) -> Generator[Executor]:
+def executor(kind: ExecutorKind, scheduler: str | None, jobs: int | None, certificates: Certificates) -> Generator[Executor]:
     """Hold the executor that the options ask for.
 
     Raises UsageError where the options contradict each other, or no scheduler answers; MissingToolError without the extra.
     """
-    if (kind is Kind.DASK) != (scheduler is not None):
+    if (kind is ExecutorKind.DASK) != (scheduler is not None):
         raise UsageError(
             "usage", "--executor dask and --scheduler need each other", hint="pass --executor dask --scheduler tcp://host:8786"
         )
@@ -71,15 +71,15 @@ def executor(kind: Kind, scheduler: str | None, jobs: int | None, certificates: 
         raise UsageError(
             "usage", "certificates are for --scheduler tls://HOST:PORT", hint="pass --executor dask --scheduler tls://host:8786"
         )
-    if jobs is not None and kind is not Kind.PROCESSES:
+    if jobs is not None and kind is not ExecutorKind.PROCESSES:
         raise UsageError("usage", f"--jobs has no effect on the executor '{kind}'", hint="pass --executor processes -j N")
     match kind:
-        case Kind.SERIAL:
+        case ExecutorKind.SERIAL:
             yield executors.Serial()
-        case Kind.PROCESSES:
+        case ExecutorKind.PROCESSES:
             with executors.Processes(jobs) as processes:
                 yield processes
-        case Kind.DASK:
+        case ExecutorKind.DASK:
             _warn(scheduler or "")
             with executors.Dask(scheduler or "", certificates) as cluster:
                 yield cluster

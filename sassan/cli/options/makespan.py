@@ -11,7 +11,7 @@ from sassan.cli.options.limits import MANY
 from sassan.cli.options.panels import Panel
 
 
-class Engine(StrEnum):
+class EngineChoice(StrEnum):
     """How the longest makespan is searched for or bounded."""
 
     ALL = "all"
@@ -22,7 +22,7 @@ class Engine(StrEnum):
     BOUNDS = "bounds"
 
 
-class Rows(StrEnum):
+class ProgramForm(StrEnum):
     """Which form of the integer program: the rows (32) and (35) of the 2011 paper, (31) and (34), or warps that are counted."""
 
     SHORT = "short"
@@ -68,7 +68,7 @@ BlockWarps = Annotated[
     _sm("--block-warps", metavar="N", min=1, max=1_000_000, help="Warps that wait for each other at B.", show_default="all"),
 ]
 EngineOption = Annotated[
-    Engine | None,
+    EngineChoice | None,
     _search("--engine", help="What searches; 'all' runs bounds, beam, anneal and exact in turn.", show_default="all"),
 ]
 TimeLimit = Annotated[
@@ -103,7 +103,7 @@ ProofFile = Annotated[
     ),
 ]
 RowsOption = Annotated[
-    Rows | None,
+    ProgramForm | None,
     _search(
         "--rows",
         help="Form of the integer program: short or long rows as in the 2011 paper, or warps counted.",
@@ -111,7 +111,7 @@ RowsOption = Annotated[
     ),
 ]
 PageEngine = Annotated[
-    Engine | None,
+    EngineChoice | None,
     _search("--engine", help="Search for the longest makespan of the worst path with this engine.", show_default="a simple schedule"),
 ]
 PageTimeLimit = Annotated[

@@ -10,7 +10,7 @@ from sassan.cli.options.limits import MANY
 from sassan.cli.options.panels import Panel
 
 
-class Order(StrEnum):
+class OrderChoice(StrEnum):
     """Which side of a divergent branch runs first."""
 
     ARCH = "arch"
@@ -27,7 +27,7 @@ class Ablation(StrEnum):
     ACTIVE_ONLY = "active-only"
 
 
-class Model(StrEnum):
+class ModelChoice(StrEnum):
     """What a block costs."""
 
     UNIT = "unit"
@@ -36,7 +36,7 @@ class Model(StrEnum):
     MEASURED = "measured"
 
 
-class Letters(StrEnum):
+class LettersChoice(StrEnum):
     """Which letters instructions have."""
 
     TIMING = "timing"
@@ -52,11 +52,11 @@ CallDepth = Annotated[
     _paths("--call-depth", metavar="N", min=0, max=MANY, help="Distinguish at most N nested calls; merge deeper ones."),
 ]
 OrderOption = Annotated[
-    Order | None,
+    OrderChoice | None,
     _paths(
         "--order",
         help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70.",
-        show_default=Order.ARCH.value,
+        show_default=OrderChoice.ARCH.value,
     ),
 ]
 Ablate = Annotated[
@@ -71,7 +71,7 @@ PaperExperiment = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    Model | None,
+    ModelChoice | None,
     _costs(
         "--model",
         help="Cost of a block: unit counts its instructions, table adds their latencies, control follows their control codes, "
@@ -94,4 +94,6 @@ Latencies = Annotated[
     list[str] | None,
     _costs("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
 ]
-LettersOption = Annotated[Letters, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]
+LettersOption = Annotated[
+    LettersChoice, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")
+]

@@ -32,7 +32,7 @@ from sassan.cli.options.models import (
     Ablate,
     CallDepth,
     Latencies,
-    Letters,
+    LettersChoice,
     LettersOption,
     MachineFile,
     Measurements,
@@ -45,7 +45,7 @@ from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import note, safe
 from sassan.compilers.source import SUFFIX
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 
 _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solve": "solver"}
 """Options whose name in `AnalysisOptions` is another one."""
@@ -68,7 +68,7 @@ class ListingFlags:
     launches: LaunchesFile = None
     data: DataChoice = None
     gpu: Gpu = None
-    letters: LettersOption = Letters.TIMING
+    letters: LettersOption = LettersChoice.TIMING
     order: OrderOption = None
     call_depth: CallDepth = None
     sm: Sm = None
@@ -215,7 +215,7 @@ def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: b
     """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
     named: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     if "model" not in offered:
-        named["model"] = Unit().name
+        named["model"] = UnitCostModel().name
     return AnalysisOptions(occupancy=occupancy, **named)
 
 

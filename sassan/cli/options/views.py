@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 
-class Level(StrEnum):
+class LevelChoice(StrEnum):
     """What a node of the drawn graph stands for."""
 
     WARP = "warp"
@@ -49,7 +49,7 @@ Focus = Annotated[
         show_default="all; above 200 blocks loops, calls and equal cases as one block each",
     ),
 ]
-LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
+LevelOption = Annotated[LevelChoice, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Compare = Annotated[
     str | None,
     typer.Option("--compare", metavar="OTHER", help="List where the branches of OTHER, such as PTX against SASS, diverge differently."),

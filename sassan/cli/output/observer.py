@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from sassan.app.inputs import Observer, Refused
+from sassan.app.inputs import RefusedInput, RequestObserver
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note
@@ -12,14 +12,14 @@ from sassan.names import visible
 _Item = TypeVar("_Item")
 
 
-class CommandObserver(Observer):
+class CommandObserver(RequestObserver):
     """Prints the error of each input that is refused, and shows progress unless it is `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
         """Take whether progress and notes are hidden."""
         self.quiet = quiet
 
-    def refused(self, refused: Refused) -> None:
+    def refused(self, refused: RefusedInput) -> None:
         """Print the error."""
         failure.show(refused.error, refused.file)
 

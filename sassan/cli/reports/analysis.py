@@ -13,19 +13,19 @@ from sassan.cli.reports.gaps import list_gaps
 from sassan.fields.field import NONE
 from sassan.fields.kinds import extents
 from sassan.ir import Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.timing import Quantity
 
 NAME = Column("function", widest=24, names=True)
 _WIDEST_LAUNCH = 120
 
 
-def title(function: Function, launch: Launch, more: str = "") -> str:
+def title(function: Function, launch: LaunchConfiguration, more: str = "") -> str:
     """Return the head of what is printed of a function: its name and architecture, and of one of several launches which it is."""
     return f"{heading(function.name)} ({function.arch}{more}){which(launch)}"
 
 
-def which(launch: Launch) -> str:
+def which(launch: LaunchConfiguration) -> str:
     """Return what tells one of several launches from the others, with a comma; '' of another one."""
     return f", {cut(str(launch), _WIDEST_LAUNCH)}" if launch.recorded else ""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sassan.app.result import AnalysisResult
-from sassan.assumptions import Kind, counted, kind_of
+from sassan.assumptions import AssumptionStatus, counted, kind_of
 from sassan.cli.output.terminal import label, out, safe
 
 
@@ -15,7 +15,7 @@ def show(texts: Mapping[str, str] | Sequence[str], *, every: bool = False) -> No
     suffixes = texts if isinstance(texts, Mapping) else dict.fromkeys(texts, "")
     if not suffixes:
         return
-    shown = [text for text in suffixes if every or kind_of(text) in {Kind.ASSUMED, Kind.RECORDED}]
+    shown = [text for text in suffixes if every or kind_of(text) in {AssumptionStatus.ASSUMED, AssumptionStatus.RECORDED}]
     rest = "; --assumptions lists all" if len(shown) < len(suffixes) else ""
     out(f"\nassumptions: {counted(tuple(suffixes))}{rest}\n")
     for text in shown:

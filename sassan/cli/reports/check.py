@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sassan import __version__
 from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates
-from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.gates import Failure
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
@@ -19,7 +19,7 @@ from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, FileLine, address, array, nullable, one, written
 from sassan.names import middle
 from sassan.render import sarif
-from sassan.render.sarif import Finding, Location, Rule
+from sassan.render.sarif import Location, SarifResult, SarifRule
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 _COSTLY = 3
@@ -28,7 +28,7 @@ _NAMED, _WIDEST = 3, 140
 """Functions that a verdict names, and how long a name may be there."""
 
 
-def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> None:
+def show(checked: Sequence[CheckedFunction], refused: int, remarks: Sequence[Remark]) -> None:
     """Print one line per failure, then how many functions failed, how many inputs were not checked at all, and what is left open."""
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
     for entry in checked:
@@ -48,17 +48,17 @@ def brief(remark: Remark) -> str:
     return f"{remark.what}: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def _behind(entry: Checked, failure: Failure) -> str:
+def _behind(entry: CheckedFunction, failure: Failure) -> str:
     """Return the source line that the place was made from, where the input knows it."""
     source = _source(entry, _address(entry, failure))
     return safe(f" [{source[0]}:{source[1]}]") if source else ""
 
 
-def _address(entry: Checked, failure: Failure) -> int:
+def _address(entry: CheckedFunction, failure: Failure) -> int:
     return entry.result.function.entry if failure.address is None else failure.address
 
 
-def _source(entry: Checked, address: int) -> tuple[str, int] | None:
+def _source(entry: CheckedFunction, address: int) -> tuple[str, int] | None:
     """Return the file and the line that an instruction was made from, None where the input has no line information."""
     lines = entry.result.function.lines
     place = bisect_right([line.address for line in lines], address)
@@ -68,11 +68,11 @@ def _source(entry: Checked, address: int) -> tuple[str, int] | None:
 class FailurePlace(NamedTuple):
     """A failure, and the function that fails."""
 
-    entry: Checked
+    entry: CheckedFunction
     failure: Failure
 
 
-def places(entry: Checked) -> list[FailurePlace]:
+def places(entry: CheckedFunction) -> list[FailurePlace]:
     """Return the failures of a function."""
     return [FailurePlace(entry, each) for each in entry.failures]
 
@@ -82,7 +82,7 @@ def _line(place: FailurePlace) -> FileLine | None:
     return FileLine(*source) if source else None
 
 
-_of_place, _of = Declare[FailurePlace](), Declare[Checked]()
+_of_place, _of = Declare[FailurePlace](), Declare[CheckedFunction]()
 
 
 class FailureFields(Record[FailurePlace]):
@@ -97,7 +97,7 @@ class FailureFields(Record[FailurePlace]):
     message = _of_place(STRING, "what is wrong", lambda place: place.failure.message, csv=True)
 
 
-class CheckFields(Record[Checked]):
+class CheckFields(Record[CheckedFunction]):
     """What `sassan check` says of one function."""
 
     _analysis = _of(written(ProfiledFields, merged=True), "what is known of it", lambda entry: entry.row)
@@ -111,7 +111,9 @@ class CheckFields(Record[Checked]):
     conditions = _of(nullable(array(STRING)), "what of `settings` differs from the baseline, null without one")
 
 
-def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool) -> None:
+def write_sarif(
+    checked: Sequence[CheckedFunction], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool
+) -> None:
     """Write the failures as SARIF to a file, or to standard output for `-`.
 
     Raises UsageError where the file cannot be written.
@@ -128,15 +130,15 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
     save(path, text.encode(), quiet=quiet)
 
 
-def _rules() -> tuple[Rule, ...]:
+def _rules() -> tuple[SarifRule, ...]:
 
-    def name(rule: gates.Rule) -> str:
+    def name(rule: gates.GateRule) -> str:
         return "".join(part.capitalize() for part in rule.value.split("-"))
 
-    return tuple(Rule(rule.value, name(rule), *gates.EXPLAINED[rule]) for rule in gates.Rule)
+    return tuple(SarifRule(rule.value, name(rule), *gates.EXPLAINED[rule]) for rule in gates.GateRule)
 
 
-def _finding(entry: Checked, failure: Failure) -> Finding:
+def _finding(entry: CheckedFunction, failure: Failure) -> SarifResult:
 
     function = entry.result.function
     first, *more = _places(entry, _address(entry, failure))
@@ -148,7 +150,7 @@ def _finding(entry: Checked, failure: Failure) -> Finding:
         ("value", failure.value),
         ("limit", failure.limit),
     )
-    return Finding(
+    return SarifResult(
         failure.rule.value,
         f"{label(function.name)}: {message(failure.message)}",
         first,
@@ -158,10 +160,10 @@ def _finding(entry: Checked, failure: Failure) -> Finding:
     )
 
 
-def _costly(entry: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
+def _costly(entry: CheckedFunction, failure: Failure) -> tuple[tuple[int, str], ...]:
     """Return the blocks in which the most of a WCET that is too high is spent."""
     result = entry.result
-    if failure.value is None or failure.value != result.wcet.value or failure.rule not in {gates.Rule.MAX_WCET, gates.Rule.GROWTH}:
+    if failure.value is None or failure.value != result.wcet.value or failure.rule not in {gates.GateRule.MAX_WCET, gates.GateRule.GROWTH}:
         return ()
     counts = [0] * len(result.cfg.nodes)
     for edge, count in zip(result.cfg.edges, result.wcet.counts, strict=False):  # an optimum has them all, another bound none
@@ -170,7 +172,7 @@ def _costly(entry: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
     return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
 
 
-def _places(entry: Checked, address: int, text: str = "") -> Iterator[Location]:
+def _places(entry: CheckedFunction, address: int, text: str = "") -> Iterator[Location]:
     """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
     function = entry.result.function
     source = _source(entry, address)

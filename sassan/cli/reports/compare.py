@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sassan.app.inputs import Inputs, Selected
+from sassan.app.inputs import Inputs, SelectedFunction
 from sassan.app.settings import Settings
 from sassan.app.views import compare_functions
 from sassan.cli.output import document, table
@@ -13,7 +13,7 @@ from sassan.fields import field as fields
 from sassan.fields.field import NONE, Declare, Record
 from sassan.fields.kinds import ADDRESS, FLAG, STRING, address, array, nullable, one
 from sassan.names import readable
-from sassan.warpcfg.compare import Branch, Comparison, Pair
+from sassan.warpcfg.compare import ComparedBranch, Comparison, Pair
 
 _LONGEST = 34
 
@@ -39,7 +39,7 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
         note(f"only in one of the two: {', '.join(label(name) for name in missing)}\n")
 
 
-def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
+def _table(left: SelectedFunction, right: SelectedFunction, comparison: Comparison) -> None:
     archs = (left.function.arch, right.function.arch) if left.function.arch != right.function.arch else ("left", "right")
     columns = (
         *(
@@ -61,12 +61,12 @@ def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     out(f"{agree} of {len(comparison.pairs)} matched branches agree; {alone_in} have no match\n\n")
 
 
-def _cells(branch: Branch | None) -> tuple[str, ...]:
+def _cells(branch: ComparedBranch | None) -> tuple[str, ...]:
     (row,) = table.of_fields(ComparedBranchFields, [branch]).rows if branch is not None else [("",) * 4]
     return row
 
 
-def _place(branch: Branch) -> str:
+def _place(branch: ComparedBranch) -> str:
     return NONE if not branch.divergent else "end" if branch.reconverges is None else address(branch.reconverges)
 
 
@@ -79,15 +79,15 @@ def _verdict(pair: Pair) -> str:
 class ComparedKernel(NamedTuple):
     """A kernel of two inputs, and its branches side by side."""
 
-    left: Selected
-    right: Selected
+    left: SelectedFunction
+    right: SelectedFunction
     comparison: Comparison
 
 
-_of_branch, _of_pair, _of, _of_side = Declare[Branch](), Declare[Pair](), Declare[ComparedKernel](), Declare[Selected]()
+_of_branch, _of_pair, _of, _of_side = Declare[ComparedBranch](), Declare[Pair](), Declare[ComparedKernel](), Declare[SelectedFunction]()
 
 
-class ComparedBranchFields(Record[Branch]):
+class ComparedBranchFields(Record[ComparedBranch]):
     """A conditional branch or exit, all call contexts together."""
 
     address = _of_branch(ADDRESS, "of the instruction", head="left")
@@ -111,7 +111,7 @@ class BranchPairFields(Record[Pair]):
     same_reconvergence = _of_pair(nullable(FLAG), "whether they reconverge at the same place, null where not both split")
 
 
-class SideFields(Record[Selected]):
+class SideFields(Record[SelectedFunction]):
     """An input."""
 
     file = _of_side(STRING, "as it was named")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import typer
 
 from sassan.app.documents import FunctionFields
-from sassan.app.inputs import Inputs, Selected
+from sassan.app.inputs import Inputs, SelectedFunction
 from sassan.cli.output import failure, table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import label, out, safe
@@ -14,17 +14,17 @@ from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NAME
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import InputError
-from sassan.fields.field import Declare, Kind, Record
+from sassan.fields.field import Declare, FieldKind, Record
 from sassan.fields.kinds import ADDRESS, BOUND, COUNT, STRING, address, array, choice, merged, nullable, one
 from sassan.fields.shared import GAPS, AssumedFields
 from sassan.isa.registers import names
-from sassan.timing.findings import Finding, Report
+from sassan.timing.findings import MissingWait, Report
 
 FOUND = 1
 """The status where something was found: that of a gate (docs/reference/commands.md)."""
 _UNCHECKED = "no-control-codes"
 
-Checked = tuple[Selected, "Report"]
+Checked = tuple[SelectedFunction, "Report"]
 
 
 def text(checked: Sequence[Checked]) -> None:
@@ -49,7 +49,7 @@ def text(checked: Sequence[Checked]) -> None:
     list_gaps([(selected.function.name, report.gaps) for selected, report in checked if not _is_unchecked(report)])
 
 
-def _list(selected: Selected, findings: Sequence[Finding]) -> None:
+def _list(selected: SelectedFunction, findings: Sequence[MissingWait]) -> None:
     name = label(selected.function.name, 30)
     for finding in findings:
         out(f"  {name} {address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
@@ -63,7 +63,7 @@ def _is_unchecked(report: Report) -> bool:
     return any(gap.code == _UNCHECKED for gap in report.gaps)
 
 
-def _message(selected: Selected, finding: Finding) -> str:
+def _message(selected: SelectedFunction, finding: MissingWait) -> str:
     code = {each.address: each.text for each in selected.function.instructions}
     return finding.message(code[finding.address], code[finding.producer])
 
@@ -71,14 +71,14 @@ def _message(selected: Selected, finding: Finding) -> str:
 class FoundIn(NamedTuple):
     """A finding, and where it is."""
 
-    selected: Selected
-    finding: Finding
+    selected: SelectedFunction
+    finding: MissingWait
 
 
 class ControlCheck(NamedTuple):
     """The check of one function."""
 
-    selected: Selected
+    selected: SelectedFunction
     report: Report
 
 
@@ -96,7 +96,7 @@ class FindingFields(Record[FoundIn]):
     address = _of_finding(ADDRESS, "of the instruction", lambda each: each.finding.address)
     producer = _of_finding(ADDRESS, "of the instruction that it does not wait for", lambda each: each.finding.producer)
     dependence = _of_finding(
-        Kind({"enum": ["raw", "waw", "war", None]}), "of the two, null for an early wait", lambda each: each.finding.dependence or None
+        FieldKind({"enum": ["raw", "waw", "war", None]}), "of the two, null for an early wait", lambda each: each.finding.dependence or None
     )
     registers = _of_finding(array(STRING), "that they share", lambda each: names(each.finding.registers))
     barrier = _of_finding(BOUND, "the one to wait for, null where the producer sets none", lambda each: _known(each.finding.barrier))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sassan.app.builds.changes import Change, ChangeState, Lines, Number
+from sassan.app.builds.changes import ChangeState, FunctionChange, ListDifference, NumberChange
 from sassan.app.builds.checked import Remark
 from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.growth import unheld
@@ -24,7 +24,7 @@ _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
 
 
-def show(changes: Sequence[Change], *, growth: bool) -> None:
+def show(changes: Sequence[FunctionChange], *, growth: bool) -> None:
     """Print everything that changed, how many functions did, and of which it is unknown whether they grew; see `unknown` for `growth`."""
     changed = [change for change in changes if change.state is not ChangeState.SAME]
     if changed:
@@ -36,7 +36,7 @@ def show(changes: Sequence[Change], *, growth: bool) -> None:
     out("; ".join([total, *(brief(remark) for remark in unknown(changes, growth=growth))]) + "\n" if changes else "no functions\n")
 
 
-def unknown(changes: Sequence[Change], *, growth: bool) -> Iterator[Remark]:
+def unknown(changes: Sequence[FunctionChange], *, growth: bool) -> Iterator[Remark]:
     """Yield under which other conditions numbers were made, and of which functions growth is not known.
 
     That is, no number on both sides, or, where `growth` was asked for, one side only.
@@ -54,13 +54,13 @@ def _count(number: int) -> str:
     return f"{number} function" + ("" if number == 1 else "s")
 
 
-def summary(changes: Sequence[Change]) -> Mapping[str, int]:
+def summary(changes: Sequence[FunctionChange]) -> Mapping[str, int]:
     """Return how many functions there are of each state, in the order of the states."""
     count = Counter(change.state for change in changes)
     return {state.value: count[state] for state in ChangeState if count[state]}
 
 
-def _numbers(changed: Sequence[Change]) -> None:
+def _numbers(changed: Sequence[FunctionChange]) -> None:
     """Print a row per function, with a column for every number that differs somewhere."""
     titles = {Measure.REGISTERS: "regs", Measure.INSTRUCTIONS: "instr", Measure.DIVERGENT: "div"}
     differ = {number.measure for change in changed for number in change.numbers}
@@ -71,11 +71,11 @@ def _numbers(changed: Sequence[Change]) -> None:
     table.show(Table((*known.columns, *columns), tuple(rows)))
 
 
-def _name(change: Change) -> str:
+def _name(change: FunctionChange) -> str:
     return change.latest.name
 
 
-def _cell(change: Change, measure: Measure) -> str:
+def _cell(change: FunctionChange, measure: Measure) -> str:
 
     old = change.old.number(measure) if change.old else None
     new = change.new.number(measure) if change.new else None
@@ -102,7 +102,7 @@ def _tone(cell: str) -> str:
     return "red" if int(new) > int(old) else "green"
 
 
-def _lines(change: Change) -> None:
+def _lines(change: FunctionChange) -> None:
     """Print what a function said before and what it says now, like a difference of texts; nothing is cut."""
     if change.old is None or change.new is None:
         return
@@ -119,10 +119,10 @@ def _lines(change: Change) -> None:
     out("\n")
 
 
-_of, _of_number, _of_lines = Declare[Change](), Declare[Number](), Declare[Lines]()
+_of, _of_number, _of_lines = Declare[FunctionChange](), Declare[NumberChange](), Declare[ListDifference]()
 
 
-class NumberFields(Record[Number]):
+class NumberFields(Record[NumberChange]):
     """A number that differs."""
 
     _name = _of_number(STRING, "which number it is", lambda number: number.measure.value, key=None, csv="number")
@@ -130,25 +130,25 @@ class NumberFields(Record[Number]):
     new = _of_number(BOUND, "its value now", csv=True)
 
 
-class LinesFields(Record[Lines]):
+class LinesFields(Record[ListDifference]):
     """What a list lost and got."""
 
     removed = _of_lines(array(STRING), "what it lost")
     added = _of_lines(array(STRING), "what it got")
 
 
-def _launch(change: Change) -> Mapping[str, Value]:
+def _launch(change: FunctionChange) -> Mapping[str, Value]:
     return dict(zip(("grid", "block"), map(list, change.latest.launch or ((), ())), strict=True))
 
 
-def _shape(at: int, change: Change) -> Sequence[int] | None:
+def _shape(at: int, change: FunctionChange) -> Sequence[int] | None:
     return None if change.latest.launch is None else change.latest.launch[at]
 
 
 _SHAPE = nullable(EXTENTS)
 
 
-class ChangeFields(Record[Change]):
+class ChangeFields(Record[FunctionChange]):
     """What `sassan diff` says of one function."""
 
     name = _of(NAME, "name of the function, as the input has it", lambda change: change.latest.name, csv=True, head="function", widest=24)

@@ -11,7 +11,7 @@ from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import title
 from sassan.cli.reports.gaps import list_gaps
-from sassan.estimate.answer import Estimate
+from sassan.estimate.answer import LaunchEstimate
 from sassan.fields.field import NONE
 from sassan.fields.kinds import address, microseconds
 
@@ -57,7 +57,7 @@ def details(result: EstimateResult) -> None:
     out("\n")
 
 
-def _changed(result: EstimateResult, known: Estimate, changed: Sequence[Alternative]) -> Table:
+def _changed(result: EstimateResult, known: LaunchEstimate, changed: Sequence[Alternative]) -> Table:
     columns = (Column("what if"), Column("us", number=True), Column("change", number=True), Column("occupancy", number=True))
     rows = [("as given", microseconds(known.us), NONE, f"{known.occupancy:.0%}", _residents(result), known.bound_by)]
     for each in changed:
@@ -77,7 +77,7 @@ def _residents(result: EstimateResult) -> str:
     return NONE if residency is None or residency.occupancy is None else str(residency.occupancy.blocks)
 
 
-def _work(known: Estimate) -> Table:
+def _work(known: LaunchEstimate) -> Table:
     units = list(known.rows["total"].cycles)
     columns = (Column("path"), *(Column(unit, number=True) for unit in units), Column("bound by"))
     return Table(
@@ -86,7 +86,7 @@ def _work(known: Estimate) -> Table:
     )
 
 
-def _stalls(result: EstimateResult, known: Estimate) -> Table:
+def _stalls(result: EstimateResult, known: LaunchEstimate) -> Table:
     opcodes = {instruction.address: instruction.opcode for instruction in result.analysis.function.instructions}
     greatest = sorted(known.stalls, key=lambda stall: (-stall.share, stall.address))[:_STALLS]
     return Table(

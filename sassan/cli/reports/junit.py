@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from sassan.app.builds.checked import Checked
-from sassan.app.inputs import Refused
+from sassan.app.builds.checked import CheckedFunction
+from sassan.app.inputs import RefusedInput
 from sassan.cli.output.terminal import label, safe
 
 
-def text(checked: Sequence[Checked], refused: Sequence[Refused]) -> str:
+def text(checked: Sequence[CheckedFunction], refused: Sequence[RefusedInput]) -> str:
     """Return the results: a suite per input, a case per function, one failure that names all gates; a refused input is an error."""
     suites = ET.Element("testsuites", name="sassan check")
     for file in dict.fromkeys([*(entry.result.file for entry in checked), *(refusal.file for refusal in refused)]):
@@ -26,7 +26,7 @@ def text(checked: Sequence[Checked], refused: Sequence[Refused]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, entry: Checked, file: str) -> None:
+def _case(suite: ET.Element, entry: CheckedFunction, file: str) -> None:
     function = entry.result.function
     case = ET.SubElement(suite, "testcase", classname=file, name=f"{label(function.name)} ({function.arch})")
     if entry.failures:

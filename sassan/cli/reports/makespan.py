@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sassan.app.documents import HeadFields
-from sassan.app.inputs import Refused
+from sassan.app.inputs import RefusedInput
 from sassan.app.makespan import document as makespan_document
 from sassan.app.makespan.description import chart, strings_of, units, verdict
 from sassan.app.makespan.document import (
@@ -21,7 +21,7 @@ from sassan.app.makespan.document import (
     MakespanOfFileFields,
 )
 from sassan.app.makespan.kernels import KernelInstances
-from sassan.app.makespan.search import Answer
+from sassan.app.makespan.search import InstanceResult
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, table
 from sassan.cli.output.files import outputs, save
@@ -56,7 +56,7 @@ class Wanted:
         return not self.quiet or (self.output is None and self.program is None)
 
 
-def single(answer: Answer, wanted: Wanted) -> None:
+def single(answer: InstanceResult, wanted: Wanted) -> None:
     """Print and write the answer to one question about strings."""
     _write([answer], wanted)
     if wanted.json:
@@ -67,7 +67,9 @@ def single(answer: Answer, wanted: Wanted) -> None:
         _text(answer, every=wanted.assumptions)
 
 
-def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
+def listing(
+    asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], refused: Sequence[RefusedInput], wanted: Wanted
+) -> None:
     """Print and write the answers for the functions of a listing."""
     flat = [answer for some in answers for answer in some]
     _write(flat, wanted)
@@ -82,7 +84,9 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
     list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
 
 
-def _table(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], flat: Sequence[Answer], *, every: bool) -> None:
+def _table(
+    asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], flat: Sequence[InstanceResult], *, every: bool
+) -> None:
     if flat:
         _rows(asked, answers)
     if len(flat) == 1:
@@ -92,7 +96,7 @@ def _table(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]
         assumptions.show([text for answer in flat for text in answer.instance.assumptions], every=every)
 
 
-def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]) -> None:
+def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]]) -> None:
     paths = [AnsweredPath(kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some]
     table.show(table.of_fields(AnsweredPathFields, paths))
     for label in dict.fromkeys(kernel.label for kernel in asked):
@@ -101,7 +105,7 @@ def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]])
         out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
 
 
-def _text(answer: Answer, *, every: bool) -> None:
+def _text(answer: InstanceResult, *, every: bool) -> None:
     out(f"{cut(safe(strings_of(answer)), width())}\n{units(answer)}\n\n")
     if answer.known.last:
         table.show(table.of_fields(EngineFields, list(answer.known.last.values())))
@@ -113,7 +117,7 @@ def _text(answer: Answer, *, every: bool) -> None:
         _chart(chart(answer))
 
 
-def _estimates(answer: Answer) -> None:
+def _estimates(answer: InstanceResult) -> None:
     estimates = makespan_document.estimates(answer)
     if not estimates:
         return
@@ -139,7 +143,7 @@ def _chart(picture: Chart) -> None:
     out(captured.get())
 
 
-def _write(answers: Sequence[Answer], wanted: Wanted) -> None:
+def _write(answers: Sequence[InstanceResult], wanted: Wanted) -> None:
     """Write the charts and the programs that were asked for, before anything is printed."""
     if wanted.output is not None:
         for path, answer in zip(_files(wanted.output, answers), answers, strict=True):
@@ -150,7 +154,7 @@ def _write(answers: Sequence[Answer], wanted: Wanted) -> None:
             _save(path, makespan_document.program(answer, path.suffix.lower().removeprefix("."), wanted.rows), quiet=wanted.quiet)
 
 
-def _files(pattern: str, answers: Sequence[Answer]) -> tuple[Path, ...]:
+def _files(pattern: str, answers: Sequence[InstanceResult]) -> tuple[Path, ...]:
     return outputs(pattern, tuple(answer.instance.name if answer.instance.costs else "schedule" for answer in answers))
 
 
@@ -158,7 +162,7 @@ def _save(path: Path, text: str, *, quiet: bool) -> None:
     save(path, text.encode(), quiet=quiet)
 
 
-def _page(answer: Answer) -> tuple[tuple[str, ...], ...]:
+def _page(answer: InstanceResult) -> tuple[tuple[str, ...], ...]:
     """Return the table below a chart on a page."""
     rows: list[tuple[str, str]] = [("string", strings_of(answer)), ("instance", units(answer)), ("result", verdict(answer))]
     rows += [

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sassan.cli.output.terminal import safe
 from sassan.measure.confidence import DOUBTS, Interval
 from sassan.measure.samples import Samples
-from sassan.measure.summary import Estimate, EstimateRow
+from sassan.measure.summary import EstimateRow, IntervalEstimate
 from sassan.measure.verdict import Verdict, finding, time
 
 _SHOWN = ("kernel", "device", "date")
@@ -44,7 +44,7 @@ def _row(row: EstimateRow) -> Iterator[str]:
         yield f"  ! {', '.join(names)}: {DOUBTS[code]}"
 
 
-def _estimate(estimate: Estimate, widest: int) -> str:
+def _estimate(estimate: IntervalEstimate, widest: int) -> str:
 
     return f"  {estimate.estimator.value:<10}{time(estimate.value):>12}  {_interval(estimate.interval, widest)}"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.app.builds.why import since
@@ -28,7 +28,7 @@ _MEANING: Mapping[Weight, str] = {
 }
 
 
-def weight(entry: Checked) -> Weight | None:
+def weight(entry: CheckedFunction) -> Weight | None:
     """Return how much what changed in a function matters, None where nothing did."""
     if entry.failures:
         return Weight.SIGNIFICANT
@@ -37,12 +37,12 @@ def weight(entry: Checked) -> Weight | None:
     return Weight.BENIGN if entry.old is not None and _differs(entry) else None
 
 
-def _differs(entry: Checked) -> bool:
+def _differs(entry: CheckedFunction) -> bool:
     old, new = entry.old, entry.now
     return old is not None and new is not None and (old.text != new.text or any(old.number(each) != new.number(each) for each in Measure))
 
 
-def text(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> str:
+def text(checked: Sequence[CheckedFunction], refused: int, remarks: Sequence[Remark]) -> str:
     """Return the summary: a verdict, a table of the functions of each weight, and what is left open."""
     failed = sum(bool(entry.failures) for entry in checked)
     single = len(checked) == 1
@@ -65,7 +65,7 @@ def text(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
     return "\n".join(lines) + "\n"
 
 
-def _row(entry: Checked) -> str:
+def _row(entry: CheckedFunction) -> str:
     why = [f"{failure.rule}: {failure.message}" for failure in entry.failures] or [*(entry.conditions or ())]
     if not why and entry.unheld:
         why = [f"not in the baseline: {', '.join(measure.value for measure in entry.unheld)}"]
@@ -80,7 +80,7 @@ def _row(entry: Checked) -> str:
     return f"| {' | '.join(map(_plain, cells))} |"
 
 
-def _bound(entry: Checked, measure: Measure) -> str:
+def _bound(entry: CheckedFunction, measure: Measure) -> str:
     new = entry.now.number(measure) if entry.now is not None else None
     old = entry.old.number(measure) if entry.old is not None else None
     if old is None or new is None or old == new:

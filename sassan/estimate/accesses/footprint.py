@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sassan.access.opcodes import Space, references
+from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR, WORD
 from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Executions, Key, Watch, joined
 
-CACHED = (Space.GLOBAL, Space.GENERIC)
+CACHED = (MemorySpace.GLOBAL, MemorySpace.GENERIC)
 _STORES = ("ST", "RED")
 
 

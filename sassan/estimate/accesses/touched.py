@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import LINE, SECTOR, WORD
 from sassan.estimate.accesses.contents import differ, near
 from sassan.estimate.accesses.footprint import CACHED
@@ -46,7 +46,9 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     drawn = {key: by_contents[key] and not near(some, allocated) for key, some in every.items()}
     loads = [key for key in every if kinds[key].space in CACHED and names[key[0]].startswith("LD") and not by_contents[key]]
     missed = fresh({key: every[key] for key in loads}, chosen, kept)
-    conflicts = _passes({key: some for key, some in every.items() if kinds[key].space is Space.SHARED and not drawn[key]}, kinds, chosen)
+    conflicts = _passes(
+        {key: some for key, some in every.items() if kinds[key].space is MemorySpace.SHARED and not drawn[key]}, kinds, chosen
+    )
     return {
         key: replace(
             _of(some, kinds[key], chosen, drawn=drawn[key], fresh=missed.get(key, 1.0), passes=conflicts.get(key, 0.0)),
@@ -83,9 +85,9 @@ def _of(  # noqa: PLR0913 - what is known of an access
     addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
         return Touched(drawn)
-    if kind.space is Space.SHARED:
+    if kind.space is MemorySpace.SHARED:
         return Touched(drawn=False, passes=passes)
-    if kind.space is Space.CONSTANT:
+    if kind.space is MemorySpace.CONSTANT:
         return Touched(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
     hot, place = _hot(some, inner, chosen) if kind.atomic else (0.0, -1)

@@ -7,29 +7,29 @@ from typing import Self
 
 import numpy as np
 
-from sassan.estimate.program import LAST_WORD, Figures, Numbers, Program
-from sassan.estimate.roles.phases import Matched
-from sassan.estimate.roles.traces import Trace
+from sassan.estimate.program import LAST_WORD, Figures, Numbers, WarpProgram
+from sassan.estimate.roles.phases import MatchedEvents
+from sassan.estimate.roles.traces import WarpTrace
 from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class TracedBlock:
     """Warps of a block, with `traces`, and what was `matched` of them; `rows` are the rows of instructions within each node, by address.
 
     `every`: the visits of each node by all of them to their ends; None where that is not known. `loops` are those that are taken to
     iterate as often as their bounds say, by the addresses of their heads.
     """
 
-    traces: tuple[Trace, ...]
-    matched: Matched
+    traces: tuple[WarpTrace, ...]
+    matched: MatchedEvents
     rows: tuple[dict[int, int], ...]
     every: Figures | None
     loops: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, cfg: WarpCfg, traces: tuple[Trace, ...], matched: Matched, back_edges: Sequence[int | None], longest: Sequence[float]
+        cls, cfg: WarpCfg, traces: tuple[WarpTrace, ...], matched: MatchedEvents, back_edges: Sequence[int | None], longest: Sequence[float]
     ) -> Self:
         """Return the warps of a block of a graph; `back_edges` per entry are bounds of its loops, `longest` visits on the longest path."""
         firsts = accumulate((len(node.code) for node in cfg.nodes), initial=0)
@@ -62,7 +62,7 @@ class Alone:
         """Return how often all warps together visit each node."""
         return sum((np.bincount(self.nodes(warp), minlength=nodes) for warp in range(len(self.traces))), np.zeros(nodes, np.int64))
 
-    def program(self, rows: Numbers, starts: Numbers, shared: Numbers) -> Program:
+    def program(self, rows: Numbers, starts: Numbers, shared: Numbers) -> WarpProgram:
         """Return the program with the rows of all instructions."""
         nodes = [self.nodes(warp) for warp in range(len(self.traces))]
         firsts = [0, *accumulate(map(len, nodes))]
@@ -75,7 +75,7 @@ class Alone:
         ]
         every = np.concatenate(nodes)
         paths = list(zip(firsts[:-1], firsts[1:], events_from[:-1], events_from[1:], strict=True))
-        return Program(
+        return WarpProgram(
             rows,
             starts,
             every,

@@ -8,7 +8,7 @@ from enum import IntEnum, auto
 from sassan.ir import Instruction, Memory, Operand, Register, Word
 
 
-class Meeting(IntEnum):
+class BarrierOperation(IntEnum):
     """What an instruction does at a barrier.
 
     BEGIN: sets up a barrier in shared memory, for a number of arrivals. ARRIVE: threads arrive. EXPECT: threads arrive, and announce
@@ -30,34 +30,44 @@ class Meeting(IntEnum):
     CLUSTER_WAIT = auto()
 
 
-IN_SHARED_MEMORY = frozenset((Meeting.BEGIN, Meeting.ARRIVE, Meeting.EXPECT, Meeting.TEST, Meeting.COPY, Meeting.COMMIT, Meeting.COPIED))
+IN_SHARED_MEMORY = frozenset(
+    (
+        BarrierOperation.BEGIN,
+        BarrierOperation.ARRIVE,
+        BarrierOperation.EXPECT,
+        BarrierOperation.TEST,
+        BarrierOperation.COPY,
+        BarrierOperation.COMMIT,
+        BarrierOperation.COPIED,
+    )
+)
 _LOADS = frozenset({"UTMALDG", "UBLKCP"})
 _PRODUCTS = ("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "UTCSHIFT")
 _GROUPED = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 
 
-def meeting(instruction: Instruction) -> Meeting | None:  # noqa: PLR0911 - one kind each
+def meeting(instruction: Instruction) -> BarrierOperation | None:  # noqa: PLR0911 - one kind each
     """Return what an instruction does at a barrier; None for any other one."""
     name, *modifiers = instruction.opcode.split(".")
     match name:
         case "SYNCS" if "PHASECHK" in modifiers:
-            return Meeting.TEST
+            return BarrierOperation.TEST
         case "SYNCS" if "EXCH" in modifiers:
-            return Meeting.BEGIN
+            return BarrierOperation.BEGIN
         case "SYNCS" if "ARRIVE" in modifiers:
-            return Meeting.ARRIVE if "A1T0" in modifiers else Meeting.EXPECT
+            return BarrierOperation.ARRIVE if "A1T0" in modifiers else BarrierOperation.EXPECT
         case "ARRIVES":
-            return Meeting.COPIED
+            return BarrierOperation.COPIED
         case "UTCBAR":
-            return Meeting.COMMIT
+            return BarrierOperation.COMMIT
         case "BAR":
-            return Meeting.CHECK_IN if "ARV" in modifiers else Meeting.SYNC
+            return BarrierOperation.CHECK_IN if "ARV" in modifiers else BarrierOperation.SYNC
         case "UCGABAR_ARV":
-            return Meeting.CLUSTER_ARRIVE
+            return BarrierOperation.CLUSTER_ARRIVE
         case "UCGABAR_WAIT":
-            return Meeting.CLUSTER_WAIT
+            return BarrierOperation.CLUSTER_WAIT
         case _ if name in _LOADS and modifiers[:2] != ["G", "S"]:
-            return Meeting.COPY
+            return BarrierOperation.COPY
         case _:
             return None
 
@@ -65,9 +75,9 @@ def meeting(instruction: Instruction) -> Meeting | None:  # noqa: PLR0911 - one 
 def waits_alone(instruction: Instruction) -> bool:
     """Say whether a warp waits at an instruction for some others, or for an engine, and not for all warps of its block."""
     kind = meeting(instruction)
-    if kind in {Meeting.TEST, Meeting.CHECK_IN, Meeting.CLUSTER_WAIT}:
+    if kind in {BarrierOperation.TEST, BarrierOperation.CHECK_IN, BarrierOperation.CLUSTER_WAIT}:
         return True
-    return (kind is Meeting.SYNC and amount(instruction) is not None) or groups_left(instruction) is not None
+    return (kind is BarrierOperation.SYNC and amount(instruction) is not None) or groups_left(instruction) is not None
 
 
 def place(instruction: Instruction) -> Operand | None:

@@ -12,18 +12,18 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from sassan.errors import Gap
-from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, Meeting
-from sassan.estimate.roles.traces import Met, Trace
+from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, BarrierOperation
+from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
 from sassan.simt.values import LANES
 
 _COUNT = 0xFFFFF
 """The word that sets up a barrier holds the arrivals of a phase, negated, in 20 bits from bit 1 on."""
 _PARITY = 1 << 31
 _PARITIES = (0, _PARITY)
-_ARRIVALS = (Meeting.ARRIVE, Meeting.EXPECT, Meeting.COPIED, Meeting.COMMIT)
+_ARRIVALS = (BarrierOperation.ARRIVE, BarrierOperation.EXPECT, BarrierOperation.COPIED, BarrierOperation.COMMIT)
 
 
-class Act(IntEnum):
+class BarrierAction(IntEnum):
     """What a warp does to a barrier of the simulation: ARRIVE at once, COPY with the end of the access, COMMIT with that of its engine.
 
     WAIT: until so many have arrived in all.
@@ -35,24 +35,24 @@ class Act(IntEnum):
     WAIT = 3
 
 
-class Event(NamedTuple):
+class BarrierEvent(NamedTuple):
     """An act of a warp at an instruction of its visit; `arrivals`: how many arrive, or how many have to."""
 
     visit: int
     address: int
-    act: Act
+    act: BarrierAction
     barrier: int
     arrivals: int
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedEvents:
     """The events of each warp, up to its last visit that was reached, and the `visits` of it; `gaps`: waits without an end.
 
     `bytes` are those that one execution of a copy brings into shared memory on average, by its address.
     """
 
-    events: tuple[tuple[Event, ...], ...]
+    events: tuple[tuple[BarrierEvent, ...], ...]
     visits: tuple[int, ...]
     barriers: int
     bytes: Mapping[int, float]
@@ -62,7 +62,7 @@ class Matched:
 _Key = tuple[str, int]
 
 
-def matched(traces: Sequence[Trace]) -> Matched:
+def matched(traces: Sequence[WarpTrace]) -> MatchedEvents:
     """Return what the warps of a block do to the barriers that they meet at."""
     needs = _needs(traces)
     numbers: dict[_Key, int] = {}
@@ -73,37 +73,37 @@ def matched(traces: Sequence[Trace]) -> Matched:
     names = {number: key for key, number in numbers.items()}
     gaps = tuple(_gap(events[warp][reached[warp]], warp, names) for warp in stuck) if whole else ()
     kept = tuple(some[:at] for some, at in zip(events, reached, strict=True))
-    return Matched(kept, tuple(visits), len(numbers), _bytes(traces), gaps)
+    return MatchedEvents(kept, tuple(visits), len(numbers), _bytes(traces), gaps)
 
 
-def _key(met: Met) -> _Key:
+def _key(met: BarrierExecution) -> _Key:
     if met.kind in IN_SHARED_MEMORY:
         return "mbarrier", met.barrier
-    return ("cluster", 0) if met.kind in {Meeting.CLUSTER_ARRIVE, Meeting.CLUSTER_WAIT} else ("barrier", met.barrier)
+    return ("cluster", 0) if met.kind in {BarrierOperation.CLUSTER_ARRIVE, BarrierOperation.CLUSTER_WAIT} else ("barrier", met.barrier)
 
 
-def _needs(traces: Sequence[Trace]) -> Mapping[_Key, int]:
+def _needs(traces: Sequence[WarpTrace]) -> Mapping[_Key, int]:
     """Return how many arrivals a phase of each barrier in shared memory needs, data included."""
     counts: dict[_Key, int] = {}
     arrivals, copies = Counter[_Key](), Counter[_Key]()
     for met in (each for trace in traces for each in trace.met if each.kind in IN_SHARED_MEMORY):
         key = _key(met)
-        if met.kind is Meeting.BEGIN and met.amount is not None:
+        if met.kind is BarrierOperation.BEGIN and met.amount is not None:
             counts[key] = _COUNT + 1 - (met.amount >> 1 & _COUNT)
         elif met.kind in _ARRIVALS:
             arrivals[key] += _arrivals(met)
-        elif met.kind is Meeting.COPY:
+        elif met.kind is BarrierOperation.COPY:
             copies[key] += 1
     return {key: count + round(copies[key] * count / max(1, arrivals[key])) for key, count in counts.items()}
 
 
-def _arrivals(met: Met) -> int:
-    return 1 if met.kind is Meeting.COMMIT else met.threads
+def _arrivals(met: BarrierExecution) -> int:
+    return 1 if met.kind is BarrierOperation.COMMIT else met.threads
 
 
 def _events(  # noqa: C901, PLR0912 - one kind each
-    trace: Trace, needs: Mapping[_Key, int], warps: int, numbers: dict[_Key, int]
-) -> Iterator[Event]:
+    trace: WarpTrace, needs: Mapping[_Key, int], warps: int, numbers: dict[_Key, int]
+) -> Iterator[BarrierEvent]:
     """Yield the events of one warp; barriers get `numbers` as they come."""
     last = defaultdict[_Key, int](lambda: -1)
     turns, arrived = Counter[_Key](), Counter[_Key]()
@@ -112,7 +112,7 @@ def _events(  # noqa: C901, PLR0912 - one kind each
         number = numbers.setdefault(key, len(numbers))
         place = (met.visit, met.address)
         match met.kind:
-            case Meeting.TEST:
+            case BarrierOperation.TEST:
                 if met.amount in _PARITIES:
                     parity = int(met.amount == _PARITY)
                     last[key] += last[key] % 2 != parity
@@ -120,29 +120,33 @@ def _events(  # noqa: C901, PLR0912 - one kind each
                     # The state that an arrival returned: the phase is that of the arrival, the one behind the last that was waited for.
                     last[key], arrived[key] = last[key] + 1, 0
                 if key in needs and last[key] >= 0:
-                    yield Event(*place, Act.WAIT, number, (last[key] + 1) * needs[key])
-            case Meeting.ARRIVE | Meeting.EXPECT | Meeting.COPIED:
+                    yield BarrierEvent(*place, BarrierAction.WAIT, number, (last[key] + 1) * needs[key])
+            case BarrierOperation.ARRIVE | BarrierOperation.EXPECT | BarrierOperation.COPIED:
                 arrived[key] += 1
-                yield Event(*place, Act.COPY if met.kind is Meeting.COPIED else Act.ARRIVE, number, _arrivals(met))
-            case Meeting.COMMIT:
-                yield Event(*place, Act.COMMIT, number, 1)
-            case Meeting.COPY:
-                yield Event(*place, Act.COPY, number, 1)
-            case Meeting.SYNC | Meeting.CHECK_IN:
+                yield BarrierEvent(
+                    *place, BarrierAction.COPY if met.kind is BarrierOperation.COPIED else BarrierAction.ARRIVE, number, _arrivals(met)
+                )
+            case BarrierOperation.COMMIT:
+                yield BarrierEvent(*place, BarrierAction.COMMIT, number, 1)
+            case BarrierOperation.COPY:
+                yield BarrierEvent(*place, BarrierAction.COPY, number, 1)
+            case BarrierOperation.SYNC | BarrierOperation.CHECK_IN:
                 turns[key] += 1
-                yield Event(*place, Act.ARRIVE, number, 1)
-                if met.kind is Meeting.SYNC:
-                    yield Event(*place, Act.WAIT, number, turns[key] * (warps if met.amount is None else met.amount // LANES))
-            case Meeting.CLUSTER_ARRIVE:
+                yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1)
+                if met.kind is BarrierOperation.SYNC:
+                    yield BarrierEvent(
+                        *place, BarrierAction.WAIT, number, turns[key] * (warps if met.amount is None else met.amount // LANES)
+                    )
+            case BarrierOperation.CLUSTER_ARRIVE:
                 turns[key] += 1
-                yield Event(*place, Act.ARRIVE, number, 1)
-            case Meeting.CLUSTER_WAIT:
-                yield Event(*place, Act.WAIT, number, turns[key] * warps)
+                yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1)
+            case BarrierOperation.CLUSTER_WAIT:
+                yield BarrierEvent(*place, BarrierAction.WAIT, number, turns[key] * warps)
             case _:
                 pass
 
 
-def _reached(events: Sequence[Sequence[Event]]) -> tuple[list[int], tuple[int, ...]]:
+def _reached(events: Sequence[Sequence[BarrierEvent]]) -> tuple[list[int], tuple[int, ...]]:
     """Return how many of its events each warp comes to, whatever they take, and the warps that do not come to their end.
 
     Arrivals are only ever added: in which order warps go on does not change where they end.
@@ -153,17 +157,17 @@ def _reached(events: Sequence[Sequence[Event]]) -> tuple[list[int], tuple[int, .
         moved = False
         for warp, some in enumerate(events):
             while at[warp] < len(some) and (
-                some[at[warp]].act is not Act.WAIT or arrived[some[at[warp]].barrier] >= some[at[warp]].arrivals
+                some[at[warp]].act is not BarrierAction.WAIT or arrived[some[at[warp]].barrier] >= some[at[warp]].arrivals
             ):
                 event = some[at[warp]]
-                if event.act is not Act.WAIT:
+                if event.act is not BarrierAction.WAIT:
                     arrived[event.barrier] += event.arrivals
                 at[warp] += 1
                 moved = True
     return at, tuple(warp for warp, some in enumerate(events) if at[warp] < len(some))
 
 
-def _gap(event: Event, warp: int, names: Mapping[int, _Key]) -> Gap:
+def _gap(event: BarrierEvent, warp: int, names: Mapping[int, _Key]) -> Gap:
     kind, where = names[event.barrier]
     which = f"the barrier at 0x{where:x} of shared memory" if kind == "mbarrier" else f"{kind} {where}"
     return Gap(
@@ -173,14 +177,14 @@ def _gap(event: Event, warp: int, names: Mapping[int, _Key]) -> Gap:
     )
 
 
-def _bytes(traces: Sequence[Trace]) -> Mapping[int, float]:
+def _bytes(traces: Sequence[WarpTrace]) -> Mapping[int, float]:
     """Return the bytes of copies: those that are announced at a barrier come by the copies that arrive at it."""
     announced, copies = Counter[_Key](), Counter[_Key]()
     by_copy = defaultdict[int, Counter[_Key]](Counter)
     for met in (each for trace in traces for each in trace.met):
-        if met.kind is Meeting.EXPECT and met.amount is not None:
+        if met.kind is BarrierOperation.EXPECT and met.amount is not None:
             announced[_key(met)] += met.amount * met.threads
-        elif met.kind is Meeting.COPY:
+        elif met.kind is BarrierOperation.COPY:
             copies[_key(met)] += 1
             by_copy[met.address][_key(met)] += 1
     return {

@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.errors import SassanError
-from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, Meeting, amount, meeting, place
-from sassan.estimate.waiting import Waiting
+from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, BarrierOperation, amount, meeting, place
+from sassan.estimate.waiting import UntimedIntegers
 from sassan.estimate.warps import pointers, usual_branches
 from sassan.estimate.watch import EnoughError, lane_addresses
 from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
-from sassan.machine.launch import Launch
-from sassan.simt.code import Code, lower
+from sassan.machine.launch import LaunchConfiguration
+from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
-from sassan.simt.state import Order, RunStatus, Session, lanes
+from sassan.simt.state import RunStatus, Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
@@ -39,7 +39,7 @@ _SHARED = (1 << 24) - 1
 _SEED = 2026
 
 
-class Met(NamedTuple):
+class BarrierExecution(NamedTuple):
     """What one warp did at a barrier in its visit of a node, by the number of the visit.
 
     `barrier` is where it lies in shared memory, or its number; `threads` are those that executed the instruction, and `amount` its operand
@@ -48,22 +48,22 @@ class Met(NamedTuple):
 
     visit: int
     address: int
-    kind: Meeting
+    kind: BarrierOperation
     barrier: int
     threads: int
     amount: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class WarpTrace:
     """The nodes that a warp visits, and what it does at barriers; `ended`: it came to its end."""
 
     nodes: npt.NDArray[np.int64]
-    met: tuple[Met, ...]
+    met: tuple[BarrierExecution, ...]
     ended: bool
 
 
-def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Trace, ...] | None:
+def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration) -> tuple[WarpTrace, ...] | None:
     """Return the traces of the warps of a block in the middle of a grid; None where the machine has no rule for an instruction.
 
     The block and the grid of the launch are given.
@@ -85,7 +85,7 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     placed, active = warps_at(cfg.function, pointers(cfg.function, launch), spots, np.random.default_rng(_SEED))
     notes = _Notes(cfg, code, meetings, len(spots))
     try:
-        outcome = Machine(code, Waiting(placed), Order.RANDOM, Limits(steps=_STEPS)).run(active, notes)
+        outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes)
         ended = outcome.status == RunStatus.ENDED
     except EnoughError:
         ended = notes.ended
@@ -96,7 +96,7 @@ def _read(instruction: Instruction) -> tuple[int, ...]:
     """Return the registers (bit numbers) that say at which barrier an instruction is, with what, and in which threads."""
     named = [place(instruction), amount(instruction)]
     registers = [register for operand in named for register in _registers(operand)]
-    if meeting(instruction) is Meeting.COPY:
+    if meeting(instruction) is BarrierOperation.COPY:
         # The barrier stands behind the shared address.
         registers = [Register(each.file, each.index + 1) for each in registers[:1] if each.index is not None]
     if instruction.guard is not None:
@@ -115,14 +115,14 @@ class _Notes:
     """An observer that notes the visits of nodes, and the meetings."""
 
     cfg: WarpCfg
-    code: Code
-    meetings: Mapping[int, tuple[Instruction, Meeting]]
+    code: ExecutableFunction
+    meetings: Mapping[int, tuple[Instruction, BarrierOperation]]
     runs: int
     ended: npt.NDArray[np.bool_] = field(init=False)
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
     _visits: list[tuple[int, Rows]] = field(default_factory=list[tuple[int, Rows]])
     _made: npt.NDArray[np.int64] = field(init=False)
-    _met: list[list[Met]] = field(init=False)
+    _met: list[list[BarrierExecution]] = field(init=False)
     _work: int = 0
 
     def __post_init__(self) -> None:
@@ -147,26 +147,28 @@ class _Notes:
         if address in self.meetings:
             self._meet(session, *self.meetings[address], rows)
 
-    def _meet(self, session: Session, instruction: Instruction, kind: Meeting, rows: Rows) -> None:
+    def _meet(self, session: Session, instruction: Instruction, kind: BarrierOperation, rows: Rows) -> None:
         active, guard = lanes(session.warps.active[rows]), instruction.guard
         if guard is not None:
             active &= (self._words(session, Register(guard.file, guard.index), rows) != 0) != guard.negated
         barriers = self._barriers(session, instruction, kind, rows)
         behind = amount(instruction)
-        amounts = None if behind is None or kind is Meeting.COPY else self._words(session, behind, rows)
+        amounts = None if behind is None or kind is BarrierOperation.COPY else self._words(session, behind, rows)
         for at, warp in enumerate(rows.tolist()):
             executing = np.flatnonzero(active[at])
             if not len(executing):
                 continue
             many = None if amounts is None else int(amounts[at, executing[0]])
             for barrier, threads in zip(*np.unique(barriers[at, executing], return_counts=True), strict=True):
-                self._met[warp].append(Met(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many))
+                self._met[warp].append(
+                    BarrierExecution(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many)
+                )
 
-    def _barriers(self, session: Session, instruction: Instruction, kind: Meeting, rows: Rows) -> Words:
+    def _barriers(self, session: Session, instruction: Instruction, kind: BarrierOperation, rows: Rows) -> Words:
         operand = place(instruction)
         if operand is None:
             return np.zeros((len(rows), LANES), np.uint32)
-        if kind is Meeting.COPY:
+        if kind is BarrierOperation.COPY:
             first = _registers(operand)[0]
             assert first.index is not None
             return self._words(session, Register(first.file, first.index + 1), rows) & np.uint32(_SHARED)
@@ -183,7 +185,7 @@ class _Notes:
             return np.full((len(rows), LANES), int(truth), np.uint32)
         return np.asarray(session.warps.registers[session.slots[number], rows])
 
-    def traces(self, ended: npt.NDArray[np.bool_]) -> tuple[Trace, ...]:
+    def traces(self, ended: npt.NDArray[np.bool_]) -> tuple[WarpTrace, ...]:
         """Return what was noted of each warp."""
         warps = np.concatenate([rows for _, rows in self._visits]) if self._visits else np.zeros(0, np.int64)
         nodes = np.repeat([node for node, _ in self._visits], [len(rows) for _, rows in self._visits])
@@ -191,5 +193,5 @@ class _Notes:
         bounds = np.searchsorted(warps[order], np.arange(self.runs + 1))
         sorted_nodes = nodes[order].astype(np.int64)
         return tuple(
-            Trace(sorted_nodes[bounds[warp] : bounds[warp + 1]], tuple(self._met[warp]), bool(ended[warp])) for warp in range(self.runs)
+            WarpTrace(sorted_nodes[bounds[warp] : bounds[warp + 1]], tuple(self._met[warp]), bool(ended[warp])) for warp in range(self.runs)
         )

@@ -9,7 +9,7 @@ from sassan.evolve.compilation import compilers
 from sassan.evolve.compilation.children import CompileProblem
 from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.compilation.order import reordered
-from sassan.evolve.space.genes import Choice, Value
+from sassan.evolve.space.genes import GenomeValues, Value
 from sassan.evolve.space.includes import Header
 
 _REGISTERS, _PTXAS = "--maxrregcount", "--ptxas-options"
@@ -44,7 +44,7 @@ class CompileJob:
     by_ptx: bool
     arch: str
     options: tuple[str, ...]
-    choice: Choice
+    choice: GenomeValues
     seconds: float
     headers: tuple[Header, ...] = ()
 
@@ -53,7 +53,7 @@ class CompileJob:
         """Return the arguments of NVRTC."""
         target = self.arch.replace("sm_", "compute_") if self.by_ptx else self.arch
         flags = tuple(flag for flag in self.choice.flags if not self.by_ptx or flag[0] not in _AFTER_PTX)
-        return (f"-arch={target}", *self.options, *Choice(self.choice.macros, flags).words)
+        return (f"-arch={target}", *self.options, *GenomeValues(self.choice.macros, flags).words)
 
     @property
     def ptxas_arguments(self) -> tuple[str, ...]:

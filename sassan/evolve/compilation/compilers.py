@@ -20,7 +20,7 @@ _OUTPUT = "kernel.out"
 
 
 @dataclass(frozen=True, slots=True)
-class Compiler:
+class InstalledCompiler:
     """An installed compiler: `version` is the version it reports, `identity` distinguishes builds of the same version."""
 
     path: str
@@ -36,8 +36,8 @@ class Compiler:
 class Tools:
     """The compilers of a configuration; None if not needed."""
 
-    nvrtc: Compiler | None = None
-    ptxas: Compiler | None = None
+    nvrtc: InstalledCompiler | None = None
+    ptxas: InstalledCompiler | None = None
 
     def __str__(self) -> str:
         """Return the compilers and their versions."""
@@ -49,27 +49,27 @@ def find(*, nvrtc: bool, ptxas: bool) -> Tools:
     return Tools(_nvrtc() if nvrtc else None, _ptxas() if ptxas else None)
 
 
-def _nvrtc() -> Compiler:
+def _nvrtc() -> InstalledCompiler:
     for candidate in libraries():
         if Path(candidate.path).is_file():  # libraries known only to the dynamic loader have no identity
             return _compiler(candidate.path, ".".join(map(str, candidate.version)))
     raise MissingToolError("no-nvrtc", "compiling kernels needs NVRTC, which was not found", hint=install("evolve"))
 
 
-def _ptxas() -> Compiler:
+def _ptxas() -> InstalledCompiler:
     for candidate in tools(PTXAS):
         return _compiler(candidate.path, candidate.version)
     message = "reordering PTX instructions needs ptxas, which was not found"
     raise MissingToolError("no-ptxas", message, hint=f"{install('evolve')}, or omit the gene 'order'")
 
 
-def _compiler(path: str, version: str) -> Compiler:
+def _compiler(path: str, version: str) -> InstalledCompiler:
     status = Path(path).stat()
-    return Compiler(path, version, f"{Path(path).name} {version} {status.st_size} {status.st_mtime_ns}")
+    return InstalledCompiler(path, version, f"{Path(path).name} {version} {status.st_size} {status.st_mtime_ns}")
 
 
 def nvrtc(  # noqa: PLR0913, PLR0917 - the inputs of a compilation
-    compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float, headers: tuple[Header, ...] = ()
+    compiler: InstalledCompiler, source: str, options: tuple[str, ...], kind: str, seconds: float, headers: tuple[Header, ...] = ()
 ) -> bytes:
     """Return the cubin or the PTX (`kind`) that NVRTC compiles from a source and its headers; raises CompileProblem."""
     with scratch() as folder:
@@ -83,7 +83,7 @@ def nvrtc(  # noqa: PLR0913, PLR0917 - the inputs of a compilation
         return output.read_bytes()
 
 
-def ptxas(compiler: Compiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
+def ptxas(compiler: InstalledCompiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
     """Return the cubin that ptxas compiles from PTX; raises CompileProblem."""
     with scratch() as folder:
         (folder / "kernel.ptx").write_text(text, "utf-8")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.errors import SelfCheckError
-from sassan.evolve.compilation.order_memory import Access, access, commute
+from sassan.evolve.compilation.order_memory import StateSpaceAccess, access, commute
 from sassan.evolve.compilation.order_proof import proved
 from sassan.frontend.ptx.lines import FastLines
 from sassan.frontend.ptx.read import modules, read_ptx
-from sassan.frontend.ptx.syntax import Function, Instruction, Scope, Statement
+from sassan.frontend.ptx.syntax import FunctionDeclaration, InstructionStatement, Scope, Statement
 from sassan.frontend.ptx.text import module_text
 from sassan.isa import ptx
 from sassan.isa.facts import Facts, Flow
@@ -25,7 +25,7 @@ class _Dependences:
 
     reads: int
     writes: int
-    memory: Access
+    memory: StateSpaceAccess
 
 
 def reordered(text: str, keys: Sequence[int]) -> str:
@@ -40,7 +40,7 @@ def reordered(text: str, keys: Sequence[int]) -> str:
     parts = list(modules(source, FastLines()))
     out: list[str] = []
     for _, module in parts:
-        items = tuple(_function(item, facts, keys) if isinstance(item, Function) else item for item in module.items)
+        items = tuple(_function(item, facts, keys) if isinstance(item, FunctionDeclaration) else item for item in module.items)
         out.append(module_text(replace(module, items=items)))
     return "".join(out)
 
@@ -56,7 +56,7 @@ def _facts(source: Source) -> dict[tuple[int, int], Facts | None]:
     return facts
 
 
-def _function(function: Function, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int]) -> Function:
+def _function(function: FunctionDeclaration, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int]) -> FunctionDeclaration:
     if function.body is None:
         return function
     return replace(function, body=_scope(function.body, facts, keys, [0]))
@@ -65,10 +65,10 @@ def _function(function: Function, facts: dict[tuple[int, int], Facts | None], ke
 def _scope(scope: Scope, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int], counter: list[int]) -> Scope:
     """Return the statements of a scope, runs of movable instructions reordered; `counter` numbers the instructions of the function."""
     out: list[Statement] = []
-    run: list[tuple[Instruction, _Dependences, int]] = []
+    run: list[tuple[InstructionStatement, _Dependences, int]] = []
     for statement in scope.statements:
         node = None
-        if isinstance(statement, Instruction):
+        if isinstance(statement, InstructionStatement):
             node = _node(statement, facts.get((statement.span.line, statement.span.column)))
             if node is not None:
                 run.append((statement, node, keys[counter[0] % len(keys)]))
@@ -80,7 +80,7 @@ def _scope(scope: Scope, facts: dict[tuple[int, int], Facts | None], keys: Seque
     return Scope((*out, *_scheduled(run)))
 
 
-def _node(instruction: Instruction, known: Facts | None) -> _Dependences | None:
+def _node(instruction: InstructionStatement, known: Facts | None) -> _Dependences | None:
     """Return the dependences of an instruction, None if it must keep its position and no instruction may move across it."""
     memory = access(instruction)
     if memory is None or known is None or known.flow is not Flow.NONE:
@@ -89,7 +89,7 @@ def _node(instruction: Instruction, known: Facts | None) -> _Dependences | None:
     return _Dependences(known.reads | known.guard | kept, known.writes, memory)
 
 
-def _scheduled(run: Sequence[tuple[Instruction, _Dependences, int]]) -> tuple[Instruction, ...]:
+def _scheduled(run: Sequence[tuple[InstructionStatement, _Dependences, int]]) -> tuple[InstructionStatement, ...]:
     before = tuple(instruction for instruction, _, _ in run)
     order = _order([node for _, node, _ in run], [key for _, _, key in run])
     if order == list(range(len(before))):

@@ -7,7 +7,7 @@ and no instruction moves across them.
 
 from dataclasses import dataclass
 
-from sassan.frontend.ptx.syntax import Address, Group, Instruction, Name, Operand
+from sassan.frontend.ptx.syntax import Address, Identifier, InstructionStatement, Operand, OperandTuple
 
 PURE = frozenset(
     """
@@ -25,28 +25,28 @@ _STORED = ("global", "shared", "local")
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class StateSpaceAccess:
     """A memory access in a state space; '' if there is none."""
 
     space: str = ""
     store: bool = False
 
 
-def access(instruction: Instruction) -> Access | None:
+def access(instruction: InstructionStatement) -> StateSpaceAccess | None:
     """Return the memory access of an instruction, None if the instruction must keep its position."""
     mnemonic, *words = instruction.opcode.split(".")
     if mnemonic in PURE:
-        return None if any(_unsteady(name) for name in _names(instruction.operands)) else Access()
+        return None if any(_unsteady(name) for name in _names(instruction.operands)) else StateSpaceAccess()
     space = next((word for word in words if word in _SPACES), "")
     if mnemonic not in {"ld", "st"} or not space or not _TYPES.union(_PLAIN, {space}).issuperset(words):
         return None
     space = space.partition("::")[0]
     if mnemonic == "st" and space not in _STORED:
         return None  # a parameter of a call
-    return Access(space, store=mnemonic == "st")
+    return StateSpaceAccess(space, store=mnemonic == "st")
 
 
-def commute(first: Access, second: Access) -> bool:
+def commute(first: StateSpaceAccess, second: StateSpaceAccess) -> bool:
     """Return whether two accesses commute."""
     return first.space != second.space or not (first.store or second.store)
 
@@ -62,9 +62,9 @@ def _names(operands: tuple[Operand, ...]) -> list[str]:
     names: list[str] = []
     for operand in operands:
         match operand:
-            case Name(text):
+            case Identifier(text):
                 names.append(text)
-            case Group(_, items):
+            case OperandTuple(_, items):
                 names += _names(items)
             case Address(base, _, items):
                 names += [base.text, *_names(items)]

@@ -8,7 +8,7 @@ the same values as before, and the final values are the same. Nothing is proved 
 import re
 from collections.abc import Iterator, Sequence
 
-from sassan.frontend.ptx.syntax import Instruction
+from sassan.frontend.ptx.syntax import InstructionStatement
 from sassan.frontend.ptx.text import operand_text
 
 _WORD = re.compile(r"[%$\w][\w.$]*")
@@ -26,7 +26,7 @@ _CARRY = "the carry flag"
 Read = tuple[tuple[str, int], ...]
 
 
-def proved(before: Sequence[Instruction], after: Sequence[Instruction]) -> bool:
+def proved(before: Sequence[InstructionStatement], after: Sequence[InstructionStatement]) -> bool:
     """Return whether the second order has the same instructions and is equivalent to the first."""
     number = {id(instruction): place for place, instruction in enumerate(before)}
     if len(after) != len(before) or {id(instruction) for instruction in after} != number.keys():
@@ -35,7 +35,7 @@ def proved(before: Sequence[Instruction], after: Sequence[Instruction]) -> bool:
     return first is not None and first == _history(after, number)
 
 
-def _history(order: Sequence[Instruction], number: dict[int, int]) -> tuple[dict[int, Read], dict[str, int]] | None:
+def _history(order: Sequence[InstructionStatement], number: dict[int, int]) -> tuple[dict[int, Read], dict[str, int]] | None:
     """Return the writer of each name that an instruction uses (-1: before the run), and the last writer of each name; None if unknown."""
     last: dict[str, int] = {}
     used: dict[int, Read] = {}
@@ -49,7 +49,7 @@ def _history(order: Sequence[Instruction], number: dict[int, int]) -> tuple[dict
     return used, last
 
 
-def _names(instruction: Instruction) -> tuple[set[str], set[str]] | None:
+def _names(instruction: InstructionStatement) -> tuple[set[str], set[str]] | None:
     """Return all names that an instruction uses, and those that it writes; None if its effect is unknown."""
     operands = [set(_words(operand_text(operand))) for operand in instruction.operands]
     every = set[str]().union(*operands, _words(instruction.guard.lstrip("!")))

@@ -10,7 +10,7 @@ from sassan.errors import UsageError
 from sassan.evolve.ranking.grids import AXES, derive
 from sassan.evolve.space.choices import words
 from sassan.evolve.space.config import Config, LaunchShape, Objective, SearchPlan, source_of
-from sassan.evolve.space.genes import Gene, GeneKind, Genome, Space, Value
+from sassan.evolve.space.genes import Gene, GeneKind, Genome, GenomeSpace, Value
 from sassan.evolve.space.shapes import ShapeProblem
 from sassan.machine.parameters import Setting
 from sassan.products import Product, find
@@ -95,7 +95,7 @@ def of_config(config: Config, gpu: Product | None) -> Candidates:
     return Candidates(replace(config, objectives=(Objective.ESTIMATE,)), entries).where(())
 
 
-def _values(space: Space, genome: Genome) -> Mapping[str, Recorded]:
+def _values(space: GenomeSpace, genome: Genome) -> Mapping[str, Recorded]:
     choice = space.choice(genome)
     return dict((*choice.macros, *choice.flags, *choice.launch))
 
@@ -128,7 +128,7 @@ def of_cache(space: TuningSpace, given: TunedLaunch) -> Candidates:
     grid = given.grid or _grid(space, kernel.text)
     shape = LaunchShape(block, grid, given.settings, gpu.sms, given.shared, gpu)
     plan = SearchPlan(seconds=_SECONDS, largest=_LARGEST)
-    config = Config(space.path, kernel, shape, Space((*genes, *sizes)), (Objective.ESTIMATE,), plan=plan)
+    config = Config(space.path, kernel, shape, GenomeSpace((*genes, *sizes)), (Objective.ESTIMATE,), plan=plan)
     return Candidates(config, entries)
 
 

@@ -11,12 +11,12 @@ from sassan.app import documents
 from sassan.errors import InputError
 from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, evaluate_together, lost_together
-from sassan.evolve.outcome import KernelSourceFields, Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, KernelSourceFields, OutcomeStatus
 from sassan.evolve.ranking.candidates import Candidate, Candidates
 from sassan.evolve.space.config import Objective
 from sassan.executor import Executor
 from sassan.fields import field as fields
-from sassan.fields.field import NONE, Declare, Kind, Record, Value
+from sassan.fields.field import NONE, Declare, FieldKind, Record, Value
 from sassan.fields.kinds import COUNT, FIGURE, SIGNED, STRING, TEXT, array, mapping, merged, one
 from sassan.fields.shared import AssumedFields
 from sassan.measure import agreement
@@ -34,7 +34,7 @@ class Ranked:
     """A choice with its outcome."""
 
     candidate: Candidate
-    outcome: Outcome
+    outcome: GenomeOutcome
 
     @property
     def us(self) -> float | None:
@@ -113,8 +113,10 @@ def _tenths(us: float | None) -> str:
 
 
 _of_choice, _of = Declare[Ranked](), Declare[Ranking]()
-_TENTHS: Kind[float | None] = replace(FIGURE, shown=_tenths)
-_PARAMETERS: Kind[Mapping[str, Any]] = Kind({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, dict)
+_TENTHS: FieldKind[float | None] = replace(FIGURE, shown=_tenths)
+_PARAMETERS: FieldKind[Mapping[str, Any]] = FieldKind(
+    {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, dict
+)
 
 
 class RankedFields(Record[Ranked]):

@@ -3,7 +3,7 @@
 import re
 
 from sassan.checked import Fields
-from sassan.evolve.space.genes import Gene, GeneKind, Space, Value
+from sassan.evolve.space.genes import Gene, GeneKind, GenomeSpace, Value
 
 EXACT = ("--maxrregcount", "--ptxas-options", "--extra-device-vectorization")
 """Flags of NVRTC that keep every result bit by bit; of the ptxas options all but level 0."""
@@ -30,7 +30,7 @@ _FEWEST = 2
 _ALLOW = "set allow_inexact = true in [search] to allow it"
 
 
-def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
+def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> GenomeSpace:
     """Return the space of the genes of a file; raises UsageError `bad-config`."""
     genes: list[Gene] = []
     for table in top.tables("gene", required=True):
@@ -40,10 +40,10 @@ def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
         gene = _order(table) if kinds == ["order"] else _chosen(table, GeneKind(kinds[0]), inexact=inexact)
         _check_gene(table, gene, genes, ptx=ptx)
         genes.append(gene)
-    return Space(tuple(genes))
+    return GenomeSpace(tuple(genes))
 
 
-def check_names(top: Fields, space: Space, *, used: frozenset[str], file: str, text: str) -> None:
+def check_names(top: Fields, space: GenomeSpace, *, used: frozenset[str], file: str, text: str) -> None:
     """Refuse a gene without effect: a macro that is not in the code, a number that no expression of the launch (`used`) contains.
 
     A misspelt macro that sizes the grid would omit work, which would look like an improvement. Raises UsageError `bad-config`.

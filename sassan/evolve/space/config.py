@@ -10,12 +10,12 @@ from sassan.arch import known_names, with_code
 from sassan.checked import MOST, Fields, Format
 from sassan.errors import UsageError
 from sassan.evolve.space.choices import EXACT, check_names, read_genes
-from sassan.evolve.space.genes import Choice, GeneKind, Space
+from sassan.evolve.space.genes import GeneKind, GenomeSpace, GenomeValues
 from sassan.evolve.space.includes import Header, IncludeProblem, headers
 from sassan.evolve.space.shapes import ShapeProblem, extent, holds, names
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, setting
-from sassan.measure.sampling.device import DATA_BYTES, Argument
+from sassan.measure.sampling.device import DATA_BYTES, MeasureArgument
 from sassan.products import Product, find
 from sassan.system import reading
 from sassan.timing import latencies
@@ -82,13 +82,13 @@ class LaunchShape:
     gpu: Product | None = None
     restrictions: tuple[str, ...] = ()
 
-    def violated(self, choice: Choice) -> str:
+    def violated(self, choice: GenomeValues) -> str:
         """Return the first restriction that does not hold for a choice, '' where all hold; raises ShapeProblem."""
         return next((text for text in self.restrictions if not holds(text, choice.numbers)), "")
 
-    def launch(self, choice: Choice) -> Launch:
+    def launch(self, choice: GenomeValues) -> LaunchConfiguration:
         """Return the launch of a choice; raises ShapeProblem, UsageError `launch`."""
-        return Launch(_extents(self.block, choice), _extents(self.grid, choice), self.settings)
+        return LaunchConfiguration(_extents(self.block, choice), _extents(self.grid, choice), self.settings)
 
     @property
     def names(self) -> frozenset[str]:
@@ -96,7 +96,7 @@ class LaunchShape:
         return frozenset(name for extent_text in (*self.block, *self.grid) for name in names(extent_text))
 
 
-def _extents(texts: tuple[str, ...], choice: Choice) -> tuple[int, int, int]:
+def _extents(texts: tuple[str, ...], choice: GenomeValues) -> tuple[int, int, int]:
     x, y, z = (*(extent(text, choice.numbers) for text in texts), 1, 1)[:3]
     return x, y, z
 
@@ -123,14 +123,14 @@ class Config:
     file: str
     kernel: KernelSource
     shape: LaunchShape
-    space: Space
+    space: GenomeSpace
     objectives: tuple[Objective, ...]
     model: str = "control"
     latencies: tuple[str, ...] = ()
     warps: int | None = None
     plan: SearchPlan = field(default_factory=SearchPlan)
     allow_inexact: bool = False
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[MeasureArgument, ...] = ()
     runs: int = 20
 
     @property
@@ -291,17 +291,17 @@ def _plan(table: Fields) -> SearchPlan:
     return plan
 
 
-def _arguments(table: Fields) -> tuple[Argument, ...]:
+def _arguments(table: Fields) -> tuple[MeasureArgument, ...]:
     table.only("arguments", "runs")
     if "arguments" not in table:
         return ()
-    arguments: list[Argument] = []
+    arguments: list[MeasureArgument] = []
     for argument in table.tables("arguments", required=True):
         argument.only("kind", "value")
         kind = argument.choice("kind", _ARGUMENTS)
         least, most = (4, 2**32) if kind in _MEMORY else (-(2**63), 2**63 - 1)
         value = argument.number("value", DATA_BYTES if kind in _MEMORY else 0.0, least=least, most=most)
-        arguments.append(Argument(f"arg_{len(arguments)}", kind, value))
+        arguments.append(MeasureArgument(f"arg_{len(arguments)}", kind, value))
     return tuple(arguments)
 
 
@@ -334,7 +334,7 @@ def _launches(config: Config, varies: frozenset[str]) -> None:
     restricted = {name for text in config.shape.restrictions for name in names(text)}
     genes = [gene for gene in config.space.genes if gene.name in varies | restricted and gene.kind in {GeneKind.MACRO, GeneKind.LAUNCH}]
     for values in islice(product(*(gene.values for gene in genes)), _SHAPES_TRIED):
-        choice = Choice(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True)))
+        choice = GenomeValues(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True)))
         if not config.shape.violated(choice):
             try:
                 config.shape.launch(choice)

@@ -41,7 +41,7 @@ class Gene:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class GenomeValues:
     """The values that a genome encodes, by kind and name, and the keys of the order (empty: the compiler's order)."""
 
     macros: tuple[tuple[str, Value], ...] = ()
@@ -71,7 +71,7 @@ def _arguments(pairs: Iterable[tuple[str, Value]], before: str) -> tuple[str, ..
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class GenomeSpace:
     """The space of genomes over some genes; the keys of orders are the last positions."""
 
     genes: tuple[Gene, ...]
@@ -104,7 +104,7 @@ class Space:
         """Return whether a genome belongs to the space."""
         return len(genome) == len(self.sizes) and all(0 <= number < size for number, size in zip(genome, self.sizes, strict=True))
 
-    def choice(self, genome: Genome) -> Choice:
+    def choice(self, genome: Genome) -> GenomeValues:
         """Return the values that a genome encodes."""
         values: dict[GeneKind, list[tuple[str, Value]]] = {kind: [] for kind in GeneKind}
         at = 0
@@ -115,6 +115,6 @@ class Space:
             else:
                 values[gene.kind].append((gene.name, gene.values[genome[at]]))
             at += len(gene.sizes)
-        return Choice(
+        return GenomeValues(
             tuple(values[GeneKind.MACRO]), tuple(values[GeneKind.FLAG]), tuple(values[GeneKind.LAUNCH]), order if any(order) else ()
         )

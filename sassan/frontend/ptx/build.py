@@ -11,18 +11,18 @@ from sassan.frontend.ptx.operands import DEEPEST, guard_text, literal, operand_o
 from sassan.frontend.ptx.syntax import (
     Declarator,
     Directive,
-    Function,
+    FunctionDeclaration,
     Header,
-    Instruction,
+    InstructionStatement,
     Item,
     Label,
     Module,
-    Parameter,
+    ParameterDeclaration,
     Prototype,
     Scope,
     Statement,
     TargetTable,
-    Variable,
+    VariableDeclaration,
 )
 from sassan.source import Source, Span
 
@@ -69,7 +69,7 @@ def build(text: Text, lines: LineParser, *, start: str = "module") -> Module:
     if start == "module":
         return Module(tuple([builder.item(child) for child in parts(tree)[1]]))
     body = Scope(tuple(builder.statements(tree)))
-    return Module((Function((), True, (), None, "", None, (), body, text.span(1, 1, 1)),))
+    return Module((FunctionDeclaration((), True, (), None, "", None, (), body, text.span(1, 1, 1)),))
 
 
 class _Builder:
@@ -92,7 +92,7 @@ class _Builder:
     def _span(self, token: "Token") -> Span:
         return self._text.span(token.line or 1, token.column or 1, len(token))
 
-    def _function(self, tree: "Tree[Token]") -> Function:
+    def _function(self, tree: "Tree[Token]") -> FunctionDeclaration:
         tokens, trees = parts(tree)
         linkage = tuple(map(str, tokens))
         head, rest = trees[0], trees[1:]
@@ -102,7 +102,7 @@ class _Builder:
         returns = parts(lists["returns"])[1][0] if "returns" in lists else None
         attributes = parts(lists["attributes"])[0] if "attributes" in lists else []
         body = next((child for child in rest if child.data == "body"), None)
-        return Function(
+        return FunctionDeclaration(
             linkage,
             head.data == "entry",
             tuple(map(str, attributes)),
@@ -114,17 +114,17 @@ class _Builder:
             self._span(name),
         )
 
-    def _parameters(self, tree: "Tree[Token]") -> tuple[Parameter, ...]:
+    def _parameters(self, tree: "Tree[Token]") -> tuple[ParameterDeclaration, ...]:
         return tuple(self._parameter(child) for child in parts(tree)[1])
 
-    def _parameter(self, tree: "Tree[Token]") -> Parameter:
+    def _parameter(self, tree: "Tree[Token]") -> ParameterDeclaration:
         tokens, trees = parts(tree)
-        return Parameter(str(tokens[0]), _kinds(trees[0]), str(tokens[1]), _dimensions(trees), self._span(tokens[1]))
+        return ParameterDeclaration(str(tokens[0]), _kinds(trees[0]), str(tokens[1]), _dimensions(trees), self._span(tokens[1]))
 
-    def _variable(self, tree: "Tree[Token]") -> Variable:
+    def _variable(self, tree: "Tree[Token]") -> VariableDeclaration:
         tokens, trees = parts(tree)
         names = tuple(self._declarator(child) for child in trees[1:])
-        return Variable(tuple(map(str, tokens[:-1])), str(tokens[-1]), _kinds(trees[0]), names)
+        return VariableDeclaration(tuple(map(str, tokens[:-1])), str(tokens[-1]), _kinds(trees[0]), names)
 
     def _declarator(self, tree: "Tree[Token]") -> Declarator:
         tokens, trees = parts(tree)
@@ -177,7 +177,7 @@ class _Builder:
             self._span(tokens[0]),
         )
 
-    def _instruction(self, tree: "Tree[Token]") -> Instruction:
+    def _instruction(self, tree: "Tree[Token]") -> InstructionStatement:
         tokens, trees = parts(tree)
         first, opcode = tokens[0], tokens[-1]
         guard = guard_text(first) if first.type == "GUARD" else ""
@@ -189,9 +189,9 @@ class _Builder:
             operands = tuple([operand_of(child) for child in trees])
         except SyntaxProblem as problem:
             raise self._text.problem(start, problem) from None
-        return Instruction(guard, str(opcode), operands, span)
+        return InstructionStatement(guard, str(opcode), operands, span)
 
-    def _run(self, token: "Token") -> "Iterator[Instruction]":
+    def _run(self, token: "Token") -> "Iterator[InstructionStatement]":
         """Yield the instructions of whole lines."""
         parse, first = self._parse, self._text.first
         column, position = (token.column or 1) - 1, token.start_pos or 0
@@ -203,7 +203,7 @@ class _Builder:
                 except SyntaxProblem as problem:
                     raise self._text.problem(position + min(problem.position, end), problem) from None
                 indent = len(text) - len(text.lstrip())
-                yield Instruction(guard, opcode, operands, Span(line, column + indent + 1, end - indent))
+                yield InstructionStatement(guard, opcode, operands, Span(line, column + indent + 1, end - indent))
             position += len(text) + 1
             column = 0
 

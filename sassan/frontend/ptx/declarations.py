@@ -6,7 +6,7 @@ from math import prod
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.literals import integer
-from sassan.frontend.ptx.syntax import Function, Module, Parameter, Prototype, Scope, Statement, Variable
+from sassan.frontend.ptx.syntax import FunctionDeclaration, Module, ParameterDeclaration, Prototype, Scope, Statement, VariableDeclaration
 from sassan.ir import BlockLimit
 from sassan.source import Span
 
@@ -30,7 +30,7 @@ _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".explicitcluster", ".bloc
 """The directives about clusters, the most specific first."""
 
 
-def cluster(function: Function) -> int | None:
+def cluster(function: FunctionDeclaration) -> int | None:
     """Return the largest number of blocks of a cluster, 0 where it is not given, None without any directive about clusters."""
     directives = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
     numbers_given = next((directives[name] for name in _CLUSTERS if name in directives), None)
@@ -42,7 +42,7 @@ def cluster(function: Function) -> int | None:
         return 0  # `1.5` or `08` is not a number of blocks
 
 
-def block_limit(function: Function) -> BlockLimit | None:
+def block_limit(function: FunctionDeclaration) -> BlockLimit | None:
     """Return the blocks that may be launched: .reqntid says exactly which, .maxntid the product of the extents."""
     directives = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
     given = next((name for name in (".reqntid", ".maxntid") if name in directives), None)
@@ -58,19 +58,19 @@ def block_limit(function: Function) -> BlockLimit | None:
 def check(text: Text, module: Module) -> None:
     """Raise InputError `bad-declaration` for the first declaration that PTX does not allow."""
     for item in module.items:
-        if isinstance(item, Variable):
+        if isinstance(item, VariableDeclaration):
             _variable(text, item)
-        elif isinstance(item, Function):
+        elif isinstance(item, FunctionDeclaration):
             _function(text, item)
 
 
-def _function(text: Text, function: Function) -> None:
+def _function(text: Text, function: FunctionDeclaration) -> None:
     _parameters(text, (*(function.returns or ()), *(function.parameters or ())))
     for words in function.tuning:
         if words.split("(")[0].split(" ")[0] not in _TUNING:
             raise _error(text, f"'{words}' is not a directive of a function; expected one such as .maxntid", function.span)
     for statement in _statements(function.body.statements if function.body else ()):
-        if isinstance(statement, Variable):
+        if isinstance(statement, VariableDeclaration):
             _variable(text, statement)
         elif isinstance(statement, Prototype):
             _parameters(text, (*(statement.returns or ()), *(statement.parameters or ())))
@@ -84,13 +84,13 @@ def _statements(statements: Iterable[Statement]) -> Iterator[Statement]:
             yield statement
 
 
-def _parameters(text: Text, parameters: Iterable[Parameter]) -> None:
+def _parameters(text: Text, parameters: Iterable[ParameterDeclaration]) -> None:
     for parameter in parameters:
         _kinds(text, parameter.kinds, parameter.span)
         _whole(text, parameter.dimensions, parameter.span)
 
 
-def _variable(text: Text, variable: Variable) -> None:
+def _variable(text: Text, variable: VariableDeclaration) -> None:
     _kinds(text, variable.kinds, variable.names[0].span)
     for name in variable.names:
         _whole(text, (name.count, *name.dimensions), name.span)

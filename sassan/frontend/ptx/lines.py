@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from sassan.frontend.grammar import Grammar, SyntaxProblem
 from sassan.frontend.ptx.grammar import ptx_grammar
 from sassan.frontend.ptx.operands import guard_text, operand_of, parts
-from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
+from sassan.frontend.ptx.syntax import Address, Identifier, Not, NumericLiteral, Operand, OperandTuple, Sum
 
 
 class ParsedLine(NamedTuple):
@@ -174,21 +174,21 @@ class _Filler:
 
     def operand(self, operand: Operand) -> _Fill:
         match operand:
-            case Name(value):
+            case Identifier(value):
                 name = self._text(value)
-                return lambda holes: Name(name(holes))
-            case Number(value):
+                return lambda holes: Identifier(name(holes))
+            case NumericLiteral(value):
                 number = self._text(value)
-                return lambda holes: Number(number(holes))
+                return lambda holes: NumericLiteral(number(holes))
             case Not(value):
                 negated = self._text(value)
                 return lambda holes: Not(negated(holes))
             case Sum(value, offset):
                 base, distance = self._text(value), self._text(offset)
                 return lambda holes: Sum(base(holes), distance(holes))
-            case Group(opening, items):
+            case OperandTuple(opening, items):
                 makers = [self.operand(item) for item in items]
-                return lambda holes: Group(opening, tuple([maker(holes) for maker in makers]))
+                return lambda holes: OperandTuple(opening, tuple([maker(holes) for maker in makers]))
             case Address():
                 return self._address(operand)
 

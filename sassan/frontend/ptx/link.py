@@ -8,10 +8,9 @@ from sassan.frontend.link import DEPTH
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.declarations import block_limit, cluster
 from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
-from sassan.frontend.ptx.scopes import Names, Numbers, instructions
-from sassan.frontend.ptx.syntax import Directive, Function, Group, Header, Module, Name, Variable
-from sassan.ir import Declared, Language
-from sassan.ir import Function as IrFunction
+from sassan.frontend.ptx.scopes import Numbers, ScopeNames, instructions
+from sassan.frontend.ptx.syntax import Directive, FunctionDeclaration, Header, Identifier, Module, OperandTuple, VariableDeclaration
+from sassan.ir import Declared, Function, Language
 
 ALIGN = 0x1000
 """Callees start at multiples of this, as sections do in `frontend/link.py`."""
@@ -24,14 +23,14 @@ class Linker:
     def __init__(self, text: Text, module: Module, arch: str) -> None:
         """Collect the declarations of the module; raises InputError."""
         self._text, self._arch = text, arch
-        self._functions: dict[str, Function] = {}
-        self._names = Names()
+        self._functions: dict[str, FunctionDeclaration] = {}
+        self._names = ScopeNames()
         directives = (_FILE.match(item.text) for item in module.items if isinstance(item, Directive))
         self._files = {int(match[1]): match[2] for match in directives if match is not None}
         for item in module.items:
-            if isinstance(item, Function):
+            if isinstance(item, FunctionDeclaration):
                 self._add(item)
-            elif isinstance(item, Variable):
+            elif isinstance(item, VariableDeclaration):
                 self._declare(item)
             elif isinstance(item, Header) and item.keyword == ".alias":
                 self._alias(item)
@@ -41,13 +40,13 @@ class Linker:
             if function.body is not None and not function.kernel and name == function.name
         ]
 
-    def functions(self) -> Iterator[IrFunction]:
+    def functions(self) -> Iterator[Function]:
         """Yield every function that has a body, in order of the text; raises InputError."""
         for name, function in self._functions.items():
             if function.body is not None and name == function.name:
                 yield self._link(function)
 
-    def _add(self, function: Function) -> None:
+    def _add(self, function: FunctionDeclaration) -> None:
         earlier = self._functions.get(function.name)
         if earlier is not None and earlier.body is not None and function.body is not None:
             raise InputError(
@@ -74,7 +73,7 @@ class Linker:
             )
         self._functions[name] = function
 
-    def _declare(self, variable: Variable) -> None:
+    def _declare(self, variable: VariableDeclaration) -> None:
         if variable.space == ".reg":
             raise InputError(
                 "syntax",
@@ -86,7 +85,7 @@ class Linker:
         # An .extern one may be declared again.
         list(self._names.declare(variable, Numbers(), frozenset()))
 
-    def _link(self, first: Function) -> IrFunction:
+    def _link(self, first: FunctionDeclaration) -> Function:
         order, indirect = self._reached(first)
         starts: dict[str, int] = {}
         at = 0
@@ -100,7 +99,7 @@ class Linker:
         callees = tuple(sorted(starts[name] for name in self._devices if name in starts)) if indirect else ()
         numbers = Numbers()
         parts = [Body(self._text, function, context, numbers, starts[function.name]).part() for function in order]
-        return IrFunction(
+        return Function(
             first.name,
             self._arch,
             tuple(function for part in parts for function in part.code),
@@ -114,7 +113,7 @@ class Linker:
             declared=Declared(cluster=cluster(first), block=block_limit(first)),
         )
 
-    def _reached(self, first: Function) -> tuple[list[Function], bool]:
+    def _reached(self, first: FunctionDeclaration) -> tuple[list[FunctionDeclaration], bool]:
         """Return a function and all that it may call, to `DEPTH`, in order of discovery, and whether there is a call through a register."""
         order, depths, indirect = [first], {first.name: 0}, False
         for function in order:
@@ -127,19 +126,20 @@ class Linker:
                     order.append(callee)
         return order, indirect
 
-    def _called(self, function: Function) -> Iterator[str]:
+    def _called(self, function: FunctionDeclaration) -> Iterator[str]:
         """Yield the names of the functions that one calls, '' for a call through a register."""
         statements = function.body.statements if function.body else ()
         for instruction in instructions(statements):
             if instruction.opcode.partition(".")[0] == "call":
                 callee = next(
-                    (operand for operand in instruction.operands if not (isinstance(operand, Group) and operand.opening == "(")), None
+                    (operand for operand in instruction.operands if not (isinstance(operand, OperandTuple) and operand.opening == "(")),
+                    None,
                 )
-                name = callee.text if isinstance(callee, Name) else ""
+                name = callee.text if isinstance(callee, Identifier) else ""
                 yield name if name in self._functions else ""
 
 
-def _size(function: Function) -> int:
+def _size(function: FunctionDeclaration) -> int:
     """Return the bytes of a function, with a return that its text may omit."""
     statements = function.body.statements if function.body else ()
     return (sum(1 for _ in instructions(statements)) + 1) * STEP

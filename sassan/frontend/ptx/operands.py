@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sassan.frontend.grammar import SyntaxProblem
-from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
+from sassan.frontend.ptx.syntax import Address, Identifier, Not, NumericLiteral, Operand, OperandTuple, Sum
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -21,9 +21,9 @@ def operand_of(tree: "Tree[Token]", depth: int = 0) -> Operand:
         raise SyntaxProblem(f"brackets are nested more than {DEEPEST} deep", 0, ("_END",))
     match tree.data:
         case "name":
-            return Name(str(tokens[0]))
+            return Identifier(str(tokens[0]))
         case "number":
-            return Number(literal(tokens[0]))
+            return NumericLiteral(literal(tokens[0]))
         case "not":
             return Not(str(tokens[0]))
         case "sum":
@@ -36,12 +36,12 @@ def _composed(tree: "Tree[Token]", depth: int) -> Operand:
     _, trees = parts(tree)
     if tree.data == "address":
         return _address(trees, depth)
-    return Group(_OPENING[str(tree.data)], tuple(operand_of(child, depth + 1) for child in trees))
+    return OperandTuple(_OPENING[str(tree.data)], tuple(operand_of(child, depth + 1) for child in trees))
 
 
 def _address(trees: "list[Tree[Token]]", depth: int) -> Address:
     base = operand_of(trees[0])
-    assert isinstance(base, Name | Number)
+    assert isinstance(base, Identifier | NumericLiteral)
     rest = trees[1:]
     offset = ""
     if rest and rest[0].data == "offset":

@@ -5,8 +5,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sassan.frontend.ptx.literals import integer
-from sassan.frontend.ptx.syntax import Declarator, Function, Group, Instruction, Name, Operand, Parameter, Scope, Statement, TargetTable
-from sassan.frontend.ptx.syntax import Variable as Declaration
+from sassan.frontend.ptx.syntax import (
+    Declarator,
+    FunctionDeclaration,
+    Identifier,
+    InstructionStatement,
+    Operand,
+    OperandTuple,
+    ParameterDeclaration,
+    Scope,
+    Statement,
+    TargetTable,
+    VariableDeclaration,
+)
 from sassan.ir import Operand as IrOperand
 from sassan.ir import Symbol, Variable
 from sassan.isa.ptx_table import width
@@ -50,10 +61,10 @@ class Numbers:
 
 
 @dataclass(slots=True)
-class Names:
+class ScopeNames:
     """The names of one scope; other names are looked up in `outer`."""
 
-    outer: "Names | None" = None
+    outer: "ScopeNames | None" = None
     bound: dict[str, Bound] = field(default_factory=dict[str, Bound])
     labels: dict[str, int] = field(default_factory=dict[str, int])
     tables: dict[str, TargetTable] = field(default_factory=dict[str, TargetTable])
@@ -68,8 +79,8 @@ class Names:
         """Return the table of targets with this name, None where no scope has it."""
         return next((scope.tables[name] for scope in self._outwards() if name in scope.tables), None)
 
-    def _outwards(self) -> Iterator["Names"]:
-        scope: Names | None = self
+    def _outwards(self) -> Iterator["ScopeNames"]:
+        scope: ScopeNames | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
@@ -87,7 +98,7 @@ class Names:
                 return register
         return None
 
-    def declare(self, declaration: Declaration, numbers: Numbers, escaped: frozenset[str]) -> Iterator[Declarator]:
+    def declare(self, declaration: VariableDeclaration, numbers: Numbers, escaped: frozenset[str]) -> Iterator[Declarator]:
         """Add the names of a declaration; yield those that the scope has already."""
         self.operands.clear()
         for declarator in declaration.names:
@@ -109,7 +120,7 @@ class Names:
         return Variable(declarator.name, numbers.take(), size=size_of(kinds, declarator.dimensions))
 
 
-def parameter(declared: Parameter, numbers: Numbers) -> Variable:
+def parameter(declared: ParameterDeclaration, numbers: Numbers) -> Variable:
     """Return the variable of a device function's parameter."""
     if declared.space == ".reg":
         return numbers.register(declared.name, bits_of(declared.kinds))
@@ -129,30 +140,30 @@ def size_of(kinds: Iterable[str], dimensions: tuple[str, ...]) -> int:
     return size or _UNKNOWN_SIZE
 
 
-def instructions(statements: Iterable[Statement]) -> Iterator[Instruction]:
+def instructions(statements: Iterable[Statement]) -> Iterator[InstructionStatement]:
     """Yield the instructions of a body, scopes entered."""
     for statement in statements:
         if isinstance(statement, Scope):
             yield from instructions(statement.statements)
-        elif isinstance(statement, Instruction):
+        elif isinstance(statement, InstructionStatement):
             yield statement
 
 
-def declares_registers(function: Function) -> bool:
+def declares_registers(function: FunctionDeclaration) -> bool:
     """Say whether a function declares any register: if not, names are classified by their use."""
 
     def any_in(statements: Iterable[Statement]) -> bool:
         return any(
             any_in(statement.statements)
             if isinstance(statement, Scope)
-            else isinstance(statement, Declaration) and statement.space == ".reg"
+            else isinstance(statement, VariableDeclaration) and statement.space == ".reg"
             for statement in statements
         )
 
     return function.body is not None and any_in(function.body.statements)
 
 
-def registers_by_use(function: Function) -> frozenset[str]:
+def registers_by_use(function: FunctionDeclaration) -> frozenset[str]:
     """Return the names that must be registers in a function that declares none: guards, and whatever an instruction writes.
 
     As in Berezovskyi et al. 2013, Figure 11: `mov.f32 $f3, xi_addr` reads memory, because no instruction writes `xi_addr`.
@@ -165,6 +176,6 @@ def registers_by_use(function: Function) -> frozenset[str]:
             registers.add(instruction.guard.lstrip("!"))
         if instruction.operands and not instruction.opcode.startswith(("st.", "bra", "call", "red.")):
             first = instruction.operands[0]
-            items = first.items if isinstance(first, Group) else (first,)
-            registers |= {item.text for item in items if isinstance(item, Name)}
+            items = first.items if isinstance(first, OperandTuple) else (first,)
+            registers |= {item.text for item in items if isinstance(item, Identifier)}
     return frozenset(registers)

@@ -11,14 +11,14 @@ NOWHERE = Span(1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Identifier:
     """A register, a variable, a label, a function, a special register (`%tid.x`), a part of a register (`%v.x`), or the sink `_`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumericLiteral:
     """A literal as written: `-1`, `0x1FU`, `0f3F800000`, `1.5e-3`."""
 
     text: str
@@ -40,7 +40,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OperandTuple:
     """Several operands in one place: `opening` is `{` (a vector), `(` (parameters of a call) or `|` (two destinations)."""
 
     opening: str
@@ -51,16 +51,16 @@ class Group:
 class Address:
     """`[%rd1+-8]`, `[param0]`, `[0x10]`, `[image, {%f1, %f2}]`: `offset` is a literal or '', `items` are the coordinates."""
 
-    base: Name | Number
+    base: Identifier | NumericLiteral
     offset: str
     items: tuple["Operand", ...] = ()
 
 
-Operand = Name | Number | Not | Sum | Group | Address
+Operand = Identifier | NumericLiteral | Not | Sum | OperandTuple | Address
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class InstructionStatement:
     """`guard` is `%p1`, `!%p1` or ''; `opcode` has all its modifiers."""
 
     guard: str
@@ -88,7 +88,7 @@ class TargetTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterDeclaration:
     """`.param .align 8 .b8 x[16]`; `dimensions` are literals, '' for a missing one."""
 
     space: str
@@ -103,9 +103,9 @@ class Prototype:
     """`p: .callprototype (.param .b32 _) _ (.param .b64 _);`."""
 
     name: str
-    returns: tuple[Parameter, ...] | None
+    returns: tuple[ParameterDeclaration, ...] | None
     callee: str
-    parameters: tuple[Parameter, ...] | None
+    parameters: tuple[ParameterDeclaration, ...] | None
     attributes: tuple[str, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -122,7 +122,7 @@ class Declarator:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class VariableDeclaration:
     """`.extern .shared .align 16 .b8 x[];`, `.reg .pred %p<3>;`."""
 
     linkage: tuple[str, ...]
@@ -145,19 +145,19 @@ class Scope:
     statements: tuple["Statement", ...]
 
 
-Statement = Instruction | Label | TargetTable | Prototype | Variable | Directive | Scope
+Statement = InstructionStatement | Label | TargetTable | Prototype | VariableDeclaration | Directive | Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionDeclaration:
     """A kernel (`.entry`) or a device function (`.func`); a declaration has the `body` None. `tuning` is text: `.maxntid 256, 1, 1`."""
 
     linkage: tuple[str, ...]
     kernel: bool
     attributes: tuple[str, ...]
-    returns: tuple[Parameter, ...] | None
+    returns: tuple[ParameterDeclaration, ...] | None
     name: str
-    parameters: tuple[Parameter, ...] | None
+    parameters: tuple[ParameterDeclaration, ...] | None
     tuning: tuple[str, ...]
     body: Scope | None
     span: Span = field(default=NOWHERE, compare=False)
@@ -172,7 +172,7 @@ class Header:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Item = Header | Directive | Variable | Function
+Item = Header | Directive | VariableDeclaration | FunctionDeclaration
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,24 @@ from sassan.frontend.ptx.syntax import (
     Address,
     Declarator,
     Directive,
-    Function,
-    Group,
+    FunctionDeclaration,
     Header,
-    Instruction,
+    Identifier,
+    InstructionStatement,
     Item,
     Label,
     Module,
-    Name,
     Not,
-    Number,
+    NumericLiteral,
     Operand,
-    Parameter,
+    OperandTuple,
+    ParameterDeclaration,
     Prototype,
     Scope,
     Statement,
     Sum,
     TargetTable,
-    Variable,
+    VariableDeclaration,
 )
 
 _CLOSING = {"{": "}", "(": ")"}
@@ -35,7 +35,7 @@ def module_text(module: Module) -> str:
     return "".join(f"{line}\n" for item in module.items for line in _item(item))
 
 
-def instruction_text(instruction: Instruction) -> str:
+def instruction_text(instruction: InstructionStatement) -> str:
     """Return an instruction without its `;`: `@!%p1 bra L`."""
     guard = f"@{instruction.guard} " if instruction.guard else ""
     operands = ", ".join(map(operand_text, instruction.operands))
@@ -45,15 +45,15 @@ def instruction_text(instruction: Instruction) -> str:
 def operand_text(operand: Operand) -> str:
     """Return an operand as it is written."""
     match operand:
-        case Name(text) | Number(text):
+        case Identifier(text) | NumericLiteral(text):
             return text
         case Not(name):
             return f"!{name}"
         case Sum(name, offset):
             return f"{name}+{offset}"
-        case Group("|", items):
+        case OperandTuple("|", items):
             return "|".join(map(operand_text, items))
-        case Group(opening, items):
+        case OperandTuple(opening, items):
             return f"{opening}{', '.join(map(operand_text, items))}{_CLOSING[opening]}"
         case Address(base, offset, items):
             distance = f"+{offset}" if offset else ""
@@ -66,16 +66,16 @@ def _item(item: Item) -> Iterator[str]:
             yield f"{keyword} {', '.join(words)}{';' if keyword == '.alias' else ''}"
         case Directive(text):
             yield text
-        case Variable():
+        case VariableDeclaration():
             yield _variable(item)
-        case Function(name="", body=Scope(statements)):
+        case FunctionDeclaration(name="", body=Scope(statements)):
             for statement in statements:
                 yield from _statement(statement, "")
-        case Function():
+        case FunctionDeclaration():
             yield from _function(item)
 
 
-def _function(function: Function) -> Iterator[str]:
+def _function(function: FunctionDeclaration) -> Iterator[str]:
     kind = (".entry",) if function.kernel else (".func", *function.attributes)
     returns = () if function.returns is None else (_parameters(function.returns),)
     parameters = "" if function.parameters is None else _parameters(function.parameters)
@@ -89,7 +89,7 @@ def _function(function: Function) -> Iterator[str]:
 
 def _statement(statement: Statement, indent: str) -> Iterator[str]:
     match statement:
-        case Instruction():
+        case InstructionStatement():
             yield f"{indent}{instruction_text(statement)};"
         case Label(name):
             yield f"{name}:"
@@ -97,7 +97,7 @@ def _statement(statement: Statement, indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {kind} {', '.join(items)};"
         case Prototype():
             yield indent + _prototype(statement)
-        case Variable():
+        case VariableDeclaration():
             yield indent + _variable(statement)
         case Directive(text):
             yield indent + text
@@ -116,15 +116,15 @@ def _prototype(prototype: Prototype) -> str:
     return " ".join((*words, *prototype.attributes)) + ";"
 
 
-def _parameters(parameters: tuple[Parameter, ...]) -> str:
+def _parameters(parameters: tuple[ParameterDeclaration, ...]) -> str:
     return f"({', '.join(map(_parameter, parameters))})"
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(parameter: ParameterDeclaration) -> str:
     return " ".join((parameter.space, *parameter.kinds, parameter.name)) + _dimensions(parameter.dimensions)
 
 
-def _variable(variable: Variable) -> str:
+def _variable(variable: VariableDeclaration) -> str:
     return " ".join((*variable.linkage, variable.space, *variable.kinds, ", ".join(map(_declarator, variable.names)))) + ";"
 
 

@@ -8,7 +8,7 @@ from sassan.machine.parameters import Named
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Line:
+class LineReference:
     """Line `number` of a source file; `file` is the end of its path, in whole components."""
 
     file: str
@@ -19,7 +19,7 @@ class Line:
         return f"{self.file}:{self.number}"
 
 
-LoopName = int | Line
+LoopName = int | LineReference
 """How a fact names a loop: the address of its head, or a source line; a line names every loop that was compiled from it."""
 
 

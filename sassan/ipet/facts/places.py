@@ -4,22 +4,22 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from sassan.errors import InputError
-from sassan.ipet.facts.model import FlowFacts, FunctionFacts, Line, LoopName
+from sassan.ipet.facts.model import FlowFacts, FunctionFacts, LineReference, LoopName
 from sassan.ir import Function, SourceLine
-from sassan.warpcfg.graph import Loop, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, WarpCfg
 
 _LISTED = 12
 """Blocks or loops that a hint names."""
 
 
-def loops_at(cfg: WarpCfg, name: LoopName) -> tuple[Loop, ...]:
+def loops_at(cfg: WarpCfg, name: LoopName) -> tuple[CfgLoop, ...]:
     """The loops that a name means: one per call context, of a line one per copy, too."""
     if isinstance(name, int):
         return tuple(loop for loop in cfg.loops if cfg.nodes[loop.head].start == name)
     return tuple(loop for loop in cfg.loops if any(_matches(name, line) for line in lines_of(cfg, loop)))
 
 
-def lines_of(cfg: WarpCfg, loop: Loop) -> tuple[SourceLine, ...]:
+def lines_of(cfg: WarpCfg, loop: CfgLoop) -> tuple[SourceLine, ...]:
     """The source lines of the branches that lead back to the head, in order: that of `for` or `while`, and of each `continue`."""
     lines = (_line_of(cfg.function, cfg.nodes[source].end) for source, _ in loop.back)
     return tuple(sorted({line for line in lines if line is not None}, key=lambda line: (line.file, line.line)))
@@ -30,12 +30,12 @@ def nodes_at(cfg: WarpCfg, address: int) -> tuple[int, ...]:
     return tuple(index for index, node in enumerate(cfg.nodes) if node.start == address)
 
 
-def inside(cfg: WarpCfg, scope: Loop | None) -> frozenset[int]:
+def inside(cfg: WarpCfg, scope: CfgLoop | None) -> frozenset[int]:
     """The nodes of a loop; None: of the whole function."""
     return frozenset(range(len(cfg.nodes)) if scope is None else scope.nodes)
 
 
-def scopes(cfg: WarpCfg, name: LoopName | None) -> tuple[Loop | None, ...]:
+def scopes(cfg: WarpCfg, name: LoopName | None) -> tuple[CfgLoop | None, ...]:
     """The loops that a fact is relative to; None: the function."""
     return (None,) if name is None else loops_at(cfg, name)
 
@@ -59,10 +59,10 @@ def check_names(cfg: WarpCfg, facts: FlowFacts) -> None:
 
 def spelled(name: LoopName) -> str:
     """`0x00c8`, or `kernel.cu:42`."""
-    return str(name) if isinstance(name, Line) else f"0x{name:04x}"
+    return str(name) if isinstance(name, LineReference) else f"0x{name:04x}"
 
 
-def _within(cfg: WarpCfg, counted: LoopName, scope: Loop) -> bool:
+def _within(cfg: WarpCfg, counted: LoopName, scope: CfgLoop) -> bool:
     nodes = nodes_at(cfg, counted) if isinstance(counted, int) else tuple(loop.head for loop in loops_at(cfg, counted))
     return any(node in scope.nodes for node in nodes)
 
@@ -130,6 +130,6 @@ def _line_of(function: Function, address: int) -> SourceLine | None:
     return function.lines[index - 1] if index else None
 
 
-def _matches(name: Line, line: SourceLine) -> bool:
+def _matches(name: LineReference, line: SourceLine) -> bool:
     path = line.file.replace("\\", "/")
     return name.number == line.line and (path == name.file or path.endswith(f"/{name.file}"))

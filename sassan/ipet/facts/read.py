@@ -9,7 +9,7 @@ from types import MappingProxyType
 from sassan.access.limits import Limit
 from sassan.checked import Fields, Format, shown
 from sassan.ilp.model import Sense
-from sassan.ipet.facts.model import Constraint, Exclusive, FlowFacts, FunctionFacts, Line, LoopName, Total
+from sassan.ipet.facts.model import Constraint, Exclusive, FlowFacts, FunctionFacts, LineReference, LoopName, Total
 
 _FORMAT = Format("facts-value", "sassan ipet --facts-template writes such a file", syntax="facts-syntax")
 _MOST_COST = 10**12
@@ -70,7 +70,7 @@ def _survives_recompilation(facts: FunctionFacts) -> bool:
     for total in facts.totals:
         names += [total.counted] if total.per is None else [total.counted, total.per]
     by_address = facts.parameters or facts.never or facts.exclusive or facts.constraints or facts.targets or facts.accesses
-    return bool(names) and not by_address and all(isinstance(name, Line) for name in names)
+    return bool(names) and not by_address and all(isinstance(name, LineReference) for name in names)
 
 
 def _bounds(function: Fields) -> tuple[tuple[LoopName, int], ...]:
@@ -80,7 +80,7 @@ def _bounds(function: Fields) -> tuple[tuple[LoopName, int], ...]:
         key = _only_one(loop, "head", "line")
         name = _loop(loop, key)
         if name in bounds:
-            raise loop.fail(key, f"the loop at {name if isinstance(name, Line) else f'0x{name:04x}'} has two bounds")
+            raise loop.fail(key, f"the loop at {name if isinstance(name, LineReference) else f'0x{name:04x}'} has two bounds")
         bounds[name] = loop.whole("bound", least=0, most=inf)
     return tuple(bounds.items())
 
@@ -160,7 +160,7 @@ def _loop(table: Fields, key: str) -> LoopName:
     if match is None:
         also = "" if key == "line" else 'an address such as "0x0158" or '
         raise table.fail(key, f'must be {also}a source line such as "kernel.cu:42", not {shown(value)}')
-    return Line(match[1].replace("\\", "/"), int(match[2]))
+    return LineReference(match[1].replace("\\", "/"), int(match[2]))
 
 
 def _offset(parameters: Fields, name: str) -> int:

@@ -8,8 +8,8 @@ from sassan.ilp.model import Row, combine
 from sassan.ipet.facts.model import Exclusive, FunctionFacts, Total
 from sassan.ipet.facts.places import inside, loops_at, nodes_at, scopes, spelled
 from sassan.ipet.rows import Columns, Term
-from sassan.ipet.steps import WARP_SIZE, Steps, is_back, is_entry
-from sassan.warpcfg.graph import Loop
+from sassan.ipet.steps import WARP_SIZE, EdgeIndex, is_back, is_entry
+from sassan.warpcfg.graph import CfgLoop
 
 _WIDEST = 10**6
 """Factors of blocks that exclude each other: wider ones would cost the solver its precision."""
@@ -23,14 +23,14 @@ class _Limit:
     """
 
     what: str
-    scope: Loop | None
+    scope: CfgLoop | None
     iteration: bool
     bound: int
     blocks: tuple[tuple[int, int], ...]
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[CfgLoop, ...] = ()
 
 
-def fact_rows(steps: Steps, columns: Columns, facts: FunctionFacts, bounds: Sequence[int]) -> Iterator[Row]:
+def fact_rows(steps: EdgeIndex, columns: Columns, facts: FunctionFacts, bounds: Sequence[int]) -> Iterator[Row]:
     """Yield the rows of the facts of a function; `bounds` per loop of the graph."""
     limits = [*_totals(steps, facts.totals), *_exclusives(steps, facts.exclusive, bounds)]
     for number, limit in enumerate(limits):
@@ -49,7 +49,7 @@ def fact_rows(steps: Steps, columns: Columns, facts: FunctionFacts, bounds: Sequ
         yield Row(f"fact_constraint_{number:05d}", combine(terms), constraint.sense, constraint.limit, math)
 
 
-def _totals(steps: Steps, totals: Sequence[Total]) -> Iterator[_Limit]:
+def _totals(steps: EdgeIndex, totals: Sequence[Total]) -> Iterator[_Limit]:
     for total in totals:
         for scope in scopes(steps.cfg, total.per):
             known = inside(steps.cfg, scope)
@@ -62,7 +62,7 @@ def _totals(steps: Steps, totals: Sequence[Total]) -> Iterator[_Limit]:
                 yield _Limit(f"block {name}", scope, iteration=False, bound=total.bound, blocks=nodes)
 
 
-def _exclusives(steps: Steps, exclusives: Sequence[Exclusive], bounds: Sequence[int]) -> Iterator[_Limit]:
+def _exclusives(steps: EdgeIndex, exclusives: Sequence[Exclusive], bounds: Sequence[int]) -> Iterator[_Limit]:
     """Yield one limit per scope: where a thread that executes a block does so at most M times, a step of the block counts 1/M."""
     for exclusive in exclusives:
         event = "one of the blocks " + ", ".join(map(spelled, exclusive.blocks))
@@ -78,7 +78,7 @@ def _exclusives(steps: Steps, exclusives: Sequence[Exclusive], bounds: Sequence[
             yield _Limit(event, scope, iteration=scope is not None, bound=scale, blocks=blocks)
 
 
-def _most(steps: Steps, scope: Loop | None, node: int, bounds: Sequence[int]) -> int:
+def _most(steps: EdgeIndex, scope: CfgLoop | None, node: int, bounds: Sequence[int]) -> int:
     """How often a thread executes a node in a scope: a loop inside is entered once per iteration of the one around it."""
     known = inside(steps.cfg, scope)
     return prod(
@@ -88,7 +88,7 @@ def _most(steps: Steps, scope: Loop | None, node: int, bounds: Sequence[int]) ->
     )
 
 
-def _limit_rows(steps: Steps, columns: Columns, name: str, limit: _Limit) -> Iterator[Row]:
+def _limit_rows(steps: EdgeIndex, columns: Columns, name: str, limit: _Limit) -> Iterator[Row]:
     """Yield what the threads count in all, and what the warp does: as much as one thread where some thread takes part in all of it."""
     factor, by_step = _witness(steps, limit)
     per = "" if limit.scope is None else f" * sum({'iterations' if limit.iteration else 'entries'} of {steps.names[limit.scope.head]})"
@@ -99,7 +99,7 @@ def _limit_rows(steps: Steps, columns: Columns, name: str, limit: _Limit) -> Ite
         yield Row(f"{name}_threads", combine(terms), "<=", 0, f"{limit.what}: sum(y) - {limit.bound}{per} <= 0")
 
 
-def _witness(steps: Steps, limit: _Limit) -> tuple[int, bool]:
+def _witness(steps: EdgeIndex, limit: _Limit) -> tuple[int, bool]:
     """How many threads may share what the warp counts in a scope, and whether its entries are known by the steps of threads alone."""
     counted = {*(node for node, _ in limit.blocks), *(loop.head for loop in limit.loops)}
     if not steps.cfg.waiting_points:
@@ -115,7 +115,7 @@ def _witness(steps: Steps, limit: _Limit) -> tuple[int, bool]:
     return (1, False) if entered else (WARP_SIZE, False)
 
 
-def _reaching(steps: Steps, limit: _Limit, counted: set[int]) -> set[int]:
+def _reaching(steps: EdgeIndex, limit: _Limit, counted: set[int]) -> set[int]:
     """The nodes of a scope from which a thread may come to one that is counted without leaving the scope or, of an iteration, ending it."""
     known = set(inside(steps.cfg, limit.scope))
     if limit.scope is not None and limit.iteration:
@@ -133,7 +133,7 @@ def _reaching(steps: Steps, limit: _Limit, counted: set[int]) -> set[int]:
     return reaching
 
 
-def _warp_counts(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Term]:
+def _warp_counts(steps: EdgeIndex, columns: Columns, limit: _Limit) -> Iterator[Term]:
     for node, factor in limit.blocks:
         # Threads that run a diverged indirect branch again have executed its block already.
         yield from ((columns.warp[edge], factor) for edge in steps.into[node] if steps.cfg.edges[edge].popped not in steps.reissued)
@@ -146,7 +146,7 @@ def _warp_counts(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Term
         )
 
 
-def _warp_scopes(steps: Steps, columns: Columns, limit: _Limit, factor: int, *, by_step: bool) -> Iterator[Term]:
+def _warp_scopes(steps: EdgeIndex, columns: Columns, limit: _Limit, factor: int, *, by_step: bool) -> Iterator[Term]:
     known, scope = inside(steps.cfg, limit.scope), limit.scope
     if scope is not None:
         for node in scope.nodes:
@@ -157,7 +157,7 @@ def _warp_scopes(steps: Steps, columns: Columns, limit: _Limit, factor: int, *, 
         yield columns.start, factor
 
 
-def _thread_counts(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Term]:
+def _thread_counts(steps: EdgeIndex, columns: Columns, limit: _Limit) -> Iterator[Term]:
     factors = dict(limit.blocks)
     back = {pair for loop in limit.loops for pair in loop.back}
     for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
@@ -165,7 +165,7 @@ def _thread_counts(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Te
     yield columns.start, WARP_SIZE * factors.get(steps.cfg.entry, 0)
 
 
-def _thread_scopes(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Term]:
+def _thread_scopes(steps: EdgeIndex, columns: Columns, limit: _Limit) -> Iterator[Term]:
     known, scope = inside(steps.cfg, limit.scope), limit.scope
     if scope is not None:
         for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
@@ -175,6 +175,6 @@ def _thread_scopes(steps: Steps, columns: Columns, limit: _Limit) -> Iterator[Te
         yield columns.start, -WARP_SIZE * limit.bound
 
 
-def _leaving(steps: Steps, columns: Columns, node: int, factor: int) -> list[Term]:
+def _leaving(steps: EdgeIndex, columns: Columns, node: int, factor: int) -> list[Term]:
     """Every execution of a block leaves it by one edge."""
     return [(columns.warp[edge], factor) for edge in steps.out[node]]

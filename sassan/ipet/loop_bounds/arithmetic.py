@@ -6,7 +6,7 @@ from functools import reduce
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
-from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import (
     NO,
     NOWHERE,
@@ -15,8 +15,8 @@ from sassan.ipet.loop_bounds.values import (
     Known,
     Maybe,
     Quotient,
-    Symbol,
     Truth,
+    UnknownWord,
     Value,
     constant,
     origins_of,
@@ -29,29 +29,31 @@ Summand = tuple[bool, Value]
 """Whether a summand is subtracted, and the word that is added."""
 
 
-def _add(step: Step, a: Value, b: Value) -> Value:
+def _add(step: InstructionStep, a: Value, b: Value) -> Value:
     return step.state.plus(a, b)
 
 
-def _subtract(step: Step, a: Value, b: Value) -> Value:
+def _subtract(step: InstructionStep, a: Value, b: Value) -> Value:
     return step.state.minus(a, b)
 
 
-def _multiply(step: Step, a: Value, b: Value) -> Value:
+def _multiply(step: InstructionStep, a: Value, b: Value) -> Value:
     for value, factor in ((a, b), (b, a)):
         if factor.constant is not None:
             return step.state.times(value, factor.constant)
     return step.of_range(ranges.multiply(step.range(a), step.range(b)), a, b)
 
 
-def _bit(_: Step, truth: Truth) -> Value:
+def _bit(_: InstructionStep, truth: Truth) -> Value:
     if isinstance(truth.what, bool):
         return constant(truth.what != truth.negated)
     origins = origins_of(truth)
-    return Value(Symbol(ranges.span(0, 1), origins, truth=truth if isinstance(truth.what, Compare) else None), 1, ranges.const(0), origins)
+    return Value(
+        UnknownWord(ranges.span(0, 1), origins, truth=truth if isinstance(truth.what, Compare) else None), 1, ranges.const(0), origins
+    )
 
 
-def _carry(step: Step, *summands: Summand) -> Truth:
+def _carry(step: InstructionStep, *summands: Summand) -> Truth:
     """Return the carry of a sum: of a difference, whether nothing is borrowed."""
     least, most = _total(step, summands)
     if least >= ranges.SIZE or most < ranges.SIZE:
@@ -70,7 +72,7 @@ def _carry(step: Step, *summands: Summand) -> Truth:
             return Truth(Maybe(reduce(union, (word.origins for _, word in kept), NOWHERE)))
 
 
-def _carries(step: Step, *summands: Summand) -> Truth:
+def _carries(step: InstructionStep, *summands: Summand) -> Truth:
     """Return one of the two carries of a sum: none holds where it has none, both where it has two; of one, it is not known which."""
     least, most = _total(step, summands)
     if least >> _PLACES == most >> _PLACES and most >> _PLACES in {0, 2}:
@@ -78,7 +80,7 @@ def _carries(step: Step, *summands: Summand) -> Truth:
     return Truth(Maybe(reduce(union, (word.origins for _, word in summands), NOWHERE)))
 
 
-def _total(step: Step, summands: Sequence[Summand]) -> tuple[int, int]:
+def _total(step: InstructionStep, summands: Sequence[Summand]) -> tuple[int, int]:
     """Return the least and the greatest sum, as a number that no word limits; -x is ~x + 1, so that it adds 2^32 - x."""
     least = most = 0
     for is_subtracted, word in summands:
@@ -87,7 +89,7 @@ def _total(step: Step, summands: Sequence[Summand]) -> tuple[int, int]:
     return least, most
 
 
-def _high(step: Step, a: Value, b: Value, low: Value, high: Value, is_signed: bool) -> Value:  # noqa: PLR0913, PLR0917  # the arguments of the language
+def _high(step: InstructionStep, a: Value, b: Value, low: Value, high: Value, is_signed: bool) -> Value:  # noqa: PLR0913, PLR0917  # the arguments of the language
     (least, most), (below, above) = step.range(low).unsigned, step.range(high).view(is_signed)
     pair = (below << _PLACES) + least, (above << _PLACES) + most
     product = step.of_range(ranges.high_product(step.range(a), step.range(b), pair, is_signed=is_signed), a, b, low, high)
@@ -108,20 +110,20 @@ def _as_quotient(value: Value, quotient: Quotient) -> Value:
     """Return a value of which it is known how it was divided; unless it is one word anyway."""
     if value.symbol is None:
         return value
-    return Value(Symbol(value.symbol.range, value.origins, quotient=quotient), 1, value.range, value.origins)
+    return Value(UnknownWord(value.symbol.range, value.origins, quotient=quotient), 1, value.range, value.origins)
 
 
-def _shift_left(step: Step, a: Value, places: Value) -> Value:
+def _shift_left(step: InstructionStep, a: Value, places: Value) -> Value:
     if places.constant is not None and places.constant <= _LAST_PLACE:
         return step.state.times(a, 1 << places.constant)
     shifted = ranges.shift_left(step.range(a), step.range(places))
     whole = places.symbol.highest_of if places.symbol is not None else None
     if a.constant == 1 and whole is not None and (places.factor, places.range.constant) == (1, 0):
-        return Value(Symbol(shifted, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+        return Value(UnknownWord(shifted, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     return step.of_range(shifted, a, places)
 
 
-def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
+def _shift_right(step: InstructionStep, a: Value, places: Value, is_signed: bool) -> Value:
     if a.symbol is not None and places.constant == 1 and a.factor == 2 and a.range.constant is not None:  # noqa: PLR2004  # the mean of two words
         words = step.range(a)
         low, high = words.view(is_signed)
@@ -137,7 +139,7 @@ def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
         and not is_signed
     ):
         power = ranges.shift_right(step.range(a), step.range(places), is_signed=False)
-        return Value(Symbol(power, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
+        return Value(UnknownWord(power, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
     count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
     if count is not None and count <= _LAST_PLACE and quotient is not None and (a.factor, a.range.constant) == (1, 0) and not is_signed:
@@ -149,7 +151,7 @@ def _ends(words: Range) -> tuple[int, int]:
     return words.low, words.low + words.width
 
 
-def _funnel_left(step: Step, high: Value, low: Value, places: Value) -> Value:
+def _funnel_left(step: InstructionStep, high: Value, low: Value, places: Value) -> Value:
     """Return the high word of a shifted pair where one word of the pair is 0."""
     if low.constant == 0:
         return _shift_left(step, high, places)
@@ -159,7 +161,7 @@ def _funnel_left(step: Step, high: Value, low: Value, places: Value) -> Value:
     return constant(0) if high.constant == 0 and most < _PLACES and step.range(low).unsigned[1] << most < ranges.SIZE else step.unknown()
 
 
-def _funnel_right(step: Step, high: Value, low: Value, places: Value) -> Value:
+def _funnel_right(step: InstructionStep, high: Value, low: Value, places: Value) -> Value:
     """Return the low word of a shifted pair where the high word is 0, or both are known."""
     count = places.constant
     if count == 0:
@@ -171,7 +173,7 @@ def _funnel_right(step: Step, high: Value, low: Value, places: Value) -> Value:
     return constant((high.constant << _PLACES | low.constant) >> count)
 
 
-def _permute(step: Step, a: Value, select: Value, b: Value) -> Value:
+def _permute(step: InstructionStep, a: Value, select: Value, b: Value) -> Value:
     """Return bytes of two words: known ones, or the low bytes of one word, extended by its sign, by known bytes or by any."""
     if select.constant is None:
         return step.unknown()
@@ -211,21 +213,21 @@ def _byte(code: int, a: Value, b: Value) -> int:
     return (255 if byte >> 7 else 0) if code & 8 else byte
 
 
-def _highest_one(step: Step, value: Value) -> Value:
+def _highest_one(step: InstructionStep, value: Value) -> Value:
     low, high = step.range(value).unsigned
     places = ranges.span(low.bit_length() - 1, high.bit_length() - 1)
     if value.symbol is None or (value.factor, value.range.constant) != (1, 0):
         return step.of_range(places, value)
-    return Value(Symbol(places, value.origins, highest_of=value.symbol), 1, ranges.const(0), value.origins)
+    return Value(UnknownWord(places, value.origins, highest_of=value.symbol), 1, ranges.const(0), value.origins)
 
 
-def _magnitude(step: Step, value: Value) -> Value:
+def _magnitude(step: InstructionStep, value: Value) -> Value:
     low, high = step.range(value).signed
     least = 0 if low <= 0 <= high else min(abs(low), abs(high))
     return step.of_range(ranges.span(least, max(abs(low), abs(high))), value)
 
 
-def _extract(step: Step, value: Value, field: int) -> Value:
+def _extract(step: InstructionStep, value: Value, field: int) -> Value:
     places, width = field & 255, field >> 8 & 255
     if places > _LAST_PLACE or width > _LAST_PLACE:
         return step.unknown()
@@ -233,7 +235,7 @@ def _extract(step: Step, value: Value, field: int) -> Value:
     return step.of_range(ranges.both(shifted, ranges.const((1 << width) - 1)), value)
 
 
-def _extract_signed(step: Step, value: Value, field: int) -> Value:
+def _extract_signed(step: InstructionStep, value: Value, field: int) -> Value:
     places, width = field & 255, field >> 8 & 255
     if not 0 < width <= _PLACES - places or width > _LAST_PLACE:
         return step.unknown()
@@ -242,7 +244,7 @@ def _extract_signed(step: Step, value: Value, field: int) -> Value:
     return value if part == step.range(value) and not places else step.of_range(part, value)
 
 
-def _count_ones(step: Step, value: Value) -> Value:
+def _count_ones(step: InstructionStep, value: Value) -> Value:
     return step.of_range(ranges.span(0, _PLACES), value)
 
 

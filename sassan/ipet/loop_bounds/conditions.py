@@ -2,7 +2,7 @@
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, State, Symbol, Truth, Value
+from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, SymbolicState, Truth, UnknownWord, Value
 
 LESS, AT_MOST, EQUAL = "<", "<=", "=="
 NOT_EQUAL = "!="
@@ -12,7 +12,7 @@ _FEW = 8
 """Words that are looked at one by one."""
 
 
-def compare(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> Truth:
+def compare(state: SymbolicState, relation: str, left: Value, right: Value, *, is_signed: bool) -> Truth:
     """Return a comparison, decided where the ranges allow it."""
     known = _decide(state, relation, left, right, is_signed=is_signed)
     if known is not None:
@@ -28,7 +28,7 @@ def _of_bit(relation: str, left: Value, right: Value, *, is_signed: bool) -> Tru
         return None
     outcomes = tuple(
         _decide(
-            State(),
+            SymbolicState(),
             relation,
             *(Value(None, 0, ranges.add(ranges.const(value.factor * bit), value.range)) for value in (left, right)),
             is_signed=is_signed,
@@ -40,7 +40,7 @@ def _of_bit(relation: str, left: Value, right: Value, *, is_signed: bool) -> Tru
     return truth if outcomes[1] else truth.negate()
 
 
-def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> bool | None:
+def _decide(state: SymbolicState, relation: str, left: Value, right: Value, *, is_signed: bool) -> bool | None:
     distance = state.range_of(state.minus(right, left))
     if distance.constant == 0:
         return relation != LESS
@@ -65,7 +65,7 @@ def _decide_distance(relation: str, distance: Range) -> bool | None:
     return True if least >= 0 else False if most < 0 else None
 
 
-def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
+def assume(state: SymbolicState, truth: Truth, wanted: bool, limit: int) -> list[SymbolicState]:
     """Return the states in which a condition has a truth: none where it cannot, several (at most `limit`) where there are several cases."""
     condition = truth.what
     if isinstance(condition, bool):
@@ -75,7 +75,7 @@ def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
     wanted = wanted != truth.negated
     if condition in state.decided:
         return [state] if state.decided[condition] == wanted else []
-    decided = State(state.registers, state.facts, {**state.decided, condition: wanted}, state.atoms)
+    decided = SymbolicState(state.registers, state.facts, {**state.decided, condition: wanted}, state.atoms)
     match condition:
         case Maybe():
             return [decided]
@@ -86,7 +86,7 @@ def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
             return _both(decided, condition, wanted, limit)
 
 
-def _both(decided: State, condition: Both, wanted: bool, limit: int) -> list[State]:
+def _both(decided: SymbolicState, condition: Both, wanted: bool, limit: int) -> list[SymbolicState]:
     first, second = condition.first, condition.second
     if wanted:
         return [late for early in assume(decided, first, True, limit) for late in assume(early, second, True, limit)]
@@ -97,7 +97,7 @@ def _both(decided: State, condition: Both, wanted: bool, limit: int) -> list[Sta
     return [decided]
 
 
-def _refined(state: State, comparison: Compare, wanted: bool) -> State | None:
+def _refined(state: SymbolicState, comparison: Compare, wanted: bool) -> SymbolicState | None:
     """Return the state that knows of a comparison that it holds, or does not; None where that cannot be."""
     relation, left, right = comparison.relation, comparison.left, comparison.right
     if not wanted:
@@ -106,13 +106,13 @@ def _refined(state: State, comparison: Compare, wanted: bool) -> State | None:
     if known is (relation == NOT_EQUAL):
         return None
     atom = Atom(relation, comparison.is_signed, left, right)
-    out: State | None = State(state.registers, state.facts, state.decided, (*state.atoms, atom))
+    out: SymbolicState | None = SymbolicState(state.registers, state.facts, state.decided, (*state.atoms, atom))
     for value, other, flipped in ((left, right, False), (right, left, True)):
         out = None if out is None else _narrow(out, value, (relation, comparison.is_signed, flipped), out.range_of(other))
     return None if out is None else _apart(out, atom)
 
 
-def _apart(state: State, atom: Atom) -> State:
+def _apart(state: SymbolicState, atom: Atom) -> SymbolicState:
     """Return the state that knows how far two words are apart of which one is less than the other one."""
     left, right = atom.left, atom.right
     plain = (left.factor, right.factor) == (1, 1) and left.range.constant is not None and right.range.constant is not None
@@ -126,7 +126,9 @@ def _apart(state: State, atom: Atom) -> State:
     # right - left is the difference of the symbols and of what is added to them.
     words = ranges.add(ranges.span(least, most), ranges.add(left.range, ranges.negate(right.range)))
     old = state.facts.get(distance, distance.range)
-    return State(state.registers, {**state.facts, distance: words}, state.decided, state.atoms) if words.width < old.width else state
+    return (
+        SymbolicState(state.registers, {**state.facts, distance: words}, state.decided, state.atoms) if words.width < old.width else state
+    )
 
 
 def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Value]:
@@ -139,7 +141,7 @@ def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Val
             return NOT_EQUAL, left, right
 
 
-def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Range) -> State | None:
+def _narrow(state: SymbolicState, value: Value, how: tuple[str, bool, bool], other: Range) -> SymbolicState | None:
     """Return the state with a narrower range of the symbol of a value, None where nothing is left."""
     symbol = value.symbol
     if symbol is None:
@@ -152,10 +154,14 @@ def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Rang
     # The symbol is one of these words minus one of the range, or the negative of that.
     narrower = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
     old = state.facts.get(symbol, symbol.range)
-    return State(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms) if narrower.width < old.width else state
+    return (
+        SymbolicState(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms)
+        if narrower.width < old.width
+        else state
+    )
 
 
-def _narrow_few(state: State, value: Value, symbol: Symbol, how: tuple[str, bool, bool], other: Range) -> State | None:
+def _narrow_few(state: SymbolicState, value: Value, symbol: UnknownWord, how: tuple[str, bool, bool], other: Range) -> SymbolicState | None:
     """Return the state without those words at the ends of a short range of a symbol that a comparison of its multiple excludes."""
     old = state.facts.get(symbol, symbol.range)
     step = old.step or 1
@@ -171,7 +177,11 @@ def _narrow_few(state: State, value: Value, symbol: Symbol, how: tuple[str, bool
     if not left:
         return None
     narrower = ranges.span(left[0], left[-1], step)
-    return State(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms) if narrower.width < old.width else state
+    return (
+        SymbolicState(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms)
+        if narrower.width < old.width
+        else state
+    )
 
 
 def _cut(words: Range, relation: str, other: Range, *, is_signed: bool, flipped: bool) -> Range | None:

@@ -17,8 +17,8 @@ import numpy as np
 
 from sassan.ir import Constant, Immediate
 from sassan.isa.registers import bit
-from sassan.simt.code import Code, Operation
-from sassan.simt.integer_work import Place
+from sassan.simt.code import ExecutableFunction, Operation
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Corners, Integers
 from sassan.simt.values import LANES, PREDICATES, Moment, Words
 
@@ -43,7 +43,7 @@ Variable = tuple[str, int]
 """A register, or a word of constant bank 0, by its number."""
 
 
-def corners(code: Code, known: Callable[[int], int | None], free: Callable[[int], bool], *, short: bool) -> Corners:
+def corners(code: ExecutableFunction, known: Callable[[int], int | None], free: Callable[[int], bool], *, short: bool) -> Corners:
     """Return the words at the corners of the guards of a program.
 
     `known` says what the launch gives of constant bank 0, `free` of which words there it says nothing.
@@ -53,7 +53,7 @@ def corners(code: Code, known: Callable[[int], int | None], free: Callable[[int]
 
 @dataclass(slots=True)
 class _Search:
-    code: Code
+    code: ExecutableFunction
     known: Callable[[int], int | None]
     free: Callable[[int], bool]
     short: bool
@@ -142,7 +142,7 @@ class _Search:
             word, known = given.get(("c", offset)), self.known(offset)
             return np.full(count, held if known is None else known, dtype=np.uint32) if word is None else word
 
-        machine = Integers(Place(np.zeros(count, dtype=np.uint32), {}, bank, self.short))
+        machine = Integers(WarpInputs(np.zeros(count, dtype=np.uint32), {}, bank, self.short))
         at = Moment(np.arange(count), np.zeros(count, dtype=np.uint32), np.ones((count, LANES), dtype=np.bool_))
         out = machine.computed(operation, tuple(inputs[register] for register in operation.reads), at)
         return {register: words[:, 0].astype(np.uint32) for register, words in out.items()}

@@ -29,7 +29,7 @@ from math import gcd
 
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, SIZE, Range
-from sassan.ipet.loop_bounds.values import Both, Compare, Maybe, Origins, State, Symbol, Value
+from sassan.ipet.loop_bounds.values import Both, Compare, Maybe, Origins, SymbolicState, UnknownWord, Value
 
 _HALF = SIZE >> 1
 
@@ -39,7 +39,7 @@ class Counter:
     """A register over one loop: its symbol, its value and range where the loop is entered, and its change on each way back."""
 
     register: int
-    symbol: Symbol
+    symbol: UnknownWord
     start: Range
     first: Value | None
     steps: tuple[Range, ...]
@@ -63,7 +63,7 @@ class LoopBound:
     origins: Origins = frozenset()
 
 
-def counters(node: int, head: State, entries: Sequence[State], back: Sequence[State]) -> list[Counter]:
+def counters(node: int, head: SymbolicState, entries: Sequence[SymbolicState], back: Sequence[SymbolicState]) -> list[Counter]:
     """Return the registers that every way back to the head `node` changes by a known amount."""
     out: list[Counter] = []
     if not back:
@@ -82,7 +82,7 @@ def counters(node: int, head: State, entries: Sequence[State], back: Sequence[St
     return out
 
 
-def _step(state: State, register: int, symbol: Symbol) -> Range | None:
+def _step(state: SymbolicState, register: int, symbol: UnknownWord) -> Range | None:
     known = state.registers.get(register)
     return known.range if isinstance(known, Value) and known.symbol is symbol and known.factor == 1 else None
 
@@ -94,7 +94,7 @@ def _all(parts: Sequence[Range]) -> Range:
     return out
 
 
-def between(counter: Counter, back: Sequence[State]) -> Iterator[Range]:
+def between(counter: Counter, back: Sequence[SymbolicState]) -> Iterator[Range]:
     """Yield guesses of the words that a counter has at the head: from its start to the last one before or behind a limit."""
     step = ranges.signed(counter.step.constant or 0)
     if not step:
@@ -112,7 +112,7 @@ def between(counter: Counter, back: Sequence[State]) -> Iterator[Range]:
             yield words
 
 
-def _limits_of(counter: Counter, back: Sequence[State]) -> Iterator[int]:
+def _limits_of(counter: Counter, back: Sequence[SymbolicState]) -> Iterator[int]:
     """Yield the numbers that a counter, as it is at the head, is compared with, those first of which the path knows the outcome."""
     sides = [(atom.left, atom.right) for state in back for atom in state.atoms]
     sides += [(each.left, each.right) for state in back for condition in state.decided for each in _comparisons(condition)]
@@ -134,7 +134,7 @@ def _comparisons(condition: Maybe | Compare | Both) -> Iterator[Compare]:
             return
 
 
-def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:
+def monotone_bound(counter: Counter, back: Sequence[SymbolicState]) -> LoopBound | None:
     """Return the bound of the first rule."""
     low, high = counter.step.signed
     if low <= 0 <= high or -_HALF in (low, high):
@@ -161,12 +161,14 @@ def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:
     return LoopBound(top // least + 1, text, origins | counter.origins)
 
 
-def _reasons(state: State, symbol: Symbol) -> Origins:
+def _reasons(state: SymbolicState, symbol: UnknownWord) -> Origins:
     parts = [atom.left.origins | atom.right.origins for atom in state.atoms if symbol in (atom.left.symbol, atom.right.symbol)]
     return frozenset().union(*parts)
 
 
-def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> LoopBound | None:
+def equality_bound(
+    counter: Counter, back: Sequence[SymbolicState], fixed: Sequence[Value], old: frozenset[UnknownWord]
+) -> LoopBound | None:
     """Return the bound of the second rule; `fixed` are values that no iteration changes, `old` symbols of one word all the time."""
     step, first = counter.step.constant, counter.first
     if not step or first is None:
@@ -177,7 +179,9 @@ def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Valu
     return min((bound for bound in bounds if bound is not None), key=lambda bound: bound.bound, default=None)
 
 
-def distance_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> LoopBound | None:
+def distance_bound(
+    counter: Counter, back: Sequence[SymbolicState], fixed: Sequence[Value], old: frozenset[UnknownWord]
+) -> LoopBound | None:
     """Return the bound of the third rule; `fixed` and `old` as in `equality_bound`."""
     low, high = counter.step.signed
     if counter.first is None or low <= 0 <= high or -_HALF in (low, high):
@@ -187,7 +191,7 @@ def distance_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Valu
 
 
 def _distance_bound(
-    counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol], *, is_signed: bool
+    counter: Counter, back: Sequence[SymbolicState], fixed: Sequence[Value], old: frozenset[UnknownWord], *, is_signed: bool
 ) -> LoopBound | None:
     first, sign = counter.first, 1 if counter.step.signed[0] > 0 else -1
     assert first is not None
@@ -215,7 +219,7 @@ def _distance_bound(
     return LoopBound(max(0, top // least + 1), text, origins | counter.origins)
 
 
-def _limits(counter: Counter, state: State, sign: int, *, is_signed: bool) -> Iterator[tuple[int, bool, Value]]:
+def _limits(counter: Counter, state: SymbolicState, sign: int, *, is_signed: bool) -> Iterator[tuple[int, bool, Value]]:
     """Yield a, whether it is less, and the right side of each comparison: counter + a < right; all mirrored where `sign` is -1."""
     for atom in state.atoms:
         left, right = (atom.left, atom.right) if sign > 0 else (atom.right, atom.left)
@@ -224,20 +228,22 @@ def _limits(counter: Counter, state: State, sign: int, *, is_signed: bool) -> It
             yield sign * ranges.signed(left.range.constant), atom.relation == "<", right
 
 
-def _numbers(state: State, value: Value, sign: int, *, is_signed: bool) -> tuple[int, int] | None:
+def _numbers(state: SymbolicState, value: Value, sign: int, *, is_signed: bool) -> tuple[int, int] | None:
     """Return the least and the greatest number that a word is, or its negative; None where the words wrap around."""
     words = state.range_of(value)
     low, high = words.view(is_signed)
     return None if high - low != words.width else (low, high) if sign > 0 else (-high, -low)
 
 
-def _facts_of_all(back: Sequence[State]) -> State:
+def _facts_of_all(back: Sequence[SymbolicState]) -> SymbolicState:
     """Return what is known of words on all ways back."""
     shared = [symbol for symbol in back[0].facts if all(symbol in path.facts for path in back)]
-    return State(facts={symbol: _all([path.facts[symbol] for path in back]) for symbol in shared})
+    return SymbolicState(facts={symbol: _all([path.facts[symbol] for path in back]) for symbol in shared})
 
 
-def _unequal_pairs(counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol]) -> list[tuple[Value, Value]]:
+def _unequal_pairs(
+    counter: Counter, state: SymbolicState, fixed: Sequence[Value], old: frozenset[UnknownWord]
+) -> list[tuple[Value, Value]]:
     """Return (left, right) of every comparison that a way back found unequal: the counter on the left, something fixed on the right."""
     out: list[tuple[Value, Value]] = []
     for atom in state.atoms:
@@ -249,13 +255,13 @@ def _unequal_pairs(counter: Counter, state: State, fixed: Sequence[Value], old: 
     return out
 
 
-def _is_fixed(value: Value, fixed: Sequence[Value], old: frozenset[Symbol]) -> bool:
+def _is_fixed(value: Value, fixed: Sequence[Value], old: frozenset[UnknownWord]) -> bool:
     if any(value is other for other in fixed):
         return True
     return value.range.constant is not None and (value.symbol is None or value.symbol in old)
 
 
-def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: Sequence[State]) -> LoopBound | None:
+def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: Sequence[SymbolicState]) -> LoopBound | None:
     first = counter.first
     if first is None:
         return None

@@ -30,7 +30,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class LoopEnding:
     """What ends a loop, and the instruction that decides."""
 
     ending: Ending
@@ -48,7 +48,7 @@ _FLOATS = frozenset({"FSETP", "DSETP", "HSETP2", "FSET", "UFSETP"})
 _VOTES = frozenset({"VOTE", "VOTEU", "B2R", "MATCH", "REDUX", "CREDUX"})
 
 
-def ended(flows: Flows, loop: int) -> Ended | None:
+def ended(flows: Flows, loop: int) -> LoopEnding | None:
     """Return what ends a loop; None where its exits depend on no memory that the loop itself reads, nor on other threads."""
     inside = frozenset(flows.cfg.loops[loop].nodes)
     nodes = [node for node in flows.order if node in inside]
@@ -82,8 +82,8 @@ def ended(flows: Flows, loop: int) -> Ended | None:
     return None if compared is None or loads else _of(Ending.CONVERGENCE, compared)
 
 
-def _of(ending: Ending, instruction: Instruction) -> Ended:
-    return Ended(ending, instruction.opcode.partition(".")[0], instruction.address)
+def _of(ending: Ending, instruction: Instruction) -> LoopEnding:
+    return LoopEnding(ending, instruction.opcode.partition(".")[0], instruction.address)
 
 
 def _base(writer: Writer) -> str:

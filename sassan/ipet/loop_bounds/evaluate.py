@@ -7,22 +7,22 @@ from typing import cast
 
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds import arithmetic, floats, logic, moves
-from sassan.ipet.loop_bounds.step import Step
-from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Known, State, Truth, Value, constant
+from sassan.ipet.loop_bounds.step import InstructionStep
+from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Known, SymbolicState, Truth, Value, constant
 from sassan.ir import Constant, Operand
-from sassan.isa.computations import Apply, Fixed, Local, Number, Select, Term, Write
-from sassan.values.compiler import Argument, Compiler, Evaluate
+from sassan.isa.computations import Apply, Fixed, Number, Select, StepValue, Term, Write
+from sassan.values.compiler import Argument, EffectCompiler, Evaluate
 from sassan.values.patterns import Patterns
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **floats.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
 """The functions of the language of effects; what the text of an instruction decides does not come here."""
-Evaluator = Evaluate[Step, Known]
+Evaluator = Evaluate[InstructionStep, Known]
 MASKS = (1, 3)
 """A conjunction with one of these leaves a state for each remainder (`Evaluated.apart`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class ConditionalWrite:
     """What is written where a condition holds, and where it does not."""
 
     condition: Evaluator
@@ -30,7 +30,7 @@ class Selected:
     second: tuple[Evaluator, ...]
     targets: tuple[int, ...]
 
-    def outcomes(self, step: Step) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
+    def outcomes(self, step: InstructionStep) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
         """Return the condition, and what registers hold afterwards where it holds and where it does not."""
         first = {step.names[target]: value(step) for target, value in zip(self.targets, self.first, strict=True)}
         second = {step.names[target]: value(step) for target, value in zip(self.targets, self.second, strict=True)}
@@ -51,10 +51,10 @@ class Evaluated:
     """An instruction ready to be evaluated; without parts, its results are unknown."""
 
     writes: tuple[tuple[tuple[int, ...], str, Evaluator], ...] = ()
-    selected: Selected | None = None
+    selected: ConditionalWrite | None = None
     masked: Masked | None = None
 
-    def run(self, step: Step) -> dict[int, Known]:
+    def run(self, step: InstructionStep) -> dict[int, Known]:
         """Return what registers hold afterwards, by bit number."""
         if len(self.writes) == 1:
             ((targets, name, value),) = self.writes
@@ -67,7 +67,7 @@ class Evaluated:
                 out[step.names[target]] = known
         return out
 
-    def apart(self, step: Step, capacity: int) -> list[State]:
+    def apart(self, step: InstructionStep, capacity: int) -> list[SymbolicState]:
         """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, up to `capacity`; else the state as it is.
 
         So `n & 3` iterations of a loop, and the test that there are any, fit together.
@@ -89,7 +89,7 @@ class Evaluated:
 
 def evaluated(steps: Sequence[Write | Select]) -> Evaluated:
     """Return the functions of the steps of an effect."""
-    compiler = Compiler(SYMBOLIC)
+    compiler = EffectCompiler(SYMBOLIC)
     parts = {step.name: covered for step in steps if isinstance(step, Write) and (covered := _covered(step.value))}
     writes: list[tuple[tuple[int, ...], str, Evaluator]] = []
     for step in steps:
@@ -118,7 +118,7 @@ def _covered(value: Term) -> tuple[Term, ...]:
 def _with_parts(term: Term, parts: Mapping[str, Sequence[Term]]) -> Term:
     """Return a term in which a test for 0 of a word that covers others tests these too: `counter | (word & 7)` in one comparison."""
     match term:
-        case Apply("equal", (Local(name), Number(0) as zero)) if name in parts:
+        case Apply("equal", (StepValue(name), Number(0) as zero)) if name in parts:
             tests: Iterable[Term] = (Apply("equal", (part, zero)) for part in parts[name])
             return reduce(lambda first, second: Apply("conjunction", (first, second)), tests, term)
         case Apply(function, arguments):
@@ -127,15 +127,15 @@ def _with_parts(term: Term, parts: Mapping[str, Sequence[Term]]) -> Term:
             return term
 
 
-def _selected(compiler: Compiler[Step, Known], step: Select) -> Selected | None:
+def _selected(compiler: EffectCompiler[InstructionStep, Known], step: Select) -> ConditionalWrite | None:
     condition, *values = [compiler.term(term) for term in (step.condition, *step.first, *step.second)]
     followed = [value for value in values if value is not None]
     if condition is None or len(followed) < len(values):
         return None
-    return Selected(condition, tuple(followed[: len(step.first)]), tuple(followed[len(step.first) :]), step.targets)
+    return ConditionalWrite(condition, tuple(followed[: len(step.first)]), tuple(followed[len(step.first) :]), step.targets)
 
 
-def _masked(compiler: Compiler[Step, Known], value: Term) -> Masked | None:
+def _masked(compiler: EffectCompiler[InstructionStep, Known], value: Term) -> Masked | None:
     match value:
         case Apply("bit_and", (word, Number(1 | 3 as mask))):
             third: Term | None = None
@@ -156,7 +156,7 @@ class _Symbolic:
 
     functions = FUNCTIONS
 
-    def apply(self, function: Callable[..., Known], arguments: Sequence[Argument[Step]]) -> Evaluator:
+    def apply(self, function: Callable[..., Known], arguments: Sequence[Argument[InstructionStep]]) -> Evaluator:
         match arguments:
             case [first]:
                 return lambda step: function(step, first(step))

@@ -13,15 +13,15 @@ from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.slots import SlotMove
 from sassan.ipet.loop_bounds.states import join, with_registers
-from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS, Step, reason
-from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, State, Truth, unknown
+from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS, InstructionStep, reason
+from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, SymbolicState, Truth, unknown
 from sassan.ir import Guard, Instruction
 from sassan.isa.computations import CARRY, ZERO, Computation
 from sassan.isa.facts import Facts
-from sassan.values.patterns import SAME, Effect, Patterns, number_of
+from sassan.values.patterns import SAME, InstructionEffect, Patterns, number_of
 
 NO_SLOTS: Mapping[int, SlotMove] = MappingProxyType({})
-_NO_EFFECT = Effect(Evaluated(), SAME)
+_NO_EFFECT = InstructionEffect(Evaluated(), SAME)
 """That of an instruction of which the tables do not say what it computes."""
 
 
@@ -56,14 +56,14 @@ def writers(
     return tuple(out)
 
 
-class Plan(NamedTuple):
+class InstructionPlan(NamedTuple):
     """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not.
 
     `straight`: each state has one state afterwards, whatever it holds.
     """
 
     instruction: Instruction
-    effect: Effect[Evaluated]
+    effect: InstructionEffect[Evaluated]
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
     conditions: frozenset[int]
@@ -71,7 +71,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(slots=True)
-class Machine:
+class SymbolicExecutor:
     """What states are executed with.
 
     `wanted` are the registers that matter behind each instruction; `capacity` is how many states stay apart.
@@ -85,18 +85,18 @@ class Machine:
     steps: int = 0
     """Instructions executed so far, once per state."""
     _patterns: Patterns[Evaluated] = field(default_factory=patterns)
-    _effects: dict[int, Effect[Evaluated]] = field(default_factory=dict[int, Effect[Evaluated]])
+    _effects: dict[int, InstructionEffect[Evaluated]] = field(default_factory=dict[int, InstructionEffect[Evaluated]])
 
-    def sliced(self, wanted: Mapping[int, int]) -> "Machine":
+    def sliced(self, wanted: Mapping[int, int]) -> "SymbolicExecutor":
         """Return a machine for which other registers matter, with nothing executed so far."""
-        return Machine(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
+        return SymbolicExecutor(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
 
-    def plans(self, line: Iterable[Writer], held: int) -> list[list[Plan]]:
+    def plans(self, line: Iterable[Writer], held: int) -> list[list[InstructionPlan]]:
         """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are omitted.
 
         Instructions in a row after which every state is still one state are one part; each other instruction is a part of its own.
         """
-        out: list[list[Plan]] = []
+        out: list[list[InstructionPlan]] = []
         wanted, straight = self.wanted, False
         for instruction, written, _, _, computes in line:
             matter = written & wanted[instruction.address]
@@ -107,7 +107,7 @@ class Machine:
                 straight = not matter or (
                     instruction.guard is None and effect.translated.masked is None and effect.translated.selected is None
                 )
-                plan = Plan(instruction, effect, numbers(matter), numbers(forgets), self.conditions, straight)
+                plan = InstructionPlan(instruction, effect, numbers(matter), numbers(forgets), self.conditions, straight)
                 if before and straight:
                     out[-1].append(plan)
                 else:
@@ -115,7 +115,7 @@ class Machine:
                 held = held & ~forgets | matter
         return out
 
-    def _effect(self, instruction: Instruction, computes: Computation | SlotMove | None) -> Effect[Evaluated]:
+    def _effect(self, instruction: Instruction, computes: Computation | SlotMove | None) -> InstructionEffect[Evaluated]:
         if isinstance(computes, SlotMove):
             # The frame of another call has other words.
             return computes.effect
@@ -125,7 +125,7 @@ class Machine:
             self._effects[instruction.address] = effect
         return effect
 
-    def run(self, states: Sequence[State], parts: Iterable[Sequence[Plan]]) -> Sequence[State]:
+    def run(self, states: Sequence[SymbolicState], parts: Iterable[Sequence[InstructionPlan]]) -> Sequence[SymbolicState]:
         """Return the states after the parts of a line of instructions."""
         for part in parts:
             first = part[0]
@@ -138,11 +138,11 @@ class Machine:
                 states = [late for state in states for late in self._branching(state, first, capacity, share)]
         return states
 
-    def _straight(self, state: State, part: Sequence[Plan]) -> State:
+    def _straight(self, state: SymbolicState, part: Sequence[InstructionPlan]) -> SymbolicState:
         """Return the state after instructions that leave it one state: all of them write the registers of one new state."""
         registers = dict(state.registers)
         late = with_registers(state, registers)
-        step = Step(part[0].instruction, late, self.environment, part[0].effect.names, {})
+        step = InstructionStep(part[0].instruction, late, self.environment, part[0].effect.names, {})
         for plan in part:
             for name in plan.forgets:
                 registers.pop(name, None)
@@ -152,7 +152,7 @@ class Machine:
                 _put(registers, plan.effect.translated.run(step), plan)
         return late
 
-    def _branching(self, state: State, plan: Plan, capacity: int, share: int) -> list[State]:
+    def _branching(self, state: SymbolicState, plan: InstructionPlan, capacity: int, share: int) -> list[SymbolicState]:
         """Return the states after an instruction that may leave several: one with a guard, or that chooses; up to a `share` for rests."""
         if plan.forgets:
             state = _forget(state, plan.forgets)
@@ -161,13 +161,13 @@ class Machine:
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], plan, 0), *skips])]
         if plan.effect.translated.masked is not None:
-            steps = [Step(plan.instruction, run, self.environment, plan.effect.names, {}) for run in runs]
+            steps = [InstructionStep(plan.instruction, run, self.environment, plan.effect.names, {}) for run in runs]
             runs = [part for step in steps for part in plan.effect.translated.apart(step, share)]
         return [late for run in runs for late in self._write(run, plan, capacity)] + skips
 
-    def _write(self, state: State, plan: Plan, capacity: int) -> list[State]:
+    def _write(self, state: SymbolicState, plan: InstructionPlan, capacity: int) -> list[SymbolicState]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(plan.instruction, state, self.environment, plan.effect.names, {}), plan.effect.translated
+        step, effect = InstructionStep(plan.instruction, state, self.environment, plan.effect.names, {}), plan.effect.translated
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]
@@ -187,14 +187,14 @@ def numbers(registers: int) -> tuple[int, ...]:
     return (*names, ZERO) if CARRY in names else names
 
 
-def _after(state: State, results: Mapping[int, Known], plan: Plan) -> State:
+def _after(state: SymbolicState, results: Mapping[int, Known], plan: InstructionPlan) -> SymbolicState:
     """Return the state after writes."""
     registers = dict(state.registers)
     _put(registers, results, plan)
     return with_registers(state, registers)
 
 
-def _put(registers: dict[int, Known], results: Mapping[int, Known], plan: Plan) -> None:
+def _put(registers: dict[int, Known], results: Mapping[int, Known], plan: InstructionPlan) -> None:
     """Write the results of an instruction; nothing is known of the other registers that it writes."""
     for name in plan.writes:
         known = results.get(name)
@@ -206,7 +206,7 @@ def _anything(name: int, instruction: Instruction, conditions: frozenset[int]) -
     return Truth(Maybe(why)) if name in conditions else unknown(ranges.EVERY, why)
 
 
-def truth_of(state: State, guard: Guard | None) -> Truth:
+def truth_of(state: SymbolicState, guard: Guard | None) -> Truth:
     """Return the condition under which an instruction runs."""
     if guard is None:
         return YES
@@ -218,7 +218,7 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
     return truth.negate() if guard.negated else truth
 
 
-def _forget(state: State, registers: Sequence[int]) -> State:
+def _forget(state: SymbolicState, registers: Sequence[int]) -> SymbolicState:
     """Return the state without some registers."""
     if state.registers.keys().isdisjoint(registers):
         return state

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from sassan.domains import ranges
 from sassan.domains.floats import GREATEST_INVERTED, INFINITY, NORMAL, approximated, number_of, rounded, whole, word_of
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import Known, Value
 
 
@@ -18,14 +18,14 @@ def _interval(words: Range, least: int = 0, most: int = INFINITY) -> tuple[int, 
     return (low, high) if least <= low and high <= most else None
 
 
-def _float_of(step: Step, value: Value, is_signed: bool, rounding: str) -> Value:
+def _float_of(step: InstructionStep, value: Value, is_signed: bool, rounding: str) -> Value:
     low, high = step.range(value).view(is_signed)
     if low < 0:
         return step.unknown()
     return step.of_range(ranges.span(rounded(low, rounding), rounded(high, rounding)), value)
 
 
-def _integer_of(step: Step, value: Value, is_signed: bool, rounding: str) -> Value:
+def _integer_of(step: InstructionStep, value: Value, is_signed: bool, rounding: str) -> Value:
     ends = _interval(step.range(value))
     if ends is None:
         return step.unknown()
@@ -33,14 +33,14 @@ def _integer_of(step: Step, value: Value, is_signed: bool, rounding: str) -> Val
     return step.of_range(ranges.span(low, high), value)
 
 
-def _reciprocal(step: Step, value: Value) -> Value:
+def _reciprocal(step: InstructionStep, value: Value) -> Value:
     ends = _interval(step.range(value), NORMAL, GREATEST_INVERTED)
     if ends is None:
         return step.unknown()
     return step.of_range(ranges.span(approximated(ends[1])[0], approximated(ends[0])[1]), value)
 
 
-def _product(step: Step, a: Value, b: Value) -> Value:
+def _product(step: InstructionStep, a: Value, b: Value) -> Value:
     ends, others = (_interval(step.range(value), most=INFINITY - 1) for value in (a, b))
     if ends is None or others is None:
         return step.unknown()

@@ -12,7 +12,7 @@ from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.execute import Writer, truth_of, writers
 from sassan.ipet.loop_bounds.slots import NO_SLOTS, Slots, slots_of
 from sassan.ipet.loop_bounds.step import CONDITIONS
-from sassan.ipet.loop_bounds.values import ANY, YES, State, Truth, conjunction
+from sassan.ipet.loop_bounds.values import ANY, YES, SymbolicState, Truth, conjunction
 from sassan.ir import Instruction, Register
 from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
@@ -42,12 +42,12 @@ class Flows:
     """The instructions of each node that write registers."""
     uses: tuple[tuple[Use, ...], ...]
     """The same, for the demand of registers."""
-    tests: tuple[tuple[Callable[[State], Truth], ...], ...]
+    tests: tuple[tuple[Callable[[SymbolicState], Truth], ...], ...]
     """Per node, what must all be true so that a thread takes the instruction at its end, beside the guard."""
     slots: Slots = NO_SLOTS
     """The words of the stack that are followed."""
 
-    def condition(self, node: int, state: State) -> Truth:
+    def condition(self, node: int, state: SymbolicState) -> Truth:
         """Return the condition under which a thread takes the instruction at the end of a node."""
         truth = truth_of(state, self.cfg.nodes[node].instructions[-1].guard)
         for test in self.tests[node]:
@@ -55,18 +55,18 @@ class Flows:
         return truth
 
 
-def _tests(end: Instruction, facts: Facts) -> tuple[Callable[[State], Truth], ...]:
+def _tests(end: Instruction, facts: Facts) -> tuple[Callable[[SymbolicState], Truth], ...]:
     conditions = [operand for operand in end.operands if isinstance(operand, Register) and operand.file in CONDITIONS]
     flags = (partial(_flag, end.condition),) if end.condition else ()
     unanimous = (_any,) if not _UNANIMOUS.isdisjoint(end.opcode.split(".")) else ()
     return (*flags, *unanimous, *(partial(_operand, condition) if facts.flow is Flow.BRANCH else _any for condition in conditions))
 
 
-def _any(_: State) -> Truth:
+def _any(_: SymbolicState) -> Truth:
     return ANY
 
 
-def _flag(condition: str, state: State) -> Truth:
+def _flag(condition: str, state: SymbolicState) -> Truth:
     """Return a test of the condition code. Of an integer result, NEU says that it is not zero, EQ that it is."""
     zero = state.registers.get(ZERO)
     match condition.rpartition(".")[2]:
@@ -78,7 +78,7 @@ def _flag(condition: str, state: State) -> Truth:
             return ANY
 
 
-def _operand(condition: Register, state: State) -> Truth:
+def _operand(condition: Register, state: SymbolicState) -> Truth:
     held = YES if condition.index is None else state.registers.get(number_of(condition.file, condition.index))
     truth = held if isinstance(held, Truth) else ANY
     return truth.negate() if condition.negated else truth
@@ -125,7 +125,7 @@ def wanted(flows: Flows, ends: Mapping[int, int]) -> tuple[dict[int, int], dict[
     return _backwards(flows, flows.order, ends)
 
 
-def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], kept: int) -> "Slice":
+def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], kept: int) -> "LoopSlice":
     """Return what matters to a loop (its nodes in the order of the walk) but not only to whether a loop inside ends.
 
     Those are its exits, the conditions on which loops inside are `entered`, and `kept` registers at its head.
@@ -136,22 +136,22 @@ def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], ke
     for node in flows.predecessors[nodes[0]]:
         if node in inside:
             ends[node] = ends.get(node, 0) | kept
-    return Slice(*_backwards(flows, nodes, ends))
+    return LoopSlice(*_backwards(flows, nodes, ends))
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class LoopSlice:
     """The registers of a loop on which some of its exits depend: `behind` each instruction by address, and `before` each node."""
 
     behind: Mapping[int, int]
     before: Mapping[int, int]
 
 
-def slices(flows: Flows, nodes: Sequence[int]) -> list[Slice]:
+def slices(flows: Flows, nodes: Sequence[int]) -> list[LoopSlice]:
     """Return for each register that decides an exit of a loop (its nodes in the order of the walk) what it depends on inside the loop."""
     inside = frozenset(nodes)
     exits = [(node, register) for node in nodes if _leaves(flows, node, inside) for register in bits(_decides(flows, node))]
-    return [Slice(*_backwards(flows, nodes, {node: 1 << register})) for node, register in exits]
+    return [LoopSlice(*_backwards(flows, nodes, {node: 1 << register})) for node, register in exits]
 
 
 def leaving(flows: Flows, nodes: Collection[int]) -> int:
@@ -160,7 +160,7 @@ def leaving(flows: Flows, nodes: Collection[int]) -> int:
     return reduce(or_, [_decides(flows, node) for node in nodes if _leaves(flows, node, inside)], 0)
 
 
-def union(parts: Sequence[Slice]) -> Slice:
+def union(parts: Sequence[LoopSlice]) -> LoopSlice:
     """Return what any of some exits of one loop depends on."""
     first, *others = parts
     behind, before = defaultdict(int, first.behind), dict(first.before)
@@ -169,7 +169,7 @@ def union(parts: Sequence[Slice]) -> Slice:
             behind[address] |= registers
         for node, registers in other.before.items():
             before[node] |= registers
-    return Slice(behind, before)
+    return LoopSlice(behind, before)
 
 
 def _backwards(flows: Flows, order: Sequence[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sassan.domains import ranges
 from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
-from sassan.ipet.loop_bounds.endings import Ended, ended
-from sassan.ipet.loop_bounds.execute import Machine
+from sassan.ipet.loop_bounds.endings import LoopEnding, ended
+from sassan.ipet.loop_bounds.execute import SymbolicExecutor
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
@@ -19,16 +19,16 @@ from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
-from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
+from sassan.ipet.loop_bounds.values import Origins, SymbolicState, UnknownWord, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Function, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values.environment import BLOCK, GRID, PARAMETER
 from sassan.values.threads import WarpContext
-from sassan.warpcfg.graph import Loop, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, WarpCfg
 
 _MOST_STATES = 12
 """States that stay apart at one place."""
@@ -65,7 +65,7 @@ class Inferred:
     missing: Origins = frozenset()
     refutation: Refutation | None = None
     recorded: bool = False
-    ended: Ended | None = None
+    ended: LoopEnding | None = None
     """What ends a loop without a bound, where that is known."""
 
     @property
@@ -103,7 +103,7 @@ class _Search:
     """Per loop, what registers hold at every visit of its head."""
     summaries: dict[int, dict[Key, LoopSummary]] = field(default_factory=dict[int, dict[Key, LoopSummary]])
 
-    def infer_bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
+    def infer_bound(self, loop: int, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> Mapping[int, Range]:
         """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
         summary = self._summary(loop, entries, side)
         best = summary.best
@@ -116,7 +116,9 @@ class _Search:
         self.ranges[loop] = held
         return held
 
-    def movements(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
+    def movements(
+        self, loop: int, entries: Sequence[SymbolicState], start: SymbolicState, iterate: Callable[[], list[SymbolicState]]
+    ) -> Mapping[int, Range]:
         """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
         key, summaries = self._key(loop, entries, ()), self.summaries.setdefault(loop, {})
         summary = summaries.get(key)
@@ -131,10 +133,10 @@ class _Search:
     def _head(self, loop: int) -> int:
         return self.flows.cfg.loops[loop].head
 
-    def _key(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Key:
+    def _key(self, loop: int, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> Key:
         return EntryKeys(self.touched[loop]).key(entries, side)
 
-    def _summary(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> LoopSummary:
+    def _summary(self, loop: int, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> LoopSummary:
         """Return what is known of a loop for these entries, unless it has been worked out for others that are alike."""
         known = self.summaries.get(loop)
         summary = known.get(self._key(loop, entries, side)) if known else None
@@ -165,8 +167,8 @@ class _Search:
         return summary
 
     def _holding(
-        self, loop: int, start: State, back: list[State], entries: Sequence[State], within: Mapping[int, Value]
-    ) -> tuple[State, list[State], dict[int, Value]]:
+        self, loop: int, start: SymbolicState, back: list[SymbolicState], entries: Sequence[SymbolicState], within: Mapping[int, Value]
+    ) -> tuple[SymbolicState, list[SymbolicState], dict[int, Value]]:
         """Return the state for every visit of the head, and those after an iteration, with what the loop preserves; and that by register.
 
         Such is the high word of a counter of 64 bits below 2^32. Guessed are registers that stay as they were on entry, and counters that
@@ -182,7 +184,7 @@ class _Search:
         moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
         guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
         held |= _firsts(guesses)
-        settled: tuple[State, list[State], dict[int, Value]] = start, back, {}
+        settled: tuple[SymbolicState, list[SymbolicState], dict[int, Value]] = start, back, {}
         while held:
             begin = with_registers(start, {**start.registers, **within, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
@@ -198,13 +200,21 @@ class _Search:
                 held = {**held, **others} if others else lasting
         return settled
 
-    def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
+    def _moves(
+        self, loop: int, entries: Sequence[SymbolicState], start: SymbolicState, iterate: Callable[[], list[SymbolicState]]
+    ) -> Mapping[int, Range]:
         """Find out whether an inner loop moves a counter that is followed."""
         self.moved = self.moved or _is_moving(counters(self._head(loop), start, entries, iterate()))
         return {}
 
     def _bound(
-        self, loop: int, walked: tuple[State, list[State]], entries: Sequence[State], late: Sequence[State], *, tries: bool = True
+        self,
+        loop: int,
+        walked: tuple[SymbolicState, list[SymbolicState]],
+        entries: Sequence[SymbolicState],
+        late: Sequence[SymbolicState],
+        *,
+        tries: bool = True,
     ) -> LoopSummary:
         """Return the bound of a loop, its counters, and what the ways back depend on.
 
@@ -231,7 +241,9 @@ class _Search:
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
-    def _over_ones(self, head: int, start: State, firsts: Sequence[State], back: Sequence[State]) -> LoopBound | None:
+    def _over_ones(
+        self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]
+    ) -> LoopBound | None:
         counted = ones_bound(head, start, firsts, back)
         return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
 
@@ -239,7 +251,7 @@ class _Search:
         cfg = self.flows.cfg
         return any(cfg.nodes[node].instructions[-1].condition for node in cfg.loops[loop].nodes)
 
-    def _from_side_entries(self, loop: int, side: Sequence[State]) -> list[State]:
+    def _from_side_entries(self, loop: int, side: Sequence[SymbolicState]) -> list[SymbolicState]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
         if not side:
             return []
@@ -247,10 +259,10 @@ class _Search:
         return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
 
 
-def _guesses(counter: Counter, head: int, back: Sequence[State]) -> Iterator[Value]:
+def _guesses(counter: Counter, head: int, back: Sequence[SymbolicState]) -> Iterator[Value]:
     """Yield guesses of what a counter is at the head."""
     for words in between(counter, back):
-        yield Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
+        yield Value(UnknownWord(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
 
 
 def _firsts(guesses: Mapping[int, Iterator[Value]]) -> dict[int, Value]:
@@ -259,7 +271,7 @@ def _firsts(guesses: Mapping[int, Iterator[Value]]) -> dict[int, Value]:
     return {name: known for name, known in nearest.items() if known is not None}
 
 
-def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool:
+def _may_stay(head: int, name: int, start: SymbolicState, back: Sequence[SymbolicState]) -> bool:
     """Say whether a register that the loop writes may be left as it was by every way back."""
     old = start.registers[name]
     if not isinstance(old, Value) or old.symbol is None or (old.symbol.head, old.symbol.register) != (head, name):
@@ -268,7 +280,7 @@ def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool
     return all(isinstance(value, Value) and value.symbol is old.symbol and value.factor == 1 and value.range.holds(0) for value in late)
 
 
-def _stays(state: State, name: int, known: Value) -> bool:
+def _stays(state: SymbolicState, name: int, known: Value) -> bool:
     """Say whether a register still holds what it held on entry, or is still where a counter was guessed to stay."""
     late = state.registers.get(name)
     if not isinstance(late, Value):
@@ -284,10 +296,12 @@ def _stays(state: State, name: int, known: Value) -> bool:
 def _within(head: int, moved: Sequence[Movement], bound: int, held: Mapping[int, Value]) -> dict[int, Value]:
     """Return counters with the words that they have at the head in so many iterations, where that says anything; not what is `held`."""
     words = {each.register: ranges.add(each.start, _moved(each, bound)) for each in moved if each.register not in held}
-    return {name: Value(Symbol(some, head=head, register=name), 1, ranges.const(0)) for name, some in words.items() if some != ranges.EVERY}
+    return {
+        name: Value(UnknownWord(some, head=head, register=name), 1, ranges.const(0)) for name, some in words.items() if some != ranges.EVERY
+    }
 
 
-def _narrowed(held: Mapping[int, Value], entries: Sequence[State], back: Sequence[State]) -> dict[int, Value]:
+def _narrowed(held: Mapping[int, Value], entries: Sequence[SymbolicState], back: Sequence[SymbolicState]) -> dict[int, Value]:
     """Return what is held with the words that counters have on entry and after an iteration; nothing where these are no fewer."""
     out = dict(held)
     for name, known in held.items():
@@ -298,16 +312,20 @@ def _narrowed(held: Mapping[int, Value], entries: Sequence[State], back: Sequenc
         parts = [state.range_of(value) for state, value in values if isinstance(value, Value)]
         words = reduce(RANGES.join, parts)
         if len(parts) == len(values) and words != symbol.range and RANGES.leq(words, symbol.range):
-            out[name] = Value(Symbol(words, symbol.origins, symbol.head, name), 1, ranges.const(0), known.origins)
+            out[name] = Value(UnknownWord(words, symbol.origins, symbol.head, name), 1, ranges.const(0), known.origins)
     return out if out != held else {}
 
 
-def _never(back: Sequence[State]) -> LoopBound | None:
+def _never(back: Sequence[SymbolicState]) -> LoopBound | None:
     return None if back else LoopBound(0, "no path leads back")
 
 
 def _counted(
-    known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State], name: Callable[[int], str]
+    known: Sequence[Counter],
+    back: Sequence[SymbolicState],
+    fixed: Sequence[Value],
+    firsts: Sequence[SymbolicState],
+    name: Callable[[int], str],
 ) -> LoopBound | None:
     """Return the least bound that a counter gives, of those that rest on what is given or are worth something without."""
     old = frozenset(value.symbol for state in firsts for value in state.registers.values() if isinstance(value, Value) and value.symbol)
@@ -321,7 +339,7 @@ def _counted(
     return min(options, key=lambda option: option.bound, default=None)
 
 
-def _hopeless(known: Sequence[Counter], back: Sequence[State]) -> int:
+def _hopeless(known: Sequence[Counter], back: Sequence[SymbolicState]) -> int:
     """Return the counters that are compared, and that no few iterations bring to where a comparison ends the loop."""
     out = 0
     for counter in known:
@@ -356,7 +374,7 @@ def _can_be_given(origin: str) -> bool:
     return origin in {BLOCK, GRID} or origin.startswith(PARAMETER)
 
 
-def _missing(back: Sequence[State]) -> Origins:
+def _missing(back: Sequence[SymbolicState]) -> Origins:
     """Return what the ways back depend on, as far as comparisons say so."""
     return frozenset().union(*(atom.left.origins | atom.right.origins for state in back for atom in state.atoms))
 
@@ -368,7 +386,7 @@ class Inference(NamedTuple):
     unreached: tuple[int, ...] = ()
 
 
-def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Inferred, ...]:
+def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration) -> tuple[Inferred, ...]:
     """Return what the code says of each loop of a graph, in the order of `cfg.loops`; () for a graph with gaps or without loops."""
     return inference(cfg, facts_of, launch, reaching=False).loops if cfg.loops else ()
 
@@ -376,7 +394,7 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
 def inference(
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
-    launch: Launch,
+    launch: LaunchConfiguration,
     warp: WarpContext | None = None,
     *,
     reaching: bool = True,
@@ -397,7 +415,7 @@ def inference(
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
-    machine = Machine(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
+    machine = SymbolicExecutor(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [
@@ -419,7 +437,7 @@ def inference(
     return Inference(loops, _unreached(search) if reaching else ())
 
 
-def _ended(flows: Flows, result: Inferred) -> Ended | None:
+def _ended(flows: Flows, result: Inferred) -> LoopEnding | None:
     """Return what ends a loop without a bound, unless more of the launch may bound it."""
     given = bool(result.missing) and all(map(_can_be_given, result.missing))
     return None if given or _NO_WORK_LEFT in result.missing else ended(flows, result.loop)
@@ -431,7 +449,7 @@ def _unreached(search: _Search) -> tuple[int, ...]:
     behind, before = wanted(flows, decisions(flows))
     again = replace(walk, machine=walk.machine.sliced(behind), before=before, _plans={}, _names={}, _steps={})
 
-    def held(loop: int, _entries: Sequence[State], _side: Sequence[State]) -> Mapping[int, Range]:
+    def held(loop: int, _entries: Sequence[SymbolicState], _side: Sequence[SymbolicState]) -> Mapping[int, Range]:
         return search.ranges.get(loop, {})
 
     met = again.function(held)
@@ -439,7 +457,7 @@ def _unreached(search: _Search) -> tuple[int, ...]:
     return tuple(sorted({node.start for node in nodes} - {nodes[index].start for index in met}))
 
 
-def _heights(loops: Sequence[Loop]) -> Sequence[int]:
+def _heights(loops: Sequence[CfgLoop]) -> Sequence[int]:
     """Return of each loop how many loops are inside each other in it."""
     out = [0] * len(loops)
     for index in sorted(range(len(loops)), key=lambda index: len(loops[index].nodes)):  # a loop has more nodes than those inside

@@ -6,7 +6,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values.environment import WORD_BYTES, LaunchEnvironment, LaunchWord
 from sassan.values.threads import WarpContext
 
@@ -16,7 +16,7 @@ class LaunchSymbols:
     """What one thread reads of a launch, whichever thread it is: of all warps, or of one."""
 
     function: Function
-    launch: Launch
+    launch: LaunchConfiguration
     warp: WarpContext | None = None
     _environment: LaunchEnvironment = field(init=False)
     _words: dict[str, Value] = field(default_factory=dict[str, Value])

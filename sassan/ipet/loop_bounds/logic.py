@@ -6,14 +6,14 @@ from functools import lru_cache
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
-from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import (
     NO,
     YES,
     Known,
     Maybe,
-    Symbol,
     Truth,
+    UnknownWord,
     Value,
     conjunction,
     constant,
@@ -40,11 +40,11 @@ _RELATIONS: Mapping[str, tuple[str, bool, bool]] = {
 _BITWISE: Mapping[str, Callable[[Range, Range], Range]] = {"AND": ranges.both, "OR": ranges.either, "XOR": ranges.differ}
 
 
-def _bitwise(name: str) -> Callable[[Step, Value, Value], Value]:
+def _bitwise(name: str) -> Callable[[InstructionStep, Value, Value], Value]:
     return lambda step, a, b: _two(step, name, a, b)
 
 
-def _two(step: Step, name: str, a: Value, b: Value) -> Value:
+def _two(step: InstructionStep, name: str, a: Value, b: Value) -> Value:
     if name == "XOR":
         for word, other in ((a, b), (b, a)):
             if word.constant == _WORD:
@@ -52,10 +52,10 @@ def _two(step: Step, name: str, a: Value, b: Value) -> Value:
     for word, other in ((a, b), (b, a)):
         if name == "XOR" and word.symbol is not None and _is_one_of(other, word):
             left = ranges.differ(step.range(word), step.range(other))
-            return Value(Symbol(left, word.origins, fewer_than=word.symbol, keeps_zero=False), 1, ranges.const(0), word.origins)
+            return Value(UnknownWord(left, word.origins, fewer_than=word.symbol, keeps_zero=False), 1, ranges.const(0), word.origins)
         if name == "AND" and word.symbol is not None and word.symbol is other.symbol and _is_before(other, word):
             kept = ranges.both(step.range(word), step.range(other))
-            return Value(Symbol(kept, word.origins, fewer_than=word.symbol), 1, ranges.const(0), word.origins)
+            return Value(UnknownWord(kept, word.origins, fewer_than=word.symbol), 1, ranges.const(0), word.origins)
         if other.constant == 0 if name != "AND" else _keeps(other.constant, step.range(word)):
             return word
     return step.of_range(_BITWISE[name](step.range(a), step.range(b)), a, b)
@@ -77,11 +77,11 @@ def _keeps(mask: int | None, words: Range) -> bool:
     return mask is not None and not mask & mask + 1 and words.unsigned[1] <= mask
 
 
-def _lop3(step: Step, a: Value, b: Value, c: Value, table: int) -> Value:
+def _lop3(step: InstructionStep, a: Value, b: Value, c: Value, table: int) -> Value:
     return _function(step, table, [a, b, c])
 
 
-def _function(step: Step, lut: int, words: list[Value]) -> Value:
+def _function(step: InstructionStep, lut: int, words: list[Value]) -> Value:
     """Return a function of three words, once those that are all zeros or all ones are put in."""
     first, second, third = [word.constant for word in words]
     lut, places = _mattering(
@@ -160,21 +160,21 @@ def _chosen(lut: int, inputs: list[Truth], half: int) -> Truth:
     return disjunction(conjunction(inputs[0], high), conjunction(inputs[0].negate(), low))
 
 
-def _plop3(step: Step, a: Truth, b: Truth, c: Truth, table: int) -> Truth:
+def _plop3(step: InstructionStep, a: Truth, b: Truth, c: Truth, table: int) -> Truth:
     del step
     return _chosen(table, [a, b, c], 4)
 
 
-def _of_truths(function: Callable[[Truth, Truth], Truth]) -> Callable[[Step, Truth, Truth], Truth]:
+def _of_truths(function: Callable[[Truth, Truth], Truth]) -> Callable[[InstructionStep, Truth, Truth], Truth]:
     return lambda _, a, b: function(a, b)
 
 
-def _negation(step: Step, truth: Truth) -> Truth:
+def _negation(step: InstructionStep, truth: Truth) -> Truth:
     del step
     return truth.negate()
 
 
-def _same(step: Step, a: Truth, b: Truth) -> Truth:
+def _same(step: InstructionStep, a: Truth, b: Truth) -> Truth:
     del step
     for truth, other in ((a, b), (b, a)):
         if isinstance(truth.what, bool):
@@ -182,18 +182,18 @@ def _same(step: Step, a: Truth, b: Truth) -> Truth:
     return Truth(Maybe(origins_of(a) | origins_of(b)))
 
 
-def _equal(step: Step, a: Value, b: Value) -> Truth:
+def _equal(step: InstructionStep, a: Value, b: Value) -> Truth:
     return compare(step.state, EQUAL, a, b, is_signed=False)
 
 
-def _compare(step: Step, name: str, a: Value, b: Value, is_signed: bool) -> Truth:
+def _compare(step: InstructionStep, name: str, a: Value, b: Value, is_signed: bool) -> Truth:
     relation, swapped, opposite = _RELATIONS[name]
     first, second = (b, a) if swapped else (a, b)
     truth = compare(step.state, relation, first, second, is_signed=is_signed)
     return truth.negate() if opposite else truth
 
 
-def _borrowed(step: Step, name: str, carry: Truth, zero: Truth) -> Truth:
+def _borrowed(step: InstructionStep, name: str, carry: Truth, zero: Truth) -> Truth:
     """Return how the low words compare that an instruction before has subtracted: until Pascal."""
     if name not in _RELATIONS:
         return Truth(Maybe(step.unknown().origins))
@@ -202,7 +202,7 @@ def _borrowed(step: Step, name: str, carry: Truth, zero: Truth) -> Truth:
     return holds.negate() if name in {"NE", "LT", "LE"} else holds
 
 
-def _extended(step: Step, name: str, a: Value, b: Value, low: Truth, is_signed: bool) -> Truth:  # noqa: PLR0913, PLR0917  # the arguments of the language
+def _extended(step: InstructionStep, name: str, a: Value, b: Value, low: Truth, is_signed: bool) -> Truth:  # noqa: PLR0913, PLR0917  # the arguments of the language
     same = _equal(step, a, b)
     if name == "NE":
         return disjunction(same.negate(), low)
@@ -212,12 +212,12 @@ def _extended(step: Step, name: str, a: Value, b: Value, low: Truth, is_signed: 
     return disjunction(strict, conjunction(same, low))
 
 
-def _maybe(step: Step, word: Value) -> Truth:
+def _maybe(step: InstructionStep, word: Value) -> Truth:
     del step
     return Truth(Maybe(word.origins))
 
 
-def _uncertain(step: Step, why: str) -> Truth:
+def _uncertain(step: InstructionStep, why: str) -> Truth:
     del step
     return Truth(Maybe(frozenset({why})))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from sassan.domains.ranges import RANGES
-from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import Known, Value, constant
 from sassan.ir import Constant, Operand, PtxAddress, Symbol
 from sassan.values.patterns import number_of
@@ -16,7 +16,7 @@ _BANK = 1 << 16
 """Bytes of a constant bank."""
 
 
-def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: bool) -> Value:
+def _constant(step: InstructionStep, operand: Operand, offset: int, size: int, is_signed: bool) -> Value:
     if isinstance(operand, PtxAddress) and isinstance(operand.base, Symbol):
         return step.environment.parameter(operand.base.name, operand.offset + offset, size, is_signed=is_signed) or step.unknown()
     if not isinstance(operand, Constant) or operand.bank != 0:
@@ -30,7 +30,7 @@ def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: b
     return step.of_range(reduce(RANGES.join, map(step.range, words)), *words)
 
 
-def _addresses(step: Step, source: Constant) -> Sequence[int]:
+def _addresses(step: InstructionStep, source: Constant) -> Sequence[int]:
     """Return where a constant may stand in its bank; nothing where that is one of too many places, or computed and not that of a word."""
     base = [step.register(number_of(each.file, each.index)) for each in source.base if each.index is not None]
     place = step.range(reduce(step.state.plus, base, constant(source.offset)))
@@ -41,7 +41,7 @@ def _addresses(step: Step, source: Constant) -> Sequence[int]:
     return range(low, high + 1, apart)
 
 
-def _lane(step: Step, word: Value) -> Value:
+def _lane(step: InstructionStep, word: Value) -> Value:
     """Return the word of another thread, of which the state of this one says nothing."""
     del word
     return step.unknown()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sassan.ipet.loop_bounds.conditions import NOT_EQUAL
 from sassan.ipet.loop_bounds.counters import LoopBound
-from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
+from sassan.ipet.loop_bounds.values import Origins, SymbolicState, UnknownWord, Value
 
 _PLACES = 32
 
@@ -24,7 +24,9 @@ class _Left(NamedTuple):
     keeps_zero: bool
 
 
-def ones_bound(node: int, head: State, entries: Sequence[State], back: Sequence[State]) -> tuple[int, LoopBound] | None:
+def ones_bound(
+    node: int, head: SymbolicState, entries: Sequence[SymbolicState], back: Sequence[SymbolicState]
+) -> tuple[int, LoopBound] | None:
     """Return the register of which every way back to the head `node` takes ones away, and the bound; None where there is none."""
     for register, known in sorted(head.registers.items()):
         symbol = known.symbol if isinstance(known, Value) else None
@@ -45,7 +47,7 @@ def ones_bound(node: int, head: State, entries: Sequence[State], back: Sequence[
     return None
 
 
-def _left(state: State, register: int, symbol: Symbol) -> _Left | None:
+def _left(state: SymbolicState, register: int, symbol: UnknownWord) -> _Left | None:
     """Return what a way back leaves; None where it need not take ones away."""
     late = state.registers.get(register)
     if not isinstance(late, Value) or late.factor != 1 or late.range.constant != 0:
@@ -64,13 +66,13 @@ def _left(state: State, register: int, symbol: Symbol) -> _Left | None:
     return _Left(some, not state.facts.get(symbol, symbol.range).holds(0), keeps)
 
 
-def _has_more(state: State, symbol: Symbol) -> bool:
+def _has_more(state: SymbolicState, symbol: UnknownWord) -> bool:
     """Say whether a path has found that a word is not its highest one alone."""
     pairs = [(atom.left, atom.right) for atom in state.atoms if atom.relation == NOT_EQUAL]
     plain = [(a.symbol, b.symbol) for a, b in pairs if (a.factor, a.range.constant, b.factor, b.range.constant) == (1, 0, 1, 0)]
     return any(whole is symbol and bit is not None and bit.one_of is symbol for a, b in plain for whole, bit in ((a, b), (b, a)))
 
 
-def _ones(state: State, value: Value) -> int:
+def _ones(state: SymbolicState, value: Value) -> int:
     words = state.range_of(value)
     return words.constant.bit_count() if words.constant is not None else words.unsigned[1].bit_length()

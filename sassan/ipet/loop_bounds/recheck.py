@@ -18,16 +18,16 @@ from sassan.ipet.loop_bounds.corners import corners
 from sassan.ipet.loop_bounds.infer import Inferred, Refutation
 from sassan.ir import Instruction, Language
 from sassan.isa.facts import Facts
-from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
-from sassan.simt.code import Code, lower
+from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, LaunchConfiguration, Shape
+from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.constant_bank import constant_bank
 from sassan.simt.decoder import TableDecoder
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Chosen, Integers, at_corner
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, Session, lanes
+from sassan.simt.state import Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Truth, Words, stir
 from sassan.warpcfg.graph import WarpCfg
 
@@ -63,7 +63,7 @@ _MORE = 3
 """So many iterations more than a bound says, so that a wrong one shows."""
 
 
-class Seen(NamedTuple):
+class SampledRuns(NamedTuple):
     """What warps did that were run: per launch and loop, the most often that a thread went back between two entries; blocks executed."""
 
     back_edges: tuple[tuple[int, ...], ...]
@@ -73,7 +73,7 @@ class Seen(NamedTuple):
 def back_edge_counts(
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
-    launches: Sequence[Launch],
+    launches: Sequence[LaunchConfiguration],
     effort: Effort = SMALL,
     bounds: Sequence[int | None] = (),
 ) -> tuple[tuple[int, ...], ...] | None:
@@ -85,10 +85,10 @@ def back_edge_counts(
 def seen(
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
-    launches: Sequence[Launch],
+    launches: Sequence[LaunchConfiguration],
     effort: Effort = SMALL,
     bounds: Sequence[int | None] = (),
-) -> Seen | None:
+) -> SampledRuns | None:
     """Return what warps do that are run.
 
     `bounds` are what runs must be able to exceed, per loop. None where the machine has no rule for an instruction of the function.
@@ -100,16 +100,16 @@ def seen(
         chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
-        order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
+        order = SideOrder.RANDOM if described(cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
         Machine(code, Integers(place, chosen), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
-    return Seen(tuple(tuple(int(count) for count in column) for column in most.T), frozenset(watch.blocks))
+    return SampledRuns(tuple(tuple(int(count) for count in column) for column in most.T), frozenset(watch.blocks))
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class RecheckedBounds:
     """The bounds of loops after the check; `ran`: they were held to runs at all, which executed `blocks`."""
 
     results: tuple[Inferred, ...]
@@ -123,17 +123,21 @@ class Checked:
 
 
 def check(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, results: Sequence[Inferred], effort: Effort = SMALL
-) -> Checked:
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launch: LaunchConfiguration,
+    results: Sequence[Inferred],
+    effort: Effort = SMALL,
+) -> RecheckedBounds:
     """Return the bounds, each held to runs; one that a thread goes beyond is none."""
     results = tuple(results)
     if cfg.function.language is Language.PTX or all(result.bound is None for result in results):
-        return Checked(results, ran=False)
+        return RecheckedBounds(results, ran=False)
     effort = replace(effort, unbounded=False)
     done = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
     if done is None:
-        return Checked(results, ran=False)
-    return Checked(tuple(_held(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks)
+        return RecheckedBounds(results, ran=False)
+    return RecheckedBounds(tuple(_held(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks)
 
 
 def _held(result: Inferred, seen: int) -> Inferred:
@@ -142,7 +146,7 @@ def _held(result: Inferred, seen: int) -> Inferred:
     return replace(result, bound=None, reason="", refutation=Refutation(result.bound, seen, result.reason))
 
 
-def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
+def _steps(code: ExecutableFunction, effort: Effort, lengths: Sequence[int]) -> int:
     """Return how many blocks a run may take: the longest of the lengths that is worth it, if that is more than the effort allows anyway."""
     if effort.operations is None:
         return effort.steps
@@ -172,7 +176,7 @@ class BackEdgeCounter:
     """An observer that counts, per loop and thread, how often it went back since it entered: `most` (loops, runs)."""
 
     cfg: WarpCfg
-    code: Code
+    code: ExecutableFunction
     runs: int
     omitted: Sequence[int] = ()
     """Loops that are not counted."""
@@ -220,7 +224,9 @@ class BackEdgeCounter:
         self._last[rows] = np.where(active, node, before)
 
 
-def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Effort, place: Place) -> tuple[Chosen | None, Place]:
+def _at_corners(
+    cfg: WarpCfg, code: ExecutableFunction, launches: Sequence[LaunchConfiguration], effort: Effort, place: WarpInputs
+) -> tuple[Chosen | None, WarpInputs]:
     """Return the warps that find words at the corners of guards, and the place in which they do; the first launch says what is given."""
     if not effort.corners:
         return None, place
@@ -241,12 +247,12 @@ def _at_corners(cfg: WarpCfg, code: Code, launches: Sequence[Launch], effort: Ef
     return Chosen(words_at, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
 
-def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words]:
+def warps_of(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort) -> tuple[WarpInputs, Words]:
     """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
     return _warps(cfg, launch, effort, 0)
 
 
-def _warps(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
+def _warps(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort, index: int) -> tuple[WarpInputs, Words]:
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     last = -(-prod(block) // LANES) - 1
@@ -261,7 +267,7 @@ def _place(random: np.random.Generator, grid: Shape) -> Shape:
     return x, y, z
 
 
-def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
+def _together(parts: Sequence[tuple[WarpInputs, Words]]) -> tuple[WarpInputs, Words]:
     """Return the warps of several launches as one batch."""
     places = [place for place, _ in parts]
     special = {name: np.concatenate([place.special[name] for place in places]) for name in places[0].special}
@@ -270,7 +276,9 @@ def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
         return np.concatenate([place.bank(offset) for place in places])
 
     contents = places[0].contents if len({place.contents for place in places}) == 1 else None
-    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short, contents, places[0].literals)
+    whole = WarpInputs(
+        np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short, contents, places[0].literals
+    )
     return whole, np.concatenate([active for _, active in parts])
 
 

@@ -8,17 +8,17 @@ import numpy as np
 
 from sassan.access.counts import Counts, transactions
 from sassan.access.limits import AccessName, Transactions
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import LANES, WORD
 from sassan.ir import Constant, Instruction, Memory
 from sassan.simt.addresses import address, registers_of
-from sassan.simt.code import Code, number
+from sassan.simt.code import ExecutableFunction, number
 from sassan.simt.integer_work import Longs, UnknownError
 from sassan.simt.state import Session, lanes
 from sassan.simt.values import Rows
 
-_WIDE = frozenset({Space.GLOBAL, Space.GENERIC})
-_COUNTED = _WIDE | {Space.SHARED, Space.CONSTANT}
+_WIDE = frozenset({MemorySpace.GLOBAL, MemorySpace.GENERIC})
+_COUNTED = _WIDE | {MemorySpace.SHARED, MemorySpace.CONSTANT}
 
 
 class _Watched(NamedTuple):
@@ -83,7 +83,7 @@ class AccessCounter:
     `lost` are accesses of which some execution was not counted.
     """
 
-    code: Code
+    code: ExecutableFunction
     accesses: tuple[_Watched, ...]
     most: dict[AccessName, Counts] = field(default_factory=dict[AccessName, Counts])
     lost: set[AccessName] = field(default_factory=set[AccessName])
@@ -119,7 +119,7 @@ class AccessCounter:
             assert guard is not None
             executing = executing & ((held != guard.negated) | ~sure)
         if (
-            each.reference.space is Space.SHARED
+            each.reference.space is MemorySpace.SHARED
             and each.reference.bytes > WORD
             and not ((executing.all(axis=1) & sure.all(axis=1) & ~certainty.has_split(rows)) | ~executing.any(axis=1)).all()
         ):

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from sassan.domains.bits import bits
 from sassan.domains.ranges import signed
 from sassan.ipet.loop_bounds.evaluate import Evaluated
-from sassan.ipet.loop_bounds.step import Step
+from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import Known, constant
 from sassan.ir import Instruction, Language, Register
 from sassan.isa.facts import Facts
-from sassan.isa.moves import WORD, Add, Frame, Load, Move, Store, moves, reads_stack
-from sassan.values.patterns import SAME, Effect
+from sassan.isa.moves import WORD, Add, InitialStackPointer, Load, Move, Store, moves, reads_stack
+from sassan.values.patterns import SAME, InstructionEffect
 from sassan.warpcfg.graph import WarpCfg
 
 FIRST = 1 << 11
@@ -50,12 +50,12 @@ class SlotMove(NamedTuple):
         return reduce(or_, (1 << source for _, source in self.pairs if source is not None), 0)
 
     @property
-    def effect(self) -> Effect[Evaluated]:
+    def effect(self) -> InstructionEffect[Evaluated]:
         """Return what it computes."""
-        return Effect(Evaluated(tuple(((to,), str(to), partial(_held, number=source)) for to, source in self.pairs)), SAME)
+        return InstructionEffect(Evaluated(tuple(((to,), str(to), partial(_held, number=source)) for to, source in self.pairs)), SAME)
 
 
-def _held(step: Step, number: int | None) -> Known:
+def _held(step: InstructionStep, number: int | None) -> Known:
     return constant(0) if number is None else step.register(number)
 
 
@@ -104,7 +104,7 @@ _Line = Sequence[tuple[Instruction, Facts, tuple[Move, ...]]]
 
 def _on_entry(lines: Sequence[_Line], entry: int, order: Sequence[int], successors: Sequence[Sequence[int]]) -> list[_Places]:
     """Return the known places before each node: the greatest fixpoint below what the entry knows."""
-    starts = any(isinstance(move, Frame) for line in lines for _, _, done in line for move in done)
+    starts = any(isinstance(move, InitialStackPointer) for line in lines for _, _, done in line for move in done)
     before: list[_Places | None] = [None] * len(lines)
     before[entry] = {} if starts else {_STACK_POINTER: 0}
     places = {node: place for place, node in enumerate(order)}
@@ -130,7 +130,7 @@ def _advance(known: dict[int, int], line: tuple[Instruction, Facts, tuple[Move, 
     written: dict[int, int | None] = {}
     for move in done:
         match move:
-            case Frame(to):
+            case InitialStackPointer(to):
                 written[to] = 0
             case Add(to, source, addend):
                 old = known.get(source)

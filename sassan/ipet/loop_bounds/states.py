@@ -4,17 +4,17 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, State, Symbol, Value, union, unknown
+from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, SymbolicState, UnknownWord, Value, union, unknown
 
 _RESTS = (2, 4)
 
 
-def with_registers(state: State, registers: Mapping[int, Known]) -> State:
+def with_registers(state: SymbolicState, registers: Mapping[int, Known]) -> SymbolicState:
     """Return the state with other registers."""
-    return State(registers, state.facts, state.decided, state.atoms)
+    return SymbolicState(registers, state.facts, state.decided, state.atoms)
 
 
-def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
+def join_known(state: SymbolicState, a: Known, other: SymbolicState, b: Known) -> Known | None:
     """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
     if a == b:
         return a
@@ -29,7 +29,7 @@ def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
     return None
 
 
-def join(states: Sequence[State]) -> State:
+def join(states: Sequence[SymbolicState]) -> SymbolicState:
     """Return one state that stands for all."""
     out = states[0]
     for state in states[1:]:
@@ -46,11 +46,11 @@ def join(states: Sequence[State]) -> State:
         }
         decided = {condition: truth for condition, truth in out.decided.items() if state.decided.get(condition) is truth}
         atoms = tuple(atom for atom in out.atoms if atom in state.atoms)
-        out = State(registers, facts, decided, atoms)
+        out = SymbolicState(registers, facts, decided, atoms)
     return out
 
 
-def reduce(states: Sequence[State], capacity: int) -> list[State]:
+def reduce(states: Sequence[SymbolicState], capacity: int) -> list[SymbolicState]:
     """Return at most `capacity` states; those that hold the same in registers become one, with the same rests first."""
     if len(states) <= 1:
         return list(states)
@@ -60,7 +60,7 @@ def reduce(states: Sequence[State], capacity: int) -> list[State]:
     return out if len(out) <= capacity else [join(out)]
 
 
-def merge_shifted(states: Sequence[State]) -> list[State]:
+def merge_shifted(states: Sequence[SymbolicState]) -> list[SymbolicState]:
     """Return the states, those joined of which some registers differ by one distance and the others are alike: ends of halved intervals."""
     names = sorted(set(states[0].registers).intersection(*(state.registers for state in states)))
     words = [name for name in names if all(_is_word(state.registers[name]) for state in states)]
@@ -76,7 +76,7 @@ def merge_shifted(states: Sequence[State]) -> list[State]:
     ]
     if base not in moved:
         return list(states)
-    groups: dict[object, list[State]] = {}
+    groups: dict[object, list[SymbolicState]] = {}
     for place, state in enumerate(states):
         held = (state.range_of(_word(state, name)) for name in words if name not in moved)
         groups.setdefault((*held, *(distances[name][place].range for name in moved)), []).append(state)
@@ -87,13 +87,13 @@ def _is_word(known: Known) -> bool:
     return isinstance(known, Value) and known.factor in {0, 1}
 
 
-def _word(state: State, name: int) -> Value:
+def _word(state: SymbolicState, name: int) -> Value:
     known = state.registers[name]
     assert isinstance(known, Value)
     return known
 
 
-def _shifted(group: Sequence[State], base: int, moved: Sequence[int]) -> State:
+def _shifted(group: Sequence[SymbolicState], base: int, moved: Sequence[int]) -> SymbolicState:
     """Return one state in which the moved registers keep their distance from the base."""
     out, first = join(group), group[0]
     reached = _hull([state.range_of(_word(state, base)) for state in group])
@@ -107,7 +107,7 @@ def _hull(parts: Sequence[Range]) -> Range:
     return functools.reduce(RANGES.join, parts)
 
 
-def _merged(states: Sequence[State], alike: Callable[[State, State], bool]) -> list[State]:
+def _merged(states: Sequence[SymbolicState], alike: Callable[[SymbolicState, SymbolicState], bool]) -> list[SymbolicState]:
     """Return the states, those that are alike joined; they are few, and comparing two is cheaper than hashing one."""
     first, *others = states
     kept, merged = [first], [first]
@@ -121,15 +121,15 @@ def _merged(states: Sequence[State], alike: Callable[[State, State], bool]) -> l
     return merged
 
 
-def _same_registers(a: State, b: State) -> bool:
+def _same_registers(a: SymbolicState, b: SymbolicState) -> bool:
     return a.registers is b.registers or a.registers == b.registers
 
 
-def _like(a: State, b: State) -> bool:
+def _like(a: SymbolicState, b: SymbolicState) -> bool:
     return _same_registers(a, b) and (a.facts is b.facts or a.facts == b.facts or _rests(a) == _rests(b))
 
 
-def _rests(state: State) -> Mapping[int, tuple[int, int]]:
+def _rests(state: SymbolicState) -> Mapping[int, tuple[int, int]]:
     """Return by register the rest that its symbol leaves, where a path knows one (`apart`)."""
     if not any(words.step in _RESTS for words in state.facts.values()):
         return {}
@@ -138,9 +138,9 @@ def _rests(state: State) -> Mapping[int, tuple[int, int]]:
     return {name: (words.low % words.step, words.step) for name, words in facts.items() if words.step in _RESTS}
 
 
-def trimmed(state: State) -> State:
+def trimmed(state: SymbolicState) -> SymbolicState:
     """Return the state without what it knows of words and conditions that no register holds: nothing asks for them any more."""
-    symbols: set[Symbol] = set()
+    symbols: set[UnknownWord] = set()
     conditions: set[Maybe | Compare | Both] = set()
     pending: list[Known] = list(state.registers.values())
     while pending:
@@ -163,4 +163,4 @@ def trimmed(state: State) -> State:
                 pass
     facts = {symbol: words for symbol, words in state.facts.items() if symbol.shared or symbol in symbols}
     decided = {condition: truth for condition, truth in state.decided.items() if condition in conditions}
-    return State(state.registers, facts, decided, state.atoms)
+    return SymbolicState(state.registers, facts, decided, state.atoms)

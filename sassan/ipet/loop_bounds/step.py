@@ -7,7 +7,7 @@ from functools import reduce
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
+from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, SymbolicState, Truth, Value, constant, union, unknown
 from sassan.ir import Function, Immediate, Instruction, Language
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.ptx import register_widths
@@ -29,11 +29,11 @@ def conditions(function: Function) -> frozenset[int]:
 
 
 @dataclass(slots=True)
-class Step:
+class InstructionStep:
     """One instruction at work on the state before it."""
 
     instruction: Instruction
-    state: State
+    state: SymbolicState
     environment: LaunchSymbols
     names: Mapping[int, int]
     """The bit numbers of the registers that the effect names (`values/patterns.py`)."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import LoopBound
-from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, State, Symbol, Truth, Value
+from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, SymbolicState, Truth, UnknownWord, Value
 from sassan.ir import Constant, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
@@ -70,11 +70,11 @@ class EntryKeys:
         self._numbers: dict[object, int] = {}
         self._spelled: set[object] = set()
 
-    def key(self, entries: Sequence[State], side: Sequence[State]) -> Key:
+    def key(self, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> Key:
         """Return the key of states at the head of a loop, and of those that enter it elsewhere."""
         return (*(self._state(state) for state in entries), None, *(self._state(state) for state in side))
 
-    def _state(self, state: State) -> Key:
+    def _state(self, state: SymbolicState) -> Key:
         wanted = self._registers
         self._spelled = set()
         named = sorted(name for name in state.registers if wanted >> (CARRY if name == ZERO else name) & 1)
@@ -85,16 +85,16 @@ class EntryKeys:
         )
         return words, shared, held
 
-    def _known(self, state: State, known: Known) -> Key:
+    def _known(self, state: SymbolicState, known: Known) -> Key:
         return self._value(state, known) if isinstance(known, Value) else self._truth(state, known)
 
-    def _value(self, state: State, value: Value) -> Key:
+    def _value(self, state: SymbolicState, value: Value) -> Key:
         symbol = value.symbol
         if symbol is None or symbol.shared:
             return value
         return (*self._symbol(state, symbol), value.factor, value.range, value.origins)
 
-    def _symbol(self, state: State, symbol: Symbol) -> Key:
+    def _symbol(self, state: SymbolicState, symbol: UnknownWord) -> Key:
         place = self._numbers.setdefault(symbol, len(self._numbers))
         truth = None if symbol.truth is None else self._truth(state, symbol.truth)
         made = tuple(self._numbers.setdefault(other, len(self._numbers)) for other in symbol.difference or ())
@@ -104,7 +104,7 @@ class EntryKeys:
             made = (place_of, dividend.factor, *dividend.range, *symbol.quotient[1:])
         return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol), truth, made
 
-    def _truth(self, state: State, truth: Truth) -> Key:
+    def _truth(self, state: SymbolicState, truth: Truth) -> Key:
         condition = truth.what
         if isinstance(condition, bool):
             return condition, truth.negated
@@ -113,7 +113,7 @@ class EntryKeys:
         self._spelled.add(condition)
         return place, truth.negated, state.decided.get(condition), parts
 
-    def _parts(self, state: State, condition: Maybe | Compare | Both) -> Key:
+    def _parts(self, state: SymbolicState, condition: Maybe | Compare | Both) -> Key:
         match condition:
             case Maybe():
                 return (condition.origins,)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sassan.ipet.loop_bounds.counters import LoopBound
-from sassan.ipet.loop_bounds.flow import Slice, slices, union
+from sassan.ipet.loop_bounds.flow import LoopSlice, slices, union
 from sassan.ipet.loop_bounds.states import merge_shifted, reduce, trimmed
 from sassan.ipet.loop_bounds.summaries import EntryKeys
-from sassan.ipet.loop_bounds.values import State
+from sassan.ipet.loop_bounds.values import SymbolicState
 from sassan.ipet.loop_bounds.walk import Walk
 
 ITERATIONS = 80
@@ -33,7 +33,7 @@ class Trials:
     ended: bool = False
     """Whether the last loop was given up because there was nothing left."""
 
-    def bound(self, loop: int, entries: Sequence[State], hopeless: int) -> LoopBound | None:
+    def bound(self, loop: int, entries: Sequence[SymbolicState], hopeless: int) -> LoopBound | None:
         """Return the bound of a loop that is entered in these states; `hopeless` registers end no loop within so few iterations."""
         self.ended = False
         for part in self._parts(loop, hopeless):
@@ -42,7 +42,7 @@ class Trials:
                 return bound
         return None
 
-    def _parts(self, loop: int, hopeless: int) -> Iterator[Slice]:
+    def _parts(self, loop: int, hopeless: int) -> Iterator[LoopSlice]:
         head = self.walk.flows.cfg.loops[loop].head
         parts = [part for part in slices(self.walk.flows, self.walk.order_of(loop)) if not part.before[head] & hopeless]
         clear = [part for part in parts if self._is_clear(part)]
@@ -51,12 +51,12 @@ class Trials:
         if len(clear) < len(parts):
             yield union(parts)
 
-    def _is_clear(self, part: Slice) -> bool:
+    def _is_clear(self, part: LoopSlice) -> bool:
         """Say whether everything that an exit depends on is followed."""
         lines = (line for node in part.before for line in self.walk.flows.writers[node])
         return all(writer.computes is not None for writer in lines if writer.written & part.behind[writer.instruction.address])
 
-    def _followed(self, loop: int, entries: Sequence[State], walk: Walk) -> LoopBound | None:
+    def _followed(self, loop: int, entries: Sequence[SymbolicState], walk: Walk) -> LoopBound | None:
         head, capacity = walk.flows.cfg.loops[loop].head, walk.machine.capacity
         states = reduce([trimmed(walk.only(state, head))._replace(atoms=()) for state in entries], capacity)
         bound, most = None, min(_WORK, self.left)
@@ -78,7 +78,7 @@ class Trials:
         return bound
 
 
-def _repeat(before: Sequence[State], states: Sequence[State], *, thoroughly: bool) -> bool:
+def _repeat(before: Sequence[SymbolicState], states: Sequence[SymbolicState], *, thoroughly: bool) -> bool:
     """Say whether an iteration has changed nothing, thoroughly: nothing but the names of unknown words. The next ones will neither."""
     if [state.registers for state in states] == [state.registers for state in before]:
         return True

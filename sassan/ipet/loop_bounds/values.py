@@ -1,6 +1,6 @@
 """What is known of a register while a loop is looked at: a multiple of one unknown word plus a range, or a condition.
 
-A `Symbol` is one word that a thread holds and that is not known: what a register holds at the head of a loop, a loaded word, an index.
+An `UnknownWord` is a word of a thread that is not known: what a register holds at the head of a loop, a loaded word, an index.
 Sums of one symbol and a range are kept as such, so that differences cancel: the end of an array minus the pointer into it.
 """
 
@@ -30,7 +30,7 @@ def union(a: Origins, b: Origins) -> Origins:
 
 
 @dataclass(slots=True, eq=False)
-class Symbol:
+class UnknownWord:
     """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
 
     A `shared` one is not bound to a register: whoever reads the launch gets it. One with a `truth` is 1 where that comparison holds, and 0
@@ -49,15 +49,15 @@ class Symbol:
     shared: bool = False
     truth: "Truth | None" = None
     quotient: "Quotient | None" = None
-    difference: "tuple[Symbol, Symbol] | None" = None
-    fewer_than: "Symbol | None" = None
+    difference: "tuple[UnknownWord, UnknownWord] | None" = None
+    fewer_than: "UnknownWord | None" = None
     keeps_zero: bool = True
-    highest_of: "Symbol | None" = None
-    one_of: "Symbol | None" = None
-    _from: "dict[Symbol, Symbol] | None" = None
+    highest_of: "UnknownWord | None" = None
+    one_of: "UnknownWord | None" = None
+    _from: "dict[UnknownWord, UnknownWord] | None" = None
     """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
 
-    def minus(self, other: "Symbol", *, make: bool) -> "Symbol | None":
+    def minus(self, other: "UnknownWord", *, make: bool) -> "UnknownWord | None":
         """Return the symbol of the difference of two words; None where it was not made, and is not to be made."""
         if self._from is None:
             if not make:
@@ -65,14 +65,14 @@ class Symbol:
             self._from = {}
         known = self._from.get(other)
         if known is None and make:
-            known = self._from[other] = Symbol(ranges.EVERY, union(self.origins, other.origins), difference=(self, other))
+            known = self._from[other] = UnknownWord(ranges.EVERY, union(self.origins, other.origins), difference=(self, other))
         return known
 
 
 class Value(NamedTuple):
     """`factor` times `symbol` (None: no symbol) plus a word of `range`."""
 
-    symbol: Symbol | None
+    symbol: UnknownWord | None
     factor: int
     range: Range
     origins: Origins = NOWHERE
@@ -112,7 +112,7 @@ def constant(word: int) -> Value:
 
 def unknown(words: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
     """Return a word of a range, with a symbol of its own."""
-    return Value(None, 0, words) if not words.width else Value(Symbol(words, origins, shared=shared), 1, ranges.const(0), origins)
+    return Value(None, 0, words) if not words.width else Value(UnknownWord(words, origins, shared=shared), 1, ranges.const(0), origins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,14 +215,14 @@ class Atom(NamedTuple):
     right: Value
 
 
-class State(NamedTuple):
+class SymbolicState(NamedTuple):
     """One thread at one place: registers by bit number (absent: unknown), narrower ranges of symbols, and what the path has decided.
 
     `decided` holds conditions, by identity, with the truth that the path gave them; `atoms` the comparisons among them, as they hold.
     """
 
     registers: Mapping[int, Known] = MappingProxyType({})
-    facts: Mapping[Symbol, Range] = MappingProxyType({})
+    facts: Mapping[UnknownWord, Range] = MappingProxyType({})
     decided: Mapping[Maybe | Compare | Both, bool] = MappingProxyType({})
     atoms: tuple[Atom, ...] = ()
 

@@ -8,15 +8,15 @@ from functools import partial
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.execute import Machine, Plan, numbers
-from sassan.ipet.loop_bounds.flow import Flows, Slice
+from sassan.ipet.loop_bounds.execute import InstructionPlan, SymbolicExecutor, numbers
+from sassan.ipet.loop_bounds.flow import Flows, LoopSlice
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
-from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, State, Symbol, Truth, Value, union, unknown
+from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, SymbolicState, Truth, UnknownWord, Value, union, unknown
 from sassan.isa.computations import CARRY, ZERO
 
-Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
+Narrow = Callable[[int, Sequence[SymbolicState], Sequence[SymbolicState]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""
-Movements = Callable[[int, Sequence[State], State, Callable[[], list[State]]], Mapping[int, Range]]
+Movements = Callable[[int, Sequence[SymbolicState], SymbolicState, Callable[[], list[SymbolicState]]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it, one for every visit of its head, and what walks from that one back to the head:
 how far it may have moved its counters since it was entered, for each visit of its head."""
 
@@ -29,11 +29,11 @@ class Walk:
     """
 
     flows: Flows
-    machine: Machine
+    machine: SymbolicExecutor
     changed: tuple[int, ...]
     heads: dict[int, int]
     before: Mapping[int, int]
-    _plans: dict[int, list[list[Plan]]] = field(default_factory=dict[int, list[list[Plan]]])
+    _plans: dict[int, list[list[InstructionPlan]]] = field(default_factory=dict[int, list[list[InstructionPlan]]])
     _names: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     _steps: dict[int, tuple[tuple[int, bool | None], ...]] = field(default_factory=dict[int, tuple[tuple[int, bool | None], ...]])
     """As in `flows`, where they differ."""
@@ -71,7 +71,7 @@ class Walk:
         """Return the nodes of a loop that are reached, in the order of the walk."""
         return self._order[loop]
 
-    def sliced(self, loop: int, part: Slice) -> "Walk":
+    def sliced(self, loop: int, part: LoopSlice) -> "Walk":
         """Return a walk over a loop that follows only the registers of a slice, with a count of executed instructions of its own."""
         walk = replace(self, machine=self.machine.sliced(part.behind), before=part.before, _plans={}, _names={}, _steps={})
         walk.lead_past(loop)
@@ -104,13 +104,13 @@ class Walk:
             pending += [after for after in fresh if after in idle]
         return [late for late in reached if late not in idle]
 
-    def _plans_of(self, node: int) -> list[list[Plan]]:
+    def _plans_of(self, node: int) -> list[list[InstructionPlan]]:
         plans = self._plans.get(node)
         if plans is None:
             plans = self._plans[node] = self.machine.plans(self.flows.writers[node], self.before[node])
         return plans
 
-    def only(self, state: State, node: int) -> State:
+    def only(self, state: SymbolicState, node: int) -> SymbolicState:
         """Return a state without the registers that do not matter before a node."""
         names = self._names.get(node)
         if names is None:
@@ -121,9 +121,9 @@ class Walk:
 
     def function(self, narrow: Narrow) -> frozenset[int]:
         """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first; return the nodes met."""
-        waiting: dict[int, list[State]] = {self.flows.cfg.entry: [State()]}
+        waiting: dict[int, list[SymbolicState]] = {self.flows.cfg.entry: [SymbolicState()]}
         everything = frozenset(range(len(self.flows.cfg.nodes)))
-        ends: dict[int, list[State]] = {}
+        ends: dict[int, list[SymbolicState]] = {}
         outside = {src for nodes in self._sides for node in nodes for src in self.flows.predecessors[node]}
         met: set[int] = set()
         for node in self.flows.order:
@@ -140,16 +140,16 @@ class Walk:
                 ends[node] = late
         return frozenset(met)
 
-    def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
+    def _side_entries(self, loop: int, ends: Mapping[int, list[SymbolicState]]) -> list[SymbolicState]:
         """Return the states that enter a loop elsewhere than at its head: they come to the head later, so it stands for them too."""
         return [state for node in self._sides[loop] for state in self._into(node, self._inside[loop], ends)]
 
-    def _into(self, node: int, inside: frozenset[int], ends: Mapping[int, list[State]]) -> list[State]:
+    def _into(self, node: int, inside: frozenset[int], ends: Mapping[int, list[SymbolicState]]) -> list[SymbolicState]:
         outer = [src for src in self.flows.predecessors[node] if src not in inside]
         truths = [(src, truth) for src in outer for dst, truth in self.flows.steps[src] if dst == node]
         return [self.only(state, node) for src, truth in truths for old in ends.get(src, []) for state in self._step(src, truth, old)]
 
-    def at_head(self, loop: int, states: Sequence[State], known: Mapping[int, Range]) -> State:
+    def at_head(self, loop: int, states: Sequence[SymbolicState], known: Mapping[int, Range]) -> SymbolicState:
         """Return a state that stands for every visit of a head: what the loop writes is a new symbol each."""
         head = self.flows.cfg.loops[loop].head
         (out,) = reduce(states, 1)
@@ -168,15 +168,15 @@ class Walk:
         held = {known.symbol for known in registers.values() if isinstance(known, Value)}
         facts = {symbol: words for symbol, words in out.facts.items() if symbol.difference is None or symbol in held}
         # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
-        return self.only(State(registers, facts, out.decided), head)
+        return self.only(SymbolicState(registers, facts, out.decided), head)
 
-    def on_entry(self, states: Sequence[State], names: Sequence[int]) -> dict[int, Value]:
+    def on_entry(self, states: Sequence[SymbolicState], names: Sequence[int]) -> dict[int, Value]:
         """Return what registers hold where a loop is entered in these states, as far as that is known."""
         (out,) = reduce(states, 1)
         values = {name: _named(out.registers[name]) for name in names if name in out.registers}
         return {name: known for name, known in values.items() if isinstance(known, Value)}
 
-    def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
+    def iterate(self, loop: int, starts: Mapping[int, list[SymbolicState]], inside_of: Movements | None = None) -> list[SymbolicState]:
         """Return the states in which a thread takes a back edge, from states at nodes of the loop.
 
         An inner loop is taken for all its iterations at once; `inside_of` says how far each may move its counters.
@@ -184,13 +184,15 @@ class Walk:
         waiting = {node: [self.only(state, node) for state in states] for node, states in starts.items()}
         return self._around(loop, waiting, self._inside[loop], inside_of)
 
-    def _around(self, loop: int, waiting: dict[int, list[State]], inside: frozenset[int], inside_of: Movements | None) -> list[State]:
+    def _around(
+        self, loop: int, waiting: dict[int, list[SymbolicState]], inside: frozenset[int], inside_of: Movements | None
+    ) -> list[SymbolicState]:
         """Walk a loop once from the states that wait at its nodes; return those back at its head.
 
         Those that leave it wait where they come to, if that is `inside` a region.
         """
         head = self.flows.cfg.loops[loop].head
-        back: list[State] = []
+        back: list[SymbolicState] = []
         for node in self._order[loop]:
             inner = self.heads.get(node, loop)
             if inner != loop:
@@ -200,7 +202,7 @@ class Walk:
             back += waiting.pop(head, ())
         return back
 
-    def _pass(self, loop: int, waiting: dict[int, list[State]], inside: frozenset[int], inside_of: Movements | None) -> None:
+    def _pass(self, loop: int, waiting: dict[int, list[SymbolicState]], inside: frozenset[int], inside_of: Movements | None) -> None:
         """Walk an inner loop from a state for every visit of its head: counters as they were on entry, plus what they may have moved.
 
         Threads that enter elsewhere (`side`) come to the head later, and the way there may have moved a counter: nothing is known of it.
@@ -226,8 +228,13 @@ class Walk:
         self._around(loop, waiting, inside, inside_of)
 
     def _leave(
-        self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]], head: int | None = None
-    ) -> list[State]:
+        self,
+        node: int,
+        states: list[SymbolicState],
+        inside: frozenset[int],
+        waiting: dict[int, list[SymbolicState]],
+        head: int | None = None,
+    ) -> list[SymbolicState]:
         """Execute a node, hand its states to the successors inside a region, and return them.
 
         Those that go back to the `head` of the loop that is walked stay apart up to a limit: each has compared other words.
@@ -242,7 +249,7 @@ class Walk:
                     waiting[after] = late if after == head and len(late) <= self.machine.capacity else reduce(late, self.machine.capacity)
         return states
 
-    def _step(self, node: int, truth: bool | None, state: State) -> list[State]:
+    def _step(self, node: int, truth: bool | None, state: SymbolicState) -> list[SymbolicState]:
         """Return the states in which a thread leaves a node where the condition at its end has a truth (None: whatever it has)."""
         return [state] if truth is None else assume(state, self.flows.condition(node, state), truth, 2)
 
@@ -252,7 +259,7 @@ def _new(name: int, head: int, known: Range | None, old: Known | None, why: Orig
     origins = old.origins if isinstance(old, Value) else NOWHERE
     if known is None:
         known, origins = ranges.EVERY, union(origins, why)
-    return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
+    return Value(UnknownWord(known, origins, head, name), 1, ranges.const(0), origins)
 
 
 def _plus(value: Value, moved: Range) -> Value:

@@ -21,10 +21,10 @@ from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
 from sassan.ir import Constant, Function, Instruction, Language, Special
 from sassan.isa.facts import Facts
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.simt.certain import Certainty, with_side_entries
-from sassan.simt.code import Code, Local, Operation, lower
+from sassan.simt.code import ExecutableFunction, LocalAccess, Operation, lower
 from sassan.simt.code import number as register_number
 from sassan.simt.constant_bank import ConstantBank, constant_bank
 from sassan.simt.decoder import TableDecoder
@@ -35,7 +35,7 @@ from sassan.simt.loads import LOADS
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.shared import SharedMemory, barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
-from sassan.simt.state import Order, RunStatus, Session
+from sassan.simt.state import RunStatus, Session, SideOrder
 from sassan.simt.values import Rows, Words
 from sassan.timing.rates import code_of
 from sassan.warpcfg.graph import WarpCfg
@@ -59,7 +59,7 @@ _RANK = "SR_CGACTAID"
 """Which block of its cluster a block is: the launch does not say."""
 
 
-class Seen(NamedTuple):
+class WholeRun(NamedTuple):
     """The most back edges that a thread takes per entry of each loop, None where that may be more in another execution.
 
     `accesses`: what one execution of an access takes at most; those of which that is not known are missing. `executions`: how often a
@@ -86,12 +86,12 @@ class _LongError(Exception):
 def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
-    launch: Launch,
+    launch: LaunchConfiguration,
     wanted: Collection[int] = (),
     accesses: Collection[AccessName] = (),
     *,
     is_long: bool = True,
-) -> Seen | None:
+) -> WholeRun | None:
     """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
@@ -116,7 +116,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
             run.batch(some)
     except (SassanError, _LongError):
         return None
-    return Seen(
+    return WholeRun(
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
         dict(run.accesses.result(run.parted)),
         {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled else None,
@@ -131,7 +131,7 @@ def _behind_barriers(function: Function) -> Iterator[int]:
     yield from (each.following for each in function.instructions if each.address in waits and each.following in known)
 
 
-def _reads_memory(code: Code, launch: Launch) -> bool:
+def _reads_memory(code: ExecutableFunction, launch: LaunchConfiguration) -> bool:
     """Say whether known contents of memory may decide where control goes."""
     loads = (operation.instruction.opcode.partition(".")[0] for block in code.blocks for operation in block.operations)
     return launch.contents is not None and not LOADS.isdisjoint(loads)
@@ -147,7 +147,13 @@ class _Run:
     """The warps of a launch that have been run: `most` back edges per loop, and the loops that are `open`."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - all that a run is of
-        self, cfg: WarpCfg, code: Code, launch: Launch, wanted: frozenset[int], accesses: AccessCounter, most: int
+        self,
+        cfg: WarpCfg,
+        code: ExecutableFunction,
+        launch: LaunchConfiguration,
+        wanted: frozenset[int],
+        accesses: AccessCounter,
+        most: int,
     ) -> None:
         self.most = [0] * len(cfg.loops)
         self.accesses = accesses
@@ -157,7 +163,7 @@ class _Run:
         self._torn: set[int] = set()
         self._racy: set[int] = set()
         self._has_shared = is_followed(code) and any(
-            isinstance(operation.exact, Local) and operation.exact.shared for block in code.blocks for operation in block.operations
+            isinstance(operation.exact, LocalAccess) and operation.exact.shared for block in code.blocks for operation in block.operations
         )
         self._cfg, self._code, self._launch = cfg, code, launch
         self._bank = constant_bank(cfg.function, launch)
@@ -186,7 +192,7 @@ class _Run:
             # In addresses of shared memory it is no more than a name.
             special[_RANK] = np.zeros_like(place.special[_RANK])
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)
-        order = Order.RANDOM if described(self._cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
+        order = SideOrder.RANDOM if described(self._cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
         shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted, shared)
         before = len(self._torn) + len(self._racy)
@@ -219,7 +225,7 @@ def _blocks(spots: Sequence[Spot]) -> Rows:
     return np.cumsum([spot.warp == 0 for spot in spots]) - 1
 
 
-def _stack_place(code: Code, addresses: frozenset[int] = frozenset()) -> int | None:
+def _stack_place(code: ExecutableFunction, addresses: frozenset[int] = frozenset()) -> int | None:
     """Return where the code reads the word of its stack; None where it does not, or where a condition may depend on that word.
 
     Nor may one of the registers that say `addresses` which are looked at.
@@ -231,11 +237,13 @@ def _stack_place(code: Code, addresses: frozenset[int] = frozenset()) -> int | N
     return None if _decides(code, [_R1], addresses) else places.pop()
 
 
-def _operations(code: Code) -> list[Operation]:
+def _operations(code: ExecutableFunction) -> list[Operation]:
     return [operation for block in code.blocks for operation in block.operations]
 
 
-def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int] = frozenset(), *, own_window: bool = False) -> bool:
+def _decides(
+    code: ExecutableFunction, starts: Iterable[int | None], addresses: frozenset[int] = frozenset(), *, own_window: bool = False
+) -> bool:
     """Say whether what stands in some registers may decide where control goes, or one of some `addresses`, or be stored.
 
     As an address of local memory it does not: threads find what they stored by its distance. Nor as one of shared memory where it only
@@ -245,7 +253,7 @@ def _decides(code: Code, starts: Iterable[int | None], addresses: frozenset[int]
     while changed:
         changed = False
         for operation in _operations(code):
-            local = operation.exact if isinstance(operation.exact, Local) else None
+            local = operation.exact if isinstance(operation.exact, LocalAccess) else None
             read = operation.reads[local.base :] if local is not None else (*operation.reads, *operation.gathered)
             if local is not None and local.store and derived.intersection(read):
                 return True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sassan.access.transactions import LINE
-from sassan.ipet.sm.shares import Share
+from sassan.ipet.sm.shares import Interference
 from sassan.machine.code_caches import CodeCaches, code_caches
 from sassan.timing.control_residuals import interleaved_blocks
 from sassan.timing.latencies import Latencies
@@ -26,7 +26,7 @@ def lines_of(cfg: WarpCfg, nodes: Iterable[int] | None = None) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FetchedLines:
     """Lines of code that each execution of a node fetches again: `near` from the cache of the SM, `far` from L2.
 
     `ahead` are those of `far` that the prefetcher fetches behind another one.
@@ -37,7 +37,7 @@ class Lines:
     ahead: tuple[int, ...]
 
 
-def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool) -> Lines:
+def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool) -> FetchedLines:
     """The lines that are fetched again; `alone`: one warp is on the SM."""
     lines = [lines_of(cfg, (node,)) for node in range(len(cfg.nodes))]
     whole = LINE * lines_of(cfg)
@@ -55,7 +55,7 @@ def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool) -> Lines:
             for source in {edge.src for edge in cfg.edges if edge.dst in loop and edge.src not in loop}:
                 charged[source] += lines_of(cfg, loop)
     # A line that comes from L2 passes both caches, and is charged the longer way.
-    return Lines(tuple(max(each - beyond, 0) for each, beyond in zip(near, far, strict=True)), tuple(far), tuple(ahead))
+    return FetchedLines(tuple(max(each - beyond, 0) for each, beyond in zip(near, far, strict=True)), tuple(far), tuple(ahead))
 
 
 def _fitting_loops(cfg: WarpCfg, capacity: int) -> list[frozenset[int]]:
@@ -69,7 +69,7 @@ def _fitting_loops(cfg: WarpCfg, capacity: int) -> list[frozenset[int]]:
 class Fetched:
     """What code takes that is fetched again: the shares of each node, the bytes that it requests of L2, and what both rest on."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[Interference, ...]
     bytes: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
 
@@ -85,7 +85,9 @@ def fetched(cfg: WarpCfg, arch: str, *, alone: bool) -> Fetched:
     far = caches.miss + (Latencies(arch, {}).cycles(_L2) or 0)
     following = caches.following(far)
     shares = [
-        Share(Fraction(close * caches.miss + (beyond - after) * far + after * following), *[Fraction((close + beyond) * caches.port)] * 2)
+        Interference(
+            Fraction(close * caches.miss + (beyond - after) * far + after * following), *[Fraction((close + beyond) * caches.port)] * 2
+        )
         for close, beyond, after in zip(lines.near, lines.far, lines.ahead, strict=True)
     ]
     assumptions = (caches.assumption,) if LINE * lines_of(cfg) > caches.inner else ()
@@ -94,4 +96,4 @@ def fetched(cfg: WarpCfg, arch: str, *, alone: bool) -> Fetched:
 
 def nothing_fetched(cfg: WarpCfg) -> Fetched:
     """What code takes under a cost model that does not count fetches, or that measured them."""
-    return Fetched((Share(),) * len(cfg.nodes), (0,) * len(cfg.nodes))
+    return Fetched((Interference(),) * len(cfg.nodes), (0,) * len(cfg.nodes))

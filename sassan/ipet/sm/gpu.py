@@ -65,7 +65,7 @@ class GpuMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class MemoryDemand:
     """What the nodes of a graph take of a GPU, in cycles, each once.
 
     `uncached` where every access goes to DRAM, `cached` where L2 keeps what it once held.
@@ -158,7 +158,7 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
 
 def demand(
     nodes: Sequence[Iterable[Instruction]], moved: Mapping[int, Moved], memory: GpuMemory, code: Sequence[int] | None = None
-) -> Demand:
+) -> MemoryDemand:
     """Return what the nodes of a graph take, given as the instructions of each; `moved` by the address of an instruction.
 
     `code`: the bytes of code that each requests of L2.
@@ -169,7 +169,7 @@ def demand(
         [sum((time(each, memory) for each in node), begun) for node, begun in zip(of_nodes, fetched, strict=True)]
         for time in (_uncached, _cached)
     )
-    return Demand(_rounded(uncached), _rounded(cached))
+    return MemoryDemand(_rounded(uncached), _rounded(cached))
 
 
 def access_time(moved: Moved, memory: GpuMemory, *, cached: bool) -> Fraction:

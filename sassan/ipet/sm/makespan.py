@@ -15,8 +15,8 @@ from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
 from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, filling, kept, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
-from sassan.ipet.sm.shares import Share, of_code, of_letters
-from sassan.ipet.wcet import Problem, Wcet
+from sassan.ipet.sm.shares import Interference, of_code, of_letters
+from sassan.ipet.wcet import Wcet, WcetProblem
 from sassan.machine import Multiprocessor
 from sassan.timing import Quantity
 from sassan.timing.rates import code_of
@@ -40,7 +40,7 @@ _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to
 
 
 @dataclass(frozen=True, slots=True)
-class Makespan:
+class SmMakespan:
     """What `residents` take on one SM: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown.
 
     `partition` is the bound in the partition model, `grid` that of the whole grid; None where they are not wanted.
@@ -61,15 +61,15 @@ class Makespan:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelProblem:
     """A kernel whose integer program is built: `letters` count those of each node of its graph."""
 
-    problem: Problem
+    problem: WcetProblem
     letters: tuple[Mapping[Letter, int], ...]
     barriers: BlockBarriers
 
 
-def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multiprocessor, *, partition: bool = False) -> Makespan:
+def makespan(kernel: KernelProblem, worst: Wcet, residents: Residents, machine: Multiprocessor, *, partition: bool = False) -> SmMakespan:
     """The bounds of resident warps and of their grid; with `partition` in the partition model, too.
 
     Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth.
@@ -80,7 +80,7 @@ def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multipr
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms = _grid(kernel, machine, whole, code, residents.grid)
-    return Makespan(
+    return SmMakespan(
         residents,
         bound,
         _worst_path(kernel, worst, shares, residents, bound.value),
@@ -97,7 +97,7 @@ def _evenly(residents: Residents) -> tuple[str, ...]:
     return (_EVEN,) if fewer else ()
 
 
-def _fetched(kernel: Kernel, machine: Multiprocessor, warps: int) -> Fetched:
+def _fetched(kernel: KernelProblem, machine: Multiprocessor, warps: int) -> Fetched:
     """What code takes that `warps` warps on an SM fetch again."""
     cfg = kernel.problem.cfg
     # Without latencies, instructions are counted, or were measured with all fetches.
@@ -110,7 +110,7 @@ def _with(code: Fetched, whole: PathOptima) -> PathOptima:
     return replace(whole, assumptions=(*whole.assumptions, *code.assumptions)) if code else whole
 
 
-def _shares(kernel: Kernel, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Share, ...]:
+def _shares(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Interference, ...]:
     """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
     if kernel.problem.cost_model.quantity is Quantity.INSTRUCTIONS:
         return tuple(of_letters(machine, counts, partition=partition) for counts in kernel.letters)
@@ -119,7 +119,7 @@ def _shares(kernel: Kernel, machine: Multiprocessor, code: Fetched, *, partition
     return tuple(of_code(machine, node.code, busy, partition=partition) + lines for node, lines in nodes)
 
 
-def _block_share(kernel: Kernel, machine: Multiprocessor, code: Fetched, warps: int) -> Fraction | None:
+def _block_share(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, warps: int) -> Fraction | None:
     """The largest shares of all warps of a block, None where all warps are alike or nothing is proven."""
     problem = kernel.problem
     if not problem.traffic.warps:
@@ -133,12 +133,12 @@ def _block_share(kernel: Kernel, machine: Multiprocessor, code: Fetched, warps: 
     )
 
 
-def _stalls(problem: Problem, machine: Multiprocessor, code: Fetched, busy: Mapping[int, int]) -> list[Fraction]:
+def _stalls(problem: WcetProblem, machine: Multiprocessor, code: Fetched, busy: Mapping[int, int]) -> list[Fraction]:
     nodes = zip(problem.cfg.nodes, code.shares, strict=True)
     return [(of_code(machine, node.code, busy) + lines).scheduler_stall for node, lines in nodes]
 
 
-def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
+def _partition(kernel: KernelProblem, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
     optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, code, partition=True), machine, kernel.barriers, partition=True)
     return _with(code, optima_of_part).bound(
         lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
@@ -146,7 +146,7 @@ def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor, co
 
 
 def _grid(
-    kernel: Kernel, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None
+    kernel: KernelProblem, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None
 ) -> tuple[Bound | None, Terms | None]:
     if grid is None:
         return None, None
@@ -185,7 +185,7 @@ def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
     return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
 
-def _with_memory(kernel: Kernel, terms: Terms, fetched_again: Fetched, grid: Grid, memory: GpuMemory) -> Terms | None:
+def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, grid: Grid, memory: GpuMemory) -> Terms | None:
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
     code = [node.code for node in problem.cfg.nodes]
@@ -203,19 +203,19 @@ def _with_memory(kernel: Kernel, terms: Terms, fetched_again: Fetched, grid: Gri
     return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown + dispatched(grid.blocks, memory))
 
 
-def _unproven(kernel: Kernel) -> Gap:
+def _unproven(kernel: KernelProblem) -> Gap:
     return Gap(kernel.problem.cfg.function.entry, "no-proof", "the solver proved no optimum of what a warp takes of memory")
 
 
-def _worst_path(kernel: Kernel, worst: Wcet, shares: Sequence[Share], residents: Residents, bound: int | None) -> int | None:
+def _worst_path(kernel: KernelProblem, worst: Wcet, shares: Sequence[Interference], residents: Residents, bound: int | None) -> int | None:
     """The bound if every warp takes the worst path, which is one of all; None where no path is known."""
     if worst.value is None or worst.path is None or bound is None:
         return None
     counts = zip(kernel.problem.cfg.edges, worst.counts, strict=True)
-    share = sum((shares[edge.src] * count for edge, count in counts if count), Share())
+    share = sum((shares[edge.src] * count for edge, count in counts if count), Interference())
     return min(bound, path_bound(worst.value, share, residents, barriers=bool(kernel.barriers)))
 
 
-def path_bound(cost: int, share: Share, residents: Residents, *, barriers: bool) -> int:
+def path_bound(cost: int, share: Interference, residents: Residents, *, barriers: bool) -> int:
     """The bound if every warp takes the one path with this isolated cost and share of the SM: no bound of the kernel."""
     return resident_bound(Optima(cost + share.self_stall, share.scheduler_stall, share.sm_stall, barriers), residents)

@@ -25,10 +25,10 @@ from sassan.ipet.sm.barriers import NO_BARRIERS, BlockBarriers
 from sassan.ipet.sm.bounds import Optima
 from sassan.ipet.sm.relays import relays, without_barrier
 from sassan.ipet.sm.segments import EndCosts, segments
-from sassan.ipet.sm.shares import Share
+from sassan.ipet.sm.shares import Interference
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import objective
-from sassan.ipet.wcet import Problem
+from sassan.ipet.wcet import WcetProblem
 from sassan.machine import Multiprocessor
 from sassan.timing import Quantity
 from sassan.warpcfg.graph import WarpCfg
@@ -67,7 +67,12 @@ class PathOptima:
 
 
 def path_optima(
-    problem: Problem, shares: Sequence[Share], machine: Multiprocessor, barriers: BlockBarriers = NO_BARRIERS, *, partition: bool = False
+    problem: WcetProblem,
+    shares: Sequence[Interference],
+    machine: Multiprocessor,
+    barriers: BlockBarriers = NO_BARRIERS,
+    *,
+    partition: bool = False,
 ) -> PathOptima:
     """The optima over all paths; `shares` per node of the graph; with `partition` in the partition model."""
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
@@ -94,7 +99,7 @@ def path_optima(
     return PathOptima(optima, assumptions)
 
 
-def _longest_relay(problem: Problem, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]]) -> Fraction | None:
+def _longest_relay(problem: WcetProblem, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]]) -> Fraction | None:
     """The largest cost of a walk in which the warps of a block take over from each other at its barriers, None without a proof.
 
     A warp that ends without a barrier may hold up the first opening: it is charged beside the walk.
@@ -113,7 +118,7 @@ def _longest_relay(problem: Problem, costs: Sequence[Fraction], pieces: Mapping[
 
 
 def _longest_segment(
-    problem: Problem, model: Model, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]], barriers: BlockBarriers
+    problem: WcetProblem, model: Model, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]], barriers: BlockBarriers
 ) -> tuple[Fraction, int] | None:
     """The largest cost from barrier to barrier, and how many barriers a warp waits at, None where either has no proof."""
     every_piece = [piece for of_node in pieces.values() for piece in of_node]
@@ -128,7 +133,7 @@ def _longest_segment(
 
 
 def _pieces(
-    problem: Problem, node: int, costs: Sequence[Fraction], shares: Sequence[Share], barriers: BlockBarriers
+    problem: WcetProblem, node: int, costs: Sequence[Fraction], shares: Sequence[Interference], barriers: BlockBarriers
 ) -> tuple[Fraction, ...]:
     """The costs of a block up to, between and behind its barriers, with its own stalls; the whole cost each where they are unknown."""
     known = problem.pieces[node] if problem.pieces else ()
@@ -136,12 +141,12 @@ def _pieces(
     return tuple(min(costs[node], piece + shares[node].self_stall) for piece in known) if len(known) == number else (costs[node],) * number
 
 
-def maximum(problem: Problem, costs: Sequence[Fraction]) -> Fraction | None:
+def maximum(problem: WcetProblem, costs: Sequence[Fraction]) -> Fraction | None:
     """The largest sum of rational block costs over all paths, or None without a system or a proof."""
     return _maximum(problem, problem.model, costs) if problem.model is not None else None
 
 
-def block_maximum(problem: Problem, of_warps: Iterable[tuple[Sequence[Fraction], int]]) -> Fraction | None:
+def block_maximum(problem: WcetProblem, of_warps: Iterable[tuple[Sequence[Fraction], int]]) -> Fraction | None:
     """The largest sum of costs over the paths of all warps of a block, each with its own costs; None without a system or a proof.
 
     `of_warps` are costs of the nodes of the graph, and how many warps have them.
@@ -154,7 +159,7 @@ def block_maximum(problem: Problem, of_warps: Iterable[tuple[Sequence[Fraction],
     return sum(known, Fraction(0)) if len(known) == len(most) else None
 
 
-def executions(problem: Problem, costs: Sequence[Fraction]) -> tuple[int, ...] | None:
+def executions(problem: WcetProblem, costs: Sequence[Fraction]) -> tuple[int, ...] | None:
     """Return how often a path with the largest sum of rational block costs executes each block, or None without a system or a proof."""
     if problem.model is None:
         return None
@@ -174,7 +179,7 @@ def out_of(cfg: WarpCfg, counts: Sequence[int]) -> tuple[int, ...]:
     return tuple(totals)
 
 
-def _maximum(problem: Problem, model: Model, costs: Sequence[Fraction]) -> Fraction | None:
+def _maximum(problem: WcetProblem, model: Model, costs: Sequence[Fraction]) -> Fraction | None:
     """The largest sum of rational block costs over the paths of the system, or None without a proof."""
     scale, scaled = _scaled(costs)
     columns = Columns(0, tuple(range(1, 1 + len(problem.cfg.edges))))
@@ -186,7 +191,7 @@ def _scaled(costs: Sequence[Fraction]) -> tuple[int, list[int]]:
     return scale, [int(cost * scale) for cost in costs]
 
 
-def _optimum(problem: Problem, model: Model, scale: int) -> Fraction | None:
+def _optimum(problem: WcetProblem, model: Model, scale: int) -> Fraction | None:
     solution = solve(model, problem.setup.solver, problem.setup.time_limit)
     if solution.status is not Status.OPTIMAL or solution.value is None:
         return None

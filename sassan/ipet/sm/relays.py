@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from sassan.ilp.model import Model, Row, combine
 from sassan.ipet import rows
 from sassan.ipet.rows import Columns
-from sassan.ipet.steps import WARP_SIZE, Steps, is_back, is_entry
+from sassan.ipet.steps import WARP_SIZE, EdgeIndex, is_back, is_entry
 from sassan.ipet.system import columns_of, objective, thread_variables, warp_variables
 
 Term = tuple[int, int]
 
 
-def relays(steps: Steps, costs: Sequence[int], bounds: Sequence[int], barriers: Collection[int]) -> Model | None:
+def relays(steps: EdgeIndex, costs: Sequence[int], bounds: Sequence[int], barriers: Collection[int]) -> Model | None:
     """The system whose optimum is the largest cost of such a walk; `barriers` are the nodes that hold some.
 
     None where warps may take the iterations of a loop with barriers in other places of the common order.
@@ -46,7 +46,7 @@ def relays(steps: Steps, costs: Sequence[int], bounds: Sequence[int], barriers: 
     return Model(f"{steps.cfg.function.name} over its barriers", variables, objective(steps.cfg, columns, costs), system)
 
 
-def without_barrier(steps: Steps, model: Model, barriers: Collection[int]) -> Model | None:
+def without_barrier(steps: EdgeIndex, model: Model, barriers: Collection[int]) -> Model | None:
     """The same for the walks that pass no barrier, None where there are none."""
     first = _walk(steps, steps.cfg.entry, nodes=barriers)
     if not any(steps.cfg.edges[edge].dst is None for edge in first):
@@ -55,14 +55,16 @@ def without_barrier(steps: Steps, model: Model, barriers: Collection[int]) -> Mo
     return replace(model, rows=(*model.rows, Row("no_barrier", combine(passing), "=", 0)))
 
 
-def _pushes(steps: Steps, columns: Columns, barriers: Collection[int]) -> Iterator[Row]:
+def _pushes(steps: EdgeIndex, columns: Columns, barriers: Collection[int]) -> Iterator[Row]:
     """Yield the rows of pushes: whoever goes on at a barrier may have pushed one token of each point that may be on the stack there."""
     for row, point in zip(rows.push_rows(steps, columns), steps.pops, strict=True):
         there = [node for node in barriers if point.tag and point in steps.cfg.stack_points[node]]
         yield row._replace(terms=combine([*row.terms, *((columns.warp[edge], -1) for node in there for edge in steps.out[node])]), math="")
 
 
-def _threads(steps: Steps, columns: Columns, bounds: Sequence[int], barriers: Collection[int], crossed: Collection[int]) -> Iterator[Row]:
+def _threads(
+    steps: EdgeIndex, columns: Columns, bounds: Sequence[int], barriers: Collection[int], crossed: Collection[int]
+) -> Iterator[Row]:
     """Yield the rows of threads: 32 may pass a barrier, whoever arrived; the iterations of `crossed` loops are those of several warps."""
     dropped = {f"turns_{number:05d}" for number in crossed}
     behind = {f"threads_{node:05d}": [(columns.warp[edge], -WARP_SIZE) for edge in steps.out[node]] for node in barriers}
@@ -82,7 +84,7 @@ class _Visits:
     back: frozenset[int]
 
 
-def _further_iterations(steps: Steps, number: int, inside: Sequence[int], barriers: Collection[int]) -> int | None:
+def _further_iterations(steps: EdgeIndex, number: int, inside: Sequence[int], barriers: Collection[int]) -> int | None:
     """Return how many iterations more than one warp several may take of a loop with barriers, by iterations; None where nothing is known.
 
     Some barrier is passed once in each iteration, so that its places in the common order count the iterations of every warp.
@@ -94,7 +96,7 @@ def _further_iterations(steps: Steps, number: int, inside: Sequence[int], barrie
     return min(surplus, default=None)
 
 
-def _visits(steps: Steps, number: int) -> _Visits | None:
+def _visits(steps: EdgeIndex, number: int) -> _Visits | None:
     """The loop with its edges, None where one leads into it elsewhere than to its head."""
     loop = steps.cfg.loops[number]
     nodes, alone = frozenset(loop.nodes), rows.all_are_active(steps, loop)
@@ -104,7 +106,7 @@ def _visits(steps: Steps, number: int) -> _Visits | None:
     return _Visits(loop.head, entries, back) if all(steps.cfg.edges[edge].dst == loop.head for edge in entries) else None
 
 
-def _iterations_by(steps: Steps, visits: _Visits, barrier: int, barriers: Collection[int]) -> int | None:
+def _iterations_by(steps: EdgeIndex, visits: _Visits, barrier: int, barriers: Collection[int]) -> int | None:
     """Return the same where a barrier is passed once between any two iterations, None for another one."""
     if visits.head in _ends(steps, _walk(steps, visits.head, nodes=(barrier,), edges=visits.entries)):
         return None  # an iteration without it
@@ -120,22 +122,22 @@ def _iterations_by(steps: Steps, visits: _Visits, barrier: int, barriers: Collec
     return int(before and behind)
 
 
-def _separates(steps: Steps, visits: _Visits, barrier: int, other: int) -> bool:
+def _separates(steps: EdgeIndex, visits: _Visits, barrier: int, other: int) -> bool:
     """Whether another barrier is passed between any two visits of a loop, and behind the iterations of the first of them."""
     entered_again = _walk(steps, visits.head, nodes=(other,)) & visits.entries
     turns_behind = {visits.head, barrier} & _ends(steps, _walk(steps, other, edges=visits.entries))
     return other != barrier and not entered_again and not turns_behind
 
 
-def _leaves(steps: Steps, visits: _Visits, taken: Collection[int]) -> bool:
+def _leaves(steps: EdgeIndex, visits: _Visits, taken: Collection[int]) -> bool:
     return any(steps.cfg.edges[edge].dst is None or edge in visits.entries for edge in taken)
 
 
-def _ends(steps: Steps, edges: Collection[int]) -> set[int | None]:
+def _ends(steps: EdgeIndex, edges: Collection[int]) -> set[int | None]:
     return {steps.cfg.edges[edge].dst for edge in edges}
 
 
-def _walk(steps: Steps, start: int, *, nodes: Collection[int] = (), edges: Collection[int] = ()) -> set[int]:
+def _walk(steps: EdgeIndex, start: int, *, nodes: Collection[int] = (), edges: Collection[int] = ()) -> set[int]:
     """Return the edges that a walk from a node may take which leaves none of `nodes` and takes none of `edges`."""
     taken: set[int] = set()
     todo = [start]

@@ -6,7 +6,7 @@ from sassan.errors import UsageError
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Function
 from sassan.machine import Multiprocessor
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
 
 
@@ -92,7 +92,7 @@ def _missing_inputs(function: Function, resources: Resources) -> str:
 
 
 def residents(
-    warps: int | None, launch: Launch, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
+    warps: int | None, launch: LaunchConfiguration, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
 ) -> Residents | None:
     """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 

@@ -7,12 +7,12 @@ block or at the end. Its rows hold because no thread is suspended where it begin
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ilp.model import IntegerVariable, Model, Row, combine
 from sassan.ipet import rows
 from sassan.ipet.rows import Columns
-from sassan.ipet.steps import WARP_SIZE, Steps
+from sassan.ipet.steps import WARP_SIZE, EdgeIndex
 from sassan.ipet.system import thread_variables, warp_variables
-from sassan.warpcfg.graph import Point
+from sassan.warpcfg.graph import ActivationPoint
 
 Term = tuple[int, int]
 
@@ -33,7 +33,7 @@ class _Places:
     stop: dict[int, int]
 
 
-def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: EndCosts) -> Model | None:
+def segments(steps: EdgeIndex, costs: Sequence[int], bounds: Sequence[int], ends: EndCosts) -> Model | None:
     """The system whose optimum is the largest cost from a barrier in one block to one in the next; `ends` are blocks that hold some.
 
     None where such a block ends in an indirect branch that may run again.
@@ -54,13 +54,13 @@ def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: En
     return Model(f"{cfg.function.name} between barriers", variables, _objective(steps, columns, places, costs, ends), system)
 
 
-def _variables(steps: Steps, barriers: Sequence[int]) -> Iterator[Variable]:
+def _variables(steps: EdgeIndex, barriers: Sequence[int]) -> Iterator[IntegerVariable]:
     for name, meaning in (("begin", "the walk begins at the barrier of"), ("stop", "the walk ends at the barrier of")):
         for node in barriers:
-            yield Variable(f"{name}{node:05d}", f"{meaning} {steps.cfg.nodes[node].id}")
+            yield IntegerVariable(f"{name}{node:05d}", f"{meaning} {steps.cfg.nodes[node].id}")
 
 
-def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], ends: EndCosts) -> tuple[Term, ...]:
+def _objective(steps: EdgeIndex, columns: Columns, places: _Places, costs: Sequence[int], ends: EndCosts) -> tuple[Term, ...]:
     """The sum of (cost of each block * its executions), and the end costs of the blocks where the walk begins and ends."""
     inner = [(columns.warp[index], costs[edge.src]) for index, edge in enumerate(steps.cfg.edges) if edge.src not in places.begin]
     pairs = ((places.begin, ends.begin), (places.stop, ends.stop))
@@ -68,7 +68,7 @@ def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[
     return combine((*inner, *outer))
 
 
-def _flow(steps: Steps, columns: Columns, places: _Places) -> Iterator[Row]:
+def _flow(steps: EdgeIndex, columns: Columns, places: _Places) -> Iterator[Row]:
     yield Row("begin", combine([(columns.start, 1), *((column, 1) for column in places.begin.values())]), "=", 1, "the walk begins once")
     for node, (into, out) in enumerate(zip(steps.into, steps.out, strict=True)):
         arrive = [(columns.warp[edge], 1) for edge in into] + [(columns.start, 1)] * (node == steps.cfg.entry)
@@ -83,7 +83,7 @@ def _flow(steps: Steps, columns: Columns, places: _Places) -> Iterator[Row]:
     yield Row("stop", combine([*ends, *((column, 1) for column in places.stop.values())]), "=", 1, "the walk ends once")
 
 
-def _adapted(steps: Steps, columns: Columns, places: _Places, bounds: Sequence[int]) -> Iterator[Row]:
+def _adapted(steps: EdgeIndex, columns: Columns, places: _Places, bounds: Sequence[int]) -> Iterator[Row]:
     """Yield the rows of the whole path, with the block where the walk begins in the place of the entry."""
     begins = [[(places.begin[node], -WARP_SIZE)] if node in places.begin else [] for node in range(len(steps.cfg.nodes))]
     of_warp = [_in_loop(steps, places, number, _back_edges(steps, number, bounds)) for number in range(len(bounds))]
@@ -95,17 +95,17 @@ def _adapted(steps: Steps, columns: Columns, places: _Places, bounds: Sequence[i
     yield from _with(rows.thread_rows(steps, columns, bounds), [*begins, *of_threads])
 
 
-def _pushed_before(steps: Steps, places: _Places, point: Point) -> list[Term]:
+def _pushed_before(steps: EdgeIndex, places: _Places, point: ActivationPoint) -> list[Term]:
     """The token that may be on the stack where the walk begins; the sides of a divergence hold threads, so none is."""
     return [(column, -1) for node, column in places.begin.items() if point.tag and point in steps.cfg.stack_points[node]]
 
 
-def _back_edges(steps: Steps, number: int, bounds: Sequence[int]) -> int:
+def _back_edges(steps: EdgeIndex, number: int, bounds: Sequence[int]) -> int:
     """The largest number of back edges of a warp per entry into a loop."""
     return bounds[number] * (1 if rows.has_single_witness(steps, steps.cfg.loops[number]) else WARP_SIZE)
 
 
-def _in_loop(steps: Steps, places: _Places, number: int, back_edges: int) -> list[Term]:
+def _in_loop(steps: EdgeIndex, places: _Places, number: int, back_edges: int) -> list[Term]:
     """The back edges of a loop that a walk may still take if it begins inside."""
     inside = steps.cfg.loops[number].nodes
     return [(column, -back_edges) for node, column in places.begin.items() if node in inside]

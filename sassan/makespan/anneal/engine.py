@@ -12,17 +12,17 @@ from platform import node
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
 from sassan.jit import clock
-from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, advance, chain
+from sassan.makespan.anneal.plain import AcceptanceRule, AnnealingPlan, Chain, Move, advance, chain
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
-from sassan.makespan.start import Instance, Start, construct, instance
+from sassan.makespan.start import NumberedProblem, Start, construct, instance
 
 CHAINS = (*Start, *Start)
 """The eight chains of the case study: each start twice."""
 
-PUBLISHED = Plan(2_000_000, 0.3, (Move.SWAP,))
+PUBLISHED = AnnealingPlan(2_000_000, 0.3, (Move.SWAP,))
 """The settings of the paper."""
 
 _MOST_CANDIDATES = 2_000_000
@@ -53,15 +53,15 @@ class Improvement:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class ChainSlice:
     """A piece of work for an executor: some further candidates of one chain.
 
     `deadline` and `began` (the start of the engine) are moments of `clock.shared()`, which all processes of one machine (`host`) share.
     On another machine a slice, which is short, ignores the deadline, and its improvements are dated `sent`, in seconds.
     """
 
-    case: Instance
-    plan: Plan
+    case: NumberedProblem
+    plan: AnnealingPlan
     state: Chain
     compiled: bool
     deadline: float | None
@@ -78,7 +78,7 @@ class Sliced:
     improvements: tuple[Improvement, ...]
 
 
-def default_plan(case: Instance, chains: int, seconds: float | None, workers: int, rate: int = _RATE) -> Plan:
+def default_plan(case: NumberedProblem, chains: int, seconds: float | None, workers: int, rate: int = _RATE) -> AnnealingPlan:
     """Return the plan of an instance: candidates grow with the square of the string, up to those of the paper.
 
     With `seconds`, as many candidates as the chains are expected to evaluate in that time.
@@ -87,10 +87,10 @@ def default_plan(case: Instance, chains: int, seconds: float | None, workers: in
     if seconds is not None and chains * count * case.total > _PLAIN_PLACEMENTS:
         count = min(count, int(seconds * workers * rate / (chains * max(case.total, 1))))
     count = max(_LEAST_CANDIDATES, count)
-    return Plan(count, 2.5, (Move.WARP, Move.INSERT, Move.SWAP), Rule.LINEAR, 20)
+    return AnnealingPlan(count, 2.5, (Move.WARP, Move.INSERT, Move.SWAP), AcceptanceRule.LINEAR, 20)
 
 
-def work(task: Slice) -> Sliced:
+def work(task: ChainSlice) -> Sliced:
     """Advance a chain by one slice, or up to the deadline."""
     run = _runner(compiled=task.compiled)
     state = task.state
@@ -107,7 +107,7 @@ def work(task: Slice) -> Sliced:
     return Sliced(state, tuple(improvements))
 
 
-def _runner(*, compiled: bool) -> Callable[[Instance, Plan, Chain, int], Chain]:
+def _runner(*, compiled: bool) -> Callable[[NumberedProblem, AnnealingPlan, Chain, int], Chain]:
     if not compiled:
         return advance
     from sassan.makespan.anneal.kernel import run  # noqa: PLC0415 - loads the compiler
@@ -136,7 +136,7 @@ class Annealed:
 class Anneal:
     """The annealing engine."""
 
-    def __init__(self, chains: Sequence[Start] = CHAINS, plan: Plan | None = None, executor: Executor | None = None) -> None:
+    def __init__(self, chains: Sequence[Start] = CHAINS, plan: AnnealingPlan | None = None, executor: Executor | None = None) -> None:
         """Configure a run.
 
         `chains` gives the start of each chain; `plan` defaults to `default_plan`, `executor` to threads (compiled chains release the
@@ -190,13 +190,13 @@ class Anneal:
                 return Annealed(replace(result, seconds=clock.now() - began), tuple(states), _in_time(log))
             sent, lag = clock.now() - began, clock.lag()
             end = None if budget.deadline is None else budget.deadline + lag
-            pieces = [Slice(case, plan, state, compiled, end, began + lag, node(), sent) for state in open_states]
+            pieces = [ChainSlice(case, plan, state, compiled, end, began + lag, node(), sent) for state in open_states]
             for done in executor.map(work, pieces):
                 states[done.state.number] = done.state
                 log.extend(done.improvements)
 
 
-def _result(name: str, problem: Problem, case: Instance, best: Chain, began: float) -> EngineResult:
+def _result(name: str, problem: Problem, case: NumberedProblem, best: Chain, began: float) -> EngineResult:
     schedule = construct(case, best.best)
     check(problem, schedule)
     return EngineResult(name, best.best_makespan, None, schedule, seconds=clock.now() - began)
@@ -206,7 +206,7 @@ def _in_time(log: Iterable[Improvement]) -> tuple[Improvement, ...]:
     return tuple(sorted(log, key=lambda improvement: (improvement.seconds, improvement.chain)))
 
 
-def _done(case: Instance, plan: Plan, state: Chain) -> bool:
+def _done(case: NumberedProblem, plan: AnnealingPlan, state: Chain) -> bool:
     """Say whether a chain is at its end: its plan, or an instance with a single schedule."""
     return state.iteration >= plan.iterations or sum(1 for units in case.units if units) < 2  # noqa: PLR2004 - two warps can change places
 
@@ -219,7 +219,7 @@ _CHECKPOINT_BYTES = 20
 """Bytes of the checkpoints of a chain, per slot and unit."""
 
 
-def _guard(case: Instance, budget: Budget, workers: int) -> None:
+def _guard(case: NumberedProblem, budget: Budget, workers: int) -> None:
     """Refuse an instance whose concurrent chains exceed the memory limit."""
     size = workers * _CHECKPOINT_BYTES * 2 * case.horizon * (len(case.capacity) + 1)
     if size > budget.memory:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sassan.jit.bits import trailing_zeros
 from sassan.jit.decorators import inner, unchecked
-from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule
-from sassan.makespan.start import Instance
+from sassan.makespan.anneal.plain import AcceptanceRule, AnnealingPlan, Chain, Move
+from sassan.makespan.start import NumberedProblem
 
 Array = NDArray[Any]
 Word = Any
@@ -32,7 +32,7 @@ _NONE = np.uint64(0)
 _START = np.int64(0)
 """A typed 0: a literal has a type of its own, for which everything would be compiled again."""
 _SWAP, _INSERT, _WARP = int(Move.SWAP), int(Move.INSERT), int(Move.WARP)
-_EQUATION_3 = int(Rule.EQUATION_3)
+_EQUATION_3 = int(AcceptanceRule.EQUATION_3)
 
 
 class InstanceArrays(NamedTuple):
@@ -59,7 +59,7 @@ class Placement(NamedTuple):
     at: Array
 
 
-class Order(NamedTuple):
+class OrderArrays(NamedTuple):
     """A warp pseudo-precedence string and its warp cycle string."""
 
     row: Array
@@ -97,7 +97,7 @@ class CandidateRange(NamedTuple):
     best: int
 
 
-def arrays_of(case: Instance) -> ChainArrays:
+def arrays_of(case: NumberedProblem) -> ChainArrays:
     """Return the arrays of one chain, with checkpoint 0 (nothing placed yet) filled in."""
     capacity = np.array([*case.capacity, case.issue], np.int16)
     begin = np.cumsum([0, *(len(units) for units in case.units)], dtype=np.int64)
@@ -145,7 +145,7 @@ def take(left: Array, free: Array, slot: Word, width: Word, unit: Word) -> None:
 
 
 @inner
-def place(instance: InstanceArrays, placement: Placement, order: Order, first: Word) -> None:
+def place(instance: InstanceArrays, placement: Placement, order: OrderArrays, first: Word) -> None:
     """Place the instructions of `order` from index `first` on, each in its earliest slot (Figure 4), and write the slots."""
     left, free, early, at = placement
     row, slots = order
@@ -172,7 +172,7 @@ def place(instance: InstanceArrays, placement: Placement, order: Order, first: W
 
 
 @inner
-def replay(instance: InstanceArrays, placement: Placement, order: Order, first: Word, end: Word) -> None:
+def replay(instance: InstanceArrays, placement: Placement, order: OrderArrays, first: Word, end: Word) -> None:
     """Place the instructions from `first` to `end` - 1 in the slots of the warp cycle string."""
     left, free, early, at = placement
     row, slots = order
@@ -195,7 +195,7 @@ def copy(into: Array, source: Array, first: Word) -> None:
 
 
 @inner
-def recall(instance: InstanceArrays, placement: Placement, checkpoints: Checkpoints, order: Order, first: Word) -> None:
+def recall(instance: InstanceArrays, placement: Placement, checkpoints: Checkpoints, order: OrderArrays, first: Word) -> None:
     """Bring `placement` to where the first `first` instructions of the current string are placed, and add the checkpoints passed."""
     step = (order.row.size + _CHECKPOINTS - 1) // _CHECKPOINTS
     mark = min(checkpoints.valid[0], first // step)
@@ -317,8 +317,8 @@ def advance(arrays: ChainArrays, candidates: CandidateRange, row: Array, random:
     """
     instance, placement, checkpoints = arrays
     total = row.size
-    order = Order(row, np.zeros(total, np.uint32))
-    neighbour = Order(row.copy(), np.zeros(total, np.uint32))
+    order = OrderArrays(row, np.zeros(total, np.uint32))
+    neighbour = OrderArrays(row.copy(), np.zeros(total, np.uint32))
     spare = row.copy()
     recall(instance, placement, checkpoints, order, _START)
     place(instance, placement, order, _START)
@@ -358,7 +358,7 @@ def advance(arrays: ChainArrays, candidates: CandidateRange, row: Array, random:
     return makespan
 
 
-def run(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
+def run(case: NumberedProblem, plan: AnnealingPlan, state: Chain, count: int) -> Chain:
     """Return the result of `plain.advance`, computed by the compiled chain."""
     row = np.array(state.precedence, np.uint16)
     random = np.array([state.random], np.uint64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from sassan.makespan.schedule import Schedule
-from sassan.makespan.start import Instance, Start, construct, start
+from sassan.makespan.start import NumberedProblem, Start, construct, start
 
 _WORD = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -23,7 +23,7 @@ class Move(IntEnum):
     BLOCK = 3
 
 
-class Rule(IntEnum):
+class AcceptanceRule(IntEnum):
     """When a candidate whose score is `drop` slots lower is accepted, at temperature T.
 
     EQUATION_3 is the paper's: with probability min(1, T / drop). LINEAR, with probability max(0, 1 - drop / T), refuses what is far
@@ -35,7 +35,7 @@ class Rule(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AnnealingPlan:
     """`iterations` candidates per chain while the temperature falls linearly from `temperature`, in slots, to 0.
 
     A move that occurs several times in `moves` is drawn as many times as often. The score of a string is its makespan plus `lateness`
@@ -46,7 +46,7 @@ class Plan:
     iterations: int
     temperature: float = 0.3
     moves: tuple[Move, ...] = (Move.SWAP,)
-    rule: Rule = Rule.EQUATION_3
+    rule: AcceptanceRule = AcceptanceRule.EQUATION_3
     lateness: int = 0
 
 
@@ -104,7 +104,7 @@ def seeded(seed: int, number: int) -> Random:
     return Random(word ^ word >> 31 or _GOLDEN)
 
 
-def chain(case: Instance, number: int, kind: Start, seed: int) -> Chain:
+def chain(case: NumberedProblem, number: int, kind: Start, seed: int) -> Chain:
     """Return chain `number` before its first candidate."""
     random = seeded(seed, number)
     row = list(start(case, kind))
@@ -164,19 +164,19 @@ def _block(row: list[int], warps: int, random: Random) -> list[int]:
     return rest[:target] + row[source : source + size] + rest[target:]
 
 
-def score(case: Instance, plan: Plan, schedule: Schedule) -> int:
+def score(case: NumberedProblem, plan: AnnealingPlan, schedule: Schedule) -> int:
     """Return the score of a schedule, times the number of instructions."""
     return schedule.makespan * case.total + plan.lateness * sum(sum(row) for row in schedule.slots)
 
 
-def accepts(plan: Plan, drop: float, temperature: float, random: Random) -> bool:
+def accepts(plan: AnnealingPlan, drop: float, temperature: float, random: Random) -> bool:
     """Draw whether a candidate whose score is `drop` slots lower is accepted."""
-    if plan.rule is Rule.EQUATION_3:
+    if plan.rule is AcceptanceRule.EQUATION_3:
         return random.uniform() * drop < temperature
     return random.uniform() * temperature < temperature - drop
 
 
-def advance(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
+def advance(case: NumberedProblem, plan: AnnealingPlan, state: Chain, count: int) -> Chain:
     """Return the chain after at most `count` further candidates: fewer at the end of the plan, or when its best grew."""
     random = Random(state.random)
     row, makespan = list(state.precedence), state.makespan

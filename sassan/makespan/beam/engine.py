@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.jit import clock
-from sassan.makespan.beam.plain import Kept, Rules, advance, first, rules
+from sassan.makespan.beam.plain import BeamRules, BeamState, advance, first, rules
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
+from sassan.makespan.states import PLAIN, ProblemLayout, count_letter_states, layout, over, team_sizes
 from sassan.makespan.timed.engines import run_beam
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FEW = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Width:
+class BeamWidth:
     """How many states are kept per slot; of more than `most` choices, per unit and number of warps that run, `sample` are drawn."""
 
     states: int
@@ -38,9 +38,9 @@ class Width:
     sample: int
 
 
-def width(states: int) -> Width:
+def width(states: int) -> BeamWidth:
     """Return the usual limits for this many states per slot."""
-    return Width(states, min(4096, max(16, 4 * states)), min(256, max(4, states // 4)))
+    return BeamWidth(states, min(4096, max(16, 4 * states)), min(256, max(4, states // 4)))
 
 
 class Beam:
@@ -83,23 +83,23 @@ def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterat
         yield schedule
 
 
-def _plain_pass(cut: Layout, states: int, budget: Budget) -> Schedule | None:
+def _plain_pass(cut: ProblemLayout, states: int, budget: Budget) -> Schedule | None:
     return plain_pass(cut, states, budget.seed, lambda: over(budget))
 
 
-def _compiled_pass(cut: Layout, states: int, budget: Budget) -> Schedule | None:
+def _compiled_pass(cut: ProblemLayout, states: int, budget: Budget) -> Schedule | None:
     return compiled_pass(cut, width(states), budget)
 
 
-def _worth(cut: Layout, states: int, budget: Budget) -> bool:
+def _worth(cut: ProblemLayout, states: int, budget: Budget) -> bool:
     words = (cut.warps + 63) // 64
     return (budget.deadline is not None or states * cut.work <= _WORTH) and states * cut.work * (4 + 8 * words) <= budget.memory // 2
 
 
-def plain_pass(cut: Layout, states: int, seed: int, stop: Callable[[], bool] = lambda: False) -> Schedule | None:
+def plain_pass(cut: ProblemLayout, states: int, seed: int, stop: Callable[[], bool] = lambda: False) -> Schedule | None:
     """Return the schedule of a beam of this width, without the compiler; None if it was stopped before its end."""
     rule = rules(cut, seed)
-    history: list[list[Kept]] = [[first(rule, cut)]]
+    history: list[list[BeamState]] = [[first(rule, cut)]]
     while history[-1]:
         if stop():
             return None
@@ -112,7 +112,7 @@ def plain_pass(cut: Layout, states: int, seed: int, stop: Callable[[], bool] = l
     return _plain_schedule(rule, masks[::-1])
 
 
-def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None:
+def compiled_pass(cut: ProblemLayout, limits: BeamWidth, budget: Budget) -> Schedule | None:
     """Return the schedule of a beam, None if its time was up before its end."""
     import numpy as np  # noqa: PLC0415 - start-up
 
@@ -125,7 +125,7 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
     places[0] = start.places
     words, bases = np.zeros(limits.states, np.uint64), np.zeros(limits.states, np.int64)
     words[0], bases[0] = start.hash, start.base
-    states = kernel.States(places, words, bases, np.array([1]))
+    states = kernel.StateArrays(places, words, bases, np.array([1]))
     setting = kernel.rows(rule, limits.most, limits.sample, budget.seed)
     slots = max(1, min(_FEW, _PORTION // (limits.states * max(1, cut.warps // 16))))
     portions: list[tuple[int, Array, Array]] = []
@@ -146,7 +146,7 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
     return _compiled_schedule(rule, np.concatenate(rows[::-1]))
 
 
-def _compiled_schedule(rule: Rules, masks: "Array") -> Schedule:
+def _compiled_schedule(rule: BeamRules, masks: "Array") -> Schedule:
     import numpy as np  # noqa: PLC0415
 
     slots: list[tuple[int, ...]] = [()] * len(rule.warps)
@@ -156,7 +156,7 @@ def _compiled_schedule(rule: Rules, masks: "Array") -> Schedule:
     return Schedule(tuple(slots))
 
 
-def _plain_schedule(rule: Rules, masks: list[int]) -> Schedule:
+def _plain_schedule(rule: BeamRules, masks: list[int]) -> Schedule:
     slots: list[tuple[int, ...]] = [()] * len(rule.warps)
     for column, warp in enumerate(rule.warps):
         slots[warp] = tuple(slot for slot, mask in enumerate(masks) if mask >> column & 1)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sassan.jit.decorators import compiled
-from sassan.makespan.beam.plain import TIE, Rules
+from sassan.makespan.beam.plain import TIE, BeamRules
 from sassan.makespan.states_kernel import Array, Picks, copy, first_pick, next_pick, no_picks, zero
 
 _SHIFT = np.uint64(64 - TIE)
@@ -32,7 +32,7 @@ class RuleArrays(NamedTuple):
     salt: np.uint64
 
 
-class States(NamedTuple):
+class StateArrays(NamedTuple):
     """The states of a slot: their places, hashes, and the scores of all letters left. `used[0]` counts them."""
 
     places: Array
@@ -41,7 +41,7 @@ class States(NamedTuple):
     used: Array
 
 
-class Kept(NamedTuple):
+class KeptArrays(NamedTuple):
     """The best states of the next slot so far, in any order: hash, score of all letters left, the state before it, the warps that ran."""
 
     hash: Array
@@ -69,18 +69,18 @@ class PickSums(NamedTuple):
     picks: Picks
 
 
-def rows(rule: Rules, most: int, sample: int, salt: int) -> RuleArrays:
+def rows(rule: BeamRules, most: int, sample: int, salt: int) -> RuleArrays:
     """Return the rules as arrays."""
     unit, reach, weight, capacity = (np.array(row, np.int64) for row in (rule.unit, rule.reach, rule.weight, rule.capacity))
     return RuleArrays(unit, reach, np.array(rule.zobrist, np.uint64), weight, capacity, rule.issue, most, sample, np.uint64(salt))
 
 
-def scratch(rule: Rules, width: int, most: int) -> tuple[Kept, ChoiceArrays, PickSums]:
+def scratch(rule: BeamRules, width: int, most: int) -> tuple[KeptArrays, ChoiceArrays, PickSums]:
     """Return empty arrays for a beam of this width."""
     warps, units = len(rule.start), len(rule.capacity)
     words = (warps + 63) // 64
     base, parent = np.zeros((2, width), np.int64)
-    kept = Kept(np.zeros(width, np.uint64), base, parent, np.zeros((width, words), np.uint64))
+    kept = KeptArrays(np.zeros(width, np.uint64), base, parent, np.zeros((width, words), np.uint64))
     shape = (units, min(max(rule.capacity, default=0), warps) + 1, most)
     far, add, mask = np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64)
     choices = ChoiceArrays(far, add, mask, np.zeros(shape[:2], np.int64), np.zeros(units, np.int64))
@@ -248,11 +248,11 @@ def _choose(row: Array, first: int, of: int, rule: RuleArrays, choices: ChoiceAr
 def _offer(
     parent: int,
     total: int,
-    states: States,
+    states: StateArrays,
     rule: RuleArrays,
     choices: ChoiceArrays,
     sums: PickSums,
-    kept: Kept,
+    kept: KeptArrays,
     worst: Heap,
     known: set[Word],
 ) -> None:
@@ -299,7 +299,7 @@ def _write_mask(masks: Array, row: int, choices: ChoiceArrays, picks: Picks) -> 
 
 
 @compiled
-def _replace(states: States, kept: Kept, used: int, spare: Array) -> None:
+def _replace(states: StateArrays, kept: KeptArrays, used: int, spare: Array) -> None:
     """Make the first states that are kept those of the slot."""
     for row in range(used):
         before, mask = states.places[kept.parent[row]], kept.mask[row]
@@ -312,7 +312,9 @@ def _replace(states: States, kept: Kept, used: int, spare: Array) -> None:
 
 
 @compiled
-def advance(states: States, rule: RuleArrays, kept: Kept, choices: ChoiceArrays, sums: PickSums, parents: Array, masks: Array) -> int:
+def advance(
+    states: StateArrays, rule: RuleArrays, kept: KeptArrays, choices: ChoiceArrays, sums: PickSums, parents: Array, masks: Array
+) -> int:
     """Advance by as many slots as `parents[slot, kept]` and `masks[slot, kept]` hold; return the number of slots that had states.
 
     If these are fewer, all warps of all states are done.

@@ -11,7 +11,7 @@ hashes that depend on the seed, so that equal seeds keep equal states.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sassan.makespan.states import Layout
+from sassan.makespan.states import ProblemLayout
 
 SCALE = 5040
 """Parts of a slot; divisible by the capacities up to 10."""
@@ -20,7 +20,7 @@ TIE = 20
 _WORD = (1 << 64) - 1
 
 
-class Rules(NamedTuple):
+class BeamRules(NamedTuple):
     """A layout of single letters as rows over its places; the places of a team are its letters from the end, preceded by "done"."""
 
     unit: tuple[int, ...]
@@ -39,7 +39,7 @@ class Rules(NamedTuple):
     """Per column the warp of the problem."""
 
 
-class Kept(NamedTuple):
+class BeamState(NamedTuple):
     """A state; `base` is the score of all letters left, `parent` its index among the states kept a slot before, `mask` which warps ran."""
 
     places: tuple[int, ...]
@@ -49,7 +49,7 @@ class Kept(NamedTuple):
     mask: int = 0
 
 
-def rules(cut: Layout, seed: int) -> Rules:
+def rules(cut: ProblemLayout, seed: int) -> BeamRules:
     """Return the rules of a layout of single letters."""
     weight = tuple(SCALE // min(capacity, cut.issue) for capacity in cut.capacity)
     unit: list[int] = []
@@ -64,7 +64,7 @@ def rules(cut: Layout, seed: int) -> Rules:
         start += [len(unit) - 1] * len(team.warps)
     zobrist = tuple(mixed((seed * 0x2545F4914F6CDD1D + place * 0x9E3779B97F4A7C15) & _WORD) for place in range(1, len(unit) + 1))
     columns = tuple(warp for team in cut.teams for warp in team.warps)
-    return Rules(tuple(unit), tuple(reach), zobrist, weight, cut.capacity, cut.issue, tuple(start), columns)
+    return BeamRules(tuple(unit), tuple(reach), zobrist, weight, cut.capacity, cut.issue, tuple(start), columns)
 
 
 def mixed(word: int) -> int:
@@ -74,28 +74,28 @@ def mixed(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def first(rule: Rules, cut: Layout) -> Kept:
+def first(rule: BeamRules, cut: ProblemLayout) -> BeamState:
     """Return the state before the first slot."""
     total = sum(rule.weight[segment.unit] * segment.length * len(team.warps) for team in cut.teams for segment in team.segments)
-    return Kept(rule.start, sum(rule.zobrist[place] for place in rule.start) & _WORD, total)
+    return BeamState(rule.start, sum(rule.zobrist[place] for place in rule.start) & _WORD, total)
 
 
-def key(rule: Rules, state: Kept, salt: int) -> int:
+def key(rule: BeamRules, state: BeamState, salt: int) -> int:
     """Return the sort key of a state: the score, then a random word."""
     score = state.base + max(rule.reach[place] for place in state.places)
     return (score << TIE) | (mixed(state.hash ^ salt) >> (64 - TIE))
 
 
-def advance(rule: Rules, states: Sequence[Kept], width: int, salt: int) -> list[Kept]:
+def advance(rule: BeamRules, states: Sequence[BeamState], width: int, salt: int) -> list[BeamState]:
     """Return the `width` states of largest key that can follow these a slot later, each once; none if all warps of all states are done."""
-    candidates: dict[int, Kept] = {}
+    candidates: dict[int, BeamState] = {}
     for parent, state in enumerate(states):
         for after in successors(rule, state, parent):
             candidates.setdefault(after.hash, after)
     return sorted(candidates.values(), key=lambda state: (key(rule, state, salt), state.hash), reverse=True)[:width]
 
 
-def successors(rule: Rules, state: Kept, parent: int) -> Iterator[Kept]:
+def successors(rule: BeamRules, state: BeamState, parent: int) -> Iterator[BeamState]:
     """Yield every state that can follow one slot later."""
     groups: list[tuple[int, int]] = []
     for warp, place in enumerate(state.places):
@@ -116,10 +116,10 @@ def successors(rule: Rules, state: Kept, parent: int) -> Iterator[Kept]:
             word += run * (rule.zobrist[place - 1] - rule.zobrist[place])
             base -= run * rule.weight[rule.unit[place]]
             mask |= ((1 << run) - 1) << warp
-        yield Kept(tuple(places), word & _WORD, base, parent, mask)
+        yield BeamState(tuple(places), word & _WORD, base, parent, mask)
 
 
-def _runs(rule: Rules, state: Kept, groups: Sequence[tuple[int, int]], limit: list[int], total: int) -> Iterator[tuple[int, ...]]:
+def _runs(rule: BeamRules, state: BeamState, groups: Sequence[tuple[int, int]], limit: list[int], total: int) -> Iterator[tuple[int, ...]]:
     if not groups:
         if total == 0:
             yield ()

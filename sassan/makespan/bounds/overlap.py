@@ -25,7 +25,7 @@ from itertools import islice, pairwise, product
 from math import floor
 
 from sassan.alphabet import UNITS, Letter
-from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ilp.model import IntegerVariable, Model, Row, combine
 from sassan.ilp.solve import upper_bound
 from sassan.makespan.bounds.waiting import waiting_slots_of
 from sassan.makespan.problem import Problem
@@ -48,7 +48,7 @@ State = tuple[tuple[int, ...], int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class _Groups:
     """The groups by number, with the unit of each; units have capacities, all together an issue limit."""
 
     of: Mapping[Letter, tuple[int, ...]]
@@ -71,17 +71,17 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class _Rules:
     """What arcs depend on: the groups, what follows each in the others, the units of w, and where `alive` begins to mean "at least"."""
 
-    groups: Groups
+    groups: _Groups
     follows: Mapping[int, Sequence[int]]
     own: Sequence[int]
     alive: int
 
 
 @dataclass(frozen=True, slots=True)
-class Arc:
+class _Arc:
     """One variable: the begin of a slot (`waits`, or w runs unit `runs`), or a step of one other warp in it."""
 
     source: State
@@ -117,7 +117,7 @@ def overlap(problem: Problem, pieces: int = 1, stop: Callable[[], bool] = lambda
     return best
 
 
-def groups_of(problem: Problem, pieces: int) -> Groups:
+def groups_of(problem: Problem, pieces: int) -> _Groups:
     """Return the groups: one per letter, `pieces` for a letter that runs several times per slot."""
     letters = sorted({letter for string in problem.shares for letter, count in string.counts().items() if count})
     limit = problem.issue or sum(int(problem.capacity[letter]) for letter in letters)
@@ -128,10 +128,10 @@ def groups_of(problem: Problem, pieces: int) -> Groups:
         parts = pieces if capacity[index] > 1 else 1
         of[letter] = tuple(range(len(unit), len(unit) + parts))
         unit += [index] * parts
-    return Groups(of, tuple(unit), capacity, min(limit, sum(capacity)))
+    return _Groups(of, tuple(unit), capacity, min(limit, sum(capacity)))
 
 
-def path_of(string: KernelString, groups: Groups) -> Path:
+def path_of(string: KernelString, groups: _Groups) -> Path:
     """Return the steps of a string, counted in its run-length code: each run is cut into equal pieces, one per group of its letter."""
     steps: Counter[Step] = Counter()
     first, last = _count(string, 1, groups, steps)
@@ -139,7 +139,7 @@ def path_of(string: KernelString, groups: Groups) -> Path:
     return Path(first, {step: count for step, count in sorted(steps.items()) if count})
 
 
-def _count(string: KernelString, times: int, groups: Groups, steps: Counter[Step]) -> Step:
+def _count(string: KernelString, times: int, groups: _Groups, steps: Counter[Step]) -> Step:
     """Add the steps inside `times` copies of the string, and return its first and last group."""
     ends: list[Step] = []
     for part in string.parts:
@@ -163,7 +163,7 @@ def _count_run(run: LetterRun, times: int, groups: Sequence[int], steps: Counter
     return groups[0], groups[parts - 1]
 
 
-def _program(groups: Groups, last_path: Path, others: Sequence[tuple[Path, int]], stop: Callable[[], bool]) -> Model | None:
+def _program(groups: _Groups, last_path: Path, others: Sequence[tuple[Path, int]], stop: Callable[[], bool]) -> Model | None:
     """Return the linear program if a warp of path `last_path` finishes last; None above `MOST_ARCS` arcs, or if `stop` ended it."""
     alive = min(_ALIVE, sum(count for _, count in others))
     starts: Counter[int] = Counter()
@@ -171,12 +171,12 @@ def _program(groups: Groups, last_path: Path, others: Sequence[tuple[Path, int]]
         starts[path.first] += count
     idle = (0,) * len(groups.unit)
     start: State = (tuple(min(starts[group], top) for group, top in enumerate(groups.top)), alive, idle)
-    rules = Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, last_path), alive)
+    rules = _Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, last_path), alive)
     arcs = _arcs(rules, start, stop)
     return None if arcs is None or stop() else _model(groups, last_path, others, arcs, start)
 
 
-def _units(groups: Groups, last_path: Path) -> tuple[int, ...]:
+def _units(groups: _Groups, last_path: Path) -> tuple[int, ...]:
     return tuple(sorted({groups.unit[group] for group, _ in last_path.steps}))
 
 
@@ -185,9 +185,9 @@ def _after(group: int, others: Sequence[tuple[Path, int]]) -> tuple[int, ...]:
     return tuple(sorted(after for before, after in steps if before == group))
 
 
-def _arcs(rules: Rules, start: State, stop: Callable[[], bool]) -> list[Arc] | None:
+def _arcs(rules: _Rules, start: State, stop: Callable[[], bool]) -> list[_Arc] | None:
     """Return every arc that can be reached; None if there are more than `MOST_ARCS`, or if `stop` ended it."""
-    arcs: list[Arc] = []
+    arcs: list[_Arc] = []
     reached = {start}
     todo = [start]
     while todo:
@@ -205,7 +205,7 @@ def _arcs(rules: Rules, start: State, stop: Callable[[], bool]) -> list[Arc] | N
     return arcs
 
 
-def _begins(rules: Rules, state: State) -> Iterator[Arc]:
+def _begins(rules: _Rules, state: State) -> Iterator[_Arc]:
     """Yield how a slot can begin: w waits for a unit or runs it, and so many others of each group run."""
     bins, alive, _ = state
     groups = rules.groups
@@ -222,7 +222,7 @@ def _begins(rules: Rules, state: State) -> Iterator[Arc]:
         for runs in (0, 1):
             free = [fits - runs * (group_unit == unit) for group_unit, fits in enumerate(groups.capacity)]
             for left in _picks(groups.unit, low, free, due - runs):
-                yield Arc(state, (bins, alive, left), runs=unit if runs else None, waits=not runs)
+                yield _Arc(state, (bins, alive, left), runs=unit if runs else None, waits=not runs)
 
 
 def _picks(units: Sequence[int], low: Sequence[int], free: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
@@ -238,7 +238,7 @@ def _picks(units: Sequence[int], low: Sequence[int], free: Sequence[int], total:
             yield (count, *rest)
 
 
-def _moves(rules: Rules, state: State) -> Iterator[Arc]:
+def _moves(rules: _Rules, state: State) -> Iterator[_Arc]:
     """Yield the steps that the next warp of this slot can make."""
     bins, alive, left = state
     groups, most = rules.groups, rules.alive
@@ -256,7 +256,7 @@ def _moves(rules: Rules, state: State) -> Iterator[Arc]:
         for target, now in product(product(*choices), alives):
             fits = _ranges(groups.top, target, now, most)
             if fits is not None and all(count <= high for count, (_, high) in zip(rest, fits, strict=True)):
-                yield Arc(state, (target, now, rest), step=(group, after))
+                yield _Arc(state, (target, now, rest), step=(group, after))
 
 
 def _ranges(top: Sequence[int], bins: Sequence[int], alive: int, most: int) -> list[tuple[int, int]] | None:
@@ -270,8 +270,8 @@ def _ranges(top: Sequence[int], bins: Sequence[int], alive: int, most: int) -> l
     return ranges if all(down <= up for down, up in ranges) else None
 
 
-def _model(groups: Groups, last_path: Path, others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], start: State) -> Model:
-    variables = tuple(Variable(f"y_{index:05d}") for index in range(len(arcs)))
+def _model(groups: _Groups, last_path: Path, others: Sequence[tuple[Path, int]], arcs: Sequence[_Arc], start: State) -> Model:
+    variables = tuple(IntegerVariable(f"y_{index:05d}") for index in range(len(arcs)))
     end: State = ((0,) * len(groups.unit), 0, (0,) * len(groups.unit))
     rows = [
         _cover(last_path, others, len(arcs)),
@@ -292,7 +292,7 @@ def _cover(last_path: Path, others: Sequence[tuple[Path, int]], size: int) -> Ro
     )
 
 
-def _balances(arcs: Sequence[Arc], start: State, end: State) -> Iterator[Row]:
+def _balances(arcs: Sequence[_Arc], start: State, end: State) -> Iterator[Row]:
     # sum(y out of a state) - sum(y into it) = 1 at the start, -1 at the end, else 0
     terms: dict[State, list[tuple[int, int]]] = {start: [], end: []}
     for index, arc in enumerate(arcs):
@@ -302,7 +302,7 @@ def _balances(arcs: Sequence[Arc], start: State, end: State) -> Iterator[Row]:
         yield Row(f"state_{index:05d}", combine(terms[state]), "=", (state == start) - (state == end))
 
 
-def _last_warp_rows(groups: Groups, last_path: Path, arcs: Sequence[Arc]) -> Iterator[Row]:
+def _last_warp_rows(groups: _Groups, last_path: Path, arcs: Sequence[_Arc]) -> Iterator[Row]:
     # sum(y in which w runs U) = I_w,U
     for unit in range(len(groups.capacity)):
         terms = tuple((index, 1) for index, arc in enumerate(arcs) if arc.runs == unit)
@@ -310,7 +310,7 @@ def _last_warp_rows(groups: Groups, last_path: Path, arcs: Sequence[Arc]) -> Ite
         yield Row(f"own_{unit}", terms, "=", letters)
 
 
-def _steps(others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], most: int) -> Iterator[Row]:
+def _steps(others: Sequence[tuple[Path, int]], arcs: Sequence[_Arc], most: int) -> Iterator[Row]:
     # sum(y from g to h) = how often the others go there; while at most a are alive, <= that of the a that do so most
     for step in sorted({arc.step for arc in arcs if arc.step}):
         counts = sorted((path.steps.get(step, 0) for path, count in others for _ in range(min(count, most))), reverse=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimedStep:
     """One instruction; times in cycles from its issue.
 
     `delay`: until the warp may issue the next one. `waits`: the barriers, as bits, that have to be clear. `sets`: of up to two barriers,
@@ -42,10 +42,10 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ResidentCode:
     """`warps` warps in blocks of `block` (the last may be smaller) that run `steps[path[0]]`, `steps[path[1]]`, ... on an SM."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TimedStep, ...]
     path: Sequence[int]
     core: Core
     warps: int

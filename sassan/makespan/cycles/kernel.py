@@ -10,12 +10,12 @@ from sassan.jit.decorators import compiled
 Ints = npt.NDArray[np.int64]
 BARRIERS = 6
 DELAY, WAITS, FIRST, FIRST_CLEAR, SECOND, SECOND_CLEAR, DRAINS, ENDS, UNIT, INTERVAL, OWN, PIPELINE, OPENS = range(13)
-"""Columns of `Rows.steps`: `code.Step`, with -1 for a barrier that is not set."""
+"""Columns of `CodeArrays.steps`: `code.TimedStep`, with -1 for a barrier that is not set."""
 COLUMNS = 13
 _NEVER = 1 << 60
 
 
-class Rows(NamedTuple):
+class CodeArrays(NamedTuple):
     """The code: a row per instruction, the rows along the path, the places of each unit."""
 
     steps: Ints
@@ -23,7 +23,7 @@ class Rows(NamedTuple):
     places: Ints
 
 
-class Warps(NamedTuple):
+class ResidentWarps(NamedTuple):
     """The state of the warps: how far each is, when it is ready, when all that it issued has ended, and what it waits for itself."""
 
     at: Ints
@@ -34,7 +34,7 @@ class Warps(NamedTuple):
 
 
 @compiled
-def _soonest(step: Ints, warp: int, begin: int, warps: Warps) -> int:
+def _soonest(step: Ints, warp: int, begin: int, warps: ResidentWarps) -> int:
     """Return when a warp is ready for an instruction that it may issue from `begin` on."""
     soonest = max(begin, warps.own[warp, step[UNIT]])
     if step[DRAINS]:
@@ -46,7 +46,7 @@ def _soonest(step: Ints, warp: int, begin: int, warps: Warps) -> int:
 
 
 @compiled
-def _issue(step: Ints, warp: int, now: int, warps: Warps) -> None:
+def _issue(step: Ints, warp: int, now: int, warps: ResidentWarps) -> None:
     """Take down what an instruction that issues keeps its warp from."""
     warps.own[warp, step[UNIT]] = now + step[OWN]
     warps.ends[warp] = max(warps.ends[warp], now + step[ENDS])
@@ -78,7 +78,7 @@ def _sort(order: Ints, rank: Ints) -> None:
 
 
 @compiled
-def run(rows: Rows, issue: int, block: int, group: Ints, lead: int, issued: Ints) -> int:  # noqa: C901, PLR0913, PLR0917 - one cycle after the other
+def run(rows: CodeArrays, issue: int, block: int, group: Ints, lead: int, issued: Ints) -> int:  # noqa: C901, PLR0913, PLR0917 - one cycle after the other
     """Write the cycle in which each warp issues each instruction of the path (a row per warp); return when everything has ended.
 
     Of the warps that may issue, those of the lowest `group` are the first; within a group the one that has issued fewest instructions
@@ -86,7 +86,7 @@ def run(rows: Rows, issue: int, block: int, group: Ints, lead: int, issued: Ints
     """
     steps, path, places = rows
     count, length = issued.shape
-    warps = Warps(
+    warps = ResidentWarps(
         np.zeros(count, np.int64),
         np.zeros(count, np.int64),
         np.zeros(count, np.int64),

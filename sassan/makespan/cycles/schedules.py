@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sassan.errors import SelfCheckError
-from sassan.makespan.cycles.code import Code
-from sassan.makespan.cycles.kernel import COLUMNS, Ints, Rows, run
+from sassan.makespan.cycles.code import ResidentCode
+from sassan.makespan.cycles.kernel import COLUMNS, CodeArrays, Ints, run
 from sassan.makespan.cycles.validator import refusal
 
 MOST = 4_000_000
@@ -49,7 +49,7 @@ def _rules(warps: int, block: int) -> Iterator[_Rule]:
     yield _Rule("rank by rank in all blocks", in_block, _BEHIND)
 
 
-def longest(code: Code, stop: Callable[[], bool] = lambda: False) -> CycleSchedule:
+def longest(code: ResidentCode, stop: Callable[[], bool] = lambda: False) -> CycleSchedule:
     """Return the longest of the schedules that these rules make, validated; `stop` is polled between them.
 
     Raises SelfCheckError `bad-schedule` where the validator refuses it.
@@ -70,7 +70,7 @@ def longest(code: Code, stop: Callable[[], bool] = lambda: False) -> CycleSchedu
     return best
 
 
-def _rows(code: Code) -> Rows:
+def _rows(code: ResidentCode) -> CodeArrays:
     steps = np.zeros((len(code.steps), COLUMNS), np.int64)
     for row, step in zip(steps, code.steps, strict=True):
         (first, first_clear), (second, second_clear) = (*step.sets, (-1, 0), (-1, 0))[:2]
@@ -78,4 +78,4 @@ def _rows(code: Code) -> Rows:
             *(step.delay, step.waits, first, first_clear, second, second_clear),
             *(step.drains, step.ends, step.unit, step.interval, step.own, step.pipeline, step.opens),
         )
-    return Rows(steps, np.array(code.path, np.int64), np.array(code.core.places, np.int64))
+    return CodeArrays(steps, np.array(code.path, np.int64), np.array(code.core.places, np.int64))

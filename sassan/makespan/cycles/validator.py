@@ -8,13 +8,13 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
-from sassan.makespan.cycles.code import Code
+from sassan.makespan.cycles.code import ResidentCode
 
 Ints = npt.NDArray[np.int64]
 _BARRIERS = 6
 
 
-def refusal(code: Code, issued: Ints, cycles: int) -> str:
+def refusal(code: ResidentCode, issued: Ints, cycles: int) -> str:
     """Return why these cycles (a row per warp, a column per instruction of the path) are no schedule that ends after `cycles`, or ''."""
     if issued.shape != (code.warps, len(code.path)):
         return "it does not hold each instruction of each warp once"
@@ -28,7 +28,7 @@ def refusal(code: Code, issued: Ints, cycles: int) -> str:
     return _contention(code, issued, ready, last)
 
 
-def readiness(code: Code, issued: Ints) -> tuple[Ints, int]:
+def readiness(code: ResidentCode, issued: Ints) -> tuple[Ints, int]:
     """Return from which cycle each warp is ready for each instruction, and when everything has ended."""
     ready = np.zeros_like(issued)
     may, ends = np.zeros(code.warps, np.int64), np.zeros(code.warps, np.int64)
@@ -49,7 +49,7 @@ def readiness(code: Code, issued: Ints) -> tuple[Ints, int]:
     return ready, int(ends.max(initial=0))
 
 
-def _contention(code: Code, issued: Ints, ready: Ints, last: int) -> str:
+def _contention(code: ResidentCode, issued: Ints, ready: Ints, last: int) -> str:
     """Return which cycle holds too much, or in which an instruction waits for nothing."""
     places: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
     for place, number in enumerate(code.path):

@@ -59,7 +59,7 @@ class Trail(NamedTuple):
     """The bounds of `keys`."""
 
 
-class Moves(NamedTuple):
+class MoveArrays(NamedTuple):
     """Working arrays: per unit, number of warps and choice, what the choice adds to each of the four words."""
 
     add: Array
@@ -96,7 +96,7 @@ def slot_of(keys: Array, number: int) -> int:
 
 
 @compiled
-def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -> None:
+def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: MoveArrays) -> None:
     add, size, limit = moves.add, moves.size, moves.limit
     for of in range(len(size)):
         zero(size[of])
@@ -124,7 +124,7 @@ def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -
 
 
 @compiled
-def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:
+def _open(total: int, state: Array, moves: MoveArrays, trail: Trail) -> bool:
     """Push all successors of a state on the open states; return whether they fit."""
     add, size, limit, words, picks = moves
     top = trail.at[1]
@@ -184,7 +184,7 @@ def _exchange(first: Array, second: Array) -> None:
 
 
 @compiled
-def _enter(goal: int, state: Array, tables: StateTables, counts: Array, sums: Sums, moves: Moves, trail: Trail) -> bool:
+def _enter(goal: int, state: Array, tables: StateTables, counts: Array, sums: Sums, moves: MoveArrays, trail: Trail) -> bool:
     """Push the successors of the state that was popped; return whether they fit."""
     depth, begin = trail.at[0], trail.at[1]
     counts_of(state[NUMBER], tables, counts)
@@ -218,7 +218,7 @@ def _remember(trail: Trail) -> int:
 
 
 @compiled
-def dive(goal: int, steps: int, tables: StateTables, sums: Sums, moves: Moves, trail: Trail) -> int:
+def dive(goal: int, steps: int, tables: StateTables, sums: Sums, moves: MoveArrays, trail: Trail) -> int:
     """Enter up to `steps` states; return how that ended. A search begins with one open state, slot -1.
 
     If it found a schedule, the frames up to its last slot hold its states.

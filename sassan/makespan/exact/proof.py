@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from sassan.errors import UsageError
 from sassan.makespan.problem import Problem
-from sassan.makespan.states import Layout, State, count_letter_states, layout, start, successors, team_sizes, work_left
+from sassan.makespan.states import ProblemLayout, State, count_letter_states, layout, start, successors, team_sizes, work_left
 
 MOST = 200_000
 """States of a proof: some 10 MB of text, and a minute."""
@@ -53,7 +53,7 @@ def proof(problem: Problem) -> Iterator[str]:
         yield f"{slots}: {', '.join(rows)}"
 
 
-def longest(cut: Layout) -> dict[State, int]:
+def longest(cut: ProblemLayout) -> dict[State, int]:
     """Return the number of slots of the longest path from every reachable state to the end.
 
     Each slot runs at least one instruction, so the work that is left falls along every path, and states of less work come first.

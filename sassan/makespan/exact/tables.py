@@ -9,7 +9,7 @@ warps i = b+1 ... b+x from q to q-1 lowers it by `drop[g, b + x] - drop[g, b]`, 
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sassan.makespan.states import Layout, State, Team, count_letter_states
+from sassan.makespan.states import ProblemLayout, State, Team, count_letter_states
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class StateTables(NamedTuple):
     """How many numbers there are: the spreads of the warps over the segments."""
 
 
-def tables(cut: Layout) -> StateTables:
+def tables(cut: ProblemLayout) -> StateTables:
     """Return the arrays of a layout whose states have numbers below `MOST`."""
     import numpy as np  # noqa: PLC0415 - start-up
 
@@ -78,7 +78,7 @@ def _spreads(team: Team) -> int:
     return count_letter_states([(len(team.warps), len(team.segments))])
 
 
-def number(cut: Layout, state: State) -> int:
+def number(cut: ProblemLayout, state: State) -> int:
     """Return the number of the spread of a state over the segments."""
     total, stride, at = 0, 1, 0
     for team in cut.teams:
@@ -92,7 +92,7 @@ def number(cut: Layout, state: State) -> int:
     return total
 
 
-def most_choices(cut: Layout) -> int:
+def most_choices(cut: ProblemLayout) -> int:
     """Return a number that the choices of a unit, for a number of warps that run, exceed in no state of single letters."""
     most = 1
     for unit, capacity in enumerate(cut.capacity):

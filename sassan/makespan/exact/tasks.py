@@ -8,9 +8,9 @@ import numpy as np
 
 from sassan.makespan.engine import Budget
 from sassan.makespan.exact import dive, kernel, sums
-from sassan.makespan.exact.dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
+from sassan.makespan.exact.dive import EXTRA, INSIDE, WORDS, MoveArrays, Sums, Trail
 from sassan.makespan.exact.tables import StateTables, most_choices, number, tables
-from sassan.makespan.states import Layout, State, over, start, successors
+from sassan.makespan.states import ProblemLayout, State, over, start, successors
 from sassan.makespan.states_kernel import Array, no_picks
 
 _PORTION = 200_000
@@ -33,7 +33,7 @@ class End(IntEnum):
 class Relaxed:
     """The longest paths over the sums of the runs."""
 
-    cut: Layout
+    cut: ProblemLayout
     tables: StateTables
     offset: Array
     value: Array
@@ -46,7 +46,7 @@ class Relaxed:
         return less + (int(self.value[-1]) - less) % (int(np.iinfo(self.value.dtype).max) + 1)
 
 
-def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
+def letters_path(cut: ProblemLayout, budget: Budget) -> list[State] | None:
     """Return the states of a longest path over single letters; None if the time was up."""
     table = tables(cut)
     for kind in (np.uint8, np.uint16, np.uint32):
@@ -71,14 +71,14 @@ def _first_counts(table: StateTables) -> Array:
     return counts
 
 
-def _walk(cut: Layout, value: Array) -> list[State]:
+def _walk(cut: ProblemLayout, value: Array) -> list[State]:
     states = [start(cut)]
     while left := int(value[number(cut, states[-1])]):
         states.append(next(after for after in successors(cut, states[-1]) if value[number(cut, after)] == left - 1))
     return states
 
 
-def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
+def relaxed(cut: ProblemLayout, states: int, budget: Budget) -> Relaxed | None:
     """Return the longest paths over so many sums; None if the time was up, or the memory is too small."""
     table = tables(cut)
     offset = np.zeros(table.states + 1, np.int64)
@@ -102,7 +102,7 @@ def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
     return None
 
 
-def _weights(cut: Layout) -> tuple[Array, int]:
+def _weights(cut: ProblemLayout) -> tuple[Array, int]:
     """Return the weight of a letter of each unit, and what a slot runs of it at most: a letter of the unit that takes longest weighs 1."""
     fits = [min(most, cut.issue) for most in cut.capacity]
     work = np.zeros(len(fits))
@@ -118,7 +118,7 @@ def _weights(cut: Layout) -> tuple[Array, int]:
 class Dive:
     """A depth-first search for schedules of at least so many slots; bounds learned for one goal serve the next, smaller one."""
 
-    def __init__(self, cut: Layout, bound: Relaxed, memory: int) -> None:
+    def __init__(self, cut: ProblemLayout, bound: Relaxed, memory: int) -> None:
         """Search the states of this layout of letters, with this bound, in so many bytes."""
         self._cut = cut
         self._tables = tables(cut)
@@ -127,7 +127,7 @@ class Dive:
         most = most_choices(cut)
         deepest = min(max(cut.capacity), cut.warps) + 1
         units = len(cut.capacity)
-        self._moves = Moves(
+        self._moves = MoveArrays(
             np.zeros((units, deepest, most, WORDS), np.int64),
             np.zeros((units, deepest), np.int64),
             np.zeros(units, np.int64),
@@ -184,7 +184,7 @@ class Dive:
         )
 
 
-def packable(cut: Layout) -> bool:
+def packable(cut: ProblemLayout) -> bool:
     """Say whether the words of `dive` hold the sums of a layout."""
     widths = [(len(team.warps), len(team.warps) * (segment.length - 1)) for team in cut.teams for segment in team.segments]
     return all(sum(bits) < 63 for bits in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
@@ -203,7 +203,7 @@ def _fields(runs: StateTables, weight: Array) -> Array:
     return fields
 
 
-def _ahead(letters: StateTables, runs: Layout) -> Array:
+def _ahead(letters: StateTables, runs: ProblemLayout) -> Array:
     """Return `Sums.ahead`: in a run of which one letter runs per slot, all but the last letter are run by the warp that is furthest."""
     ahead = np.arange(len(letters.unit))
     for team, base in zip(runs.teams, letters.base.tolist(), strict=False):

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.errors import UsageError
-from sassan.ilp.model import Model, Row, Sense, Variable, combine
-from sassan.makespan.start import Instance
+from sassan.ilp.model import IntegerVariable, Model, Row, Sense, combine
+from sassan.makespan.start import NumberedProblem
 
 MOST_VARIABLES = 30_000
 """Above this no tested solver ends, and building the rows takes minutes."""
@@ -37,7 +37,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class MakespanModel:
     """A model and what its unknowns mean: `runs` maps (group, instruction, slot), from 0, to the index of the unknown that counts it.
 
     `groups[g]` are the warps of the unknowns of group `g`: one warp in the paper's forms, all warps of one string in `counted`.
@@ -49,19 +49,21 @@ class Program:
     runs: dict[tuple[int, int, int], int]
 
 
-class Builder:
+class ModelBuilder:
     """Collects unknowns and rows; numbers in names are padded with zeros to one width, so that names sort by number.
 
     `full` maps (unit, slot), or (None, slot) for the issue limit, to the unknown that may be 1 only where no capacity is left.
     """
 
-    def __init__(self, case: Instance, groups: tuple[tuple[int, ...], ...], horizon: int, stop: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, case: NumberedProblem, groups: tuple[tuple[int, ...], ...], horizon: int, stop: Callable[[], bool] = lambda: False
+    ) -> None:
         """Start without rows; `horizon` is the number of slots, and `stop`, called before each row, ends the construction."""
         self._stop = stop
         self.case = case
         self.groups = groups
         self.horizon = horizon
-        self.variables: list[Variable] = []
+        self.variables: list[IntegerVariable] = []
         self.rows: list[Row] = []
         self.runs: dict[tuple[int, int, int], int] = {}
         self.full: dict[tuple[int | None, int], int] = {}
@@ -75,7 +77,7 @@ class Builder:
 
     def unknown(self, name: str, math: str = "") -> int:
         """Add an unknown and return its index."""
-        self.variables.append(Variable(name, math))
+        self.variables.append(IntegerVariable(name, math))
         return len(self.variables) - 1
 
     def row(self, name: str, terms: Iterable[tuple[int, int]], sense: Sense, rhs: int, math: str) -> None:
@@ -105,7 +107,7 @@ class Builder:
                     yield self.runs[group, index, slot], 1
 
 
-def groups_of(case: Instance, form: Form) -> tuple[tuple[int, ...], ...]:
+def groups_of(case: NumberedProblem, form: Form) -> tuple[tuple[int, ...], ...]:
     """Return the groups of warps that unknowns do not distinguish."""
     if form is not Form.COUNTED:
         return tuple((warp,) for warp in range(case.warps))
@@ -115,13 +117,13 @@ def groups_of(case: Instance, form: Form) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(group) for group in groups.values())
 
 
-def size(case: Instance, form: Form, horizon: int) -> int:
+def size(case: NumberedProblem, form: Form, horizon: int) -> int:
     """Return about how many unknowns the program has."""
     instructions = sum(len(case.units[group[0]]) for group in groups_of(case, form))
     return horizon * (instructions * (2 if form is Form.COUNTED else 1) + len(case.capacity) + 1)
 
 
-def guard(case: Instance, form: Form, horizon: int) -> None:
+def guard(case: NumberedProblem, form: Form, horizon: int) -> None:
     """Refuse a program that is too large to solve.
 
     Raises UsageError `too-large` with the number of unknowns.
@@ -135,12 +137,12 @@ def guard(case: Instance, form: Form, horizon: int) -> None:
         )
 
 
-def binding(case: Instance) -> bool:
+def binding(case: NumberedProblem) -> bool:
     """Say whether the issue limit can bind while units have capacity left."""
     return case.issue < min(case.warps, sum(case.capacity))
 
 
-def add_capacities(build: Builder) -> None:
+def add_capacities(build: ModelBuilder) -> None:
     """Add the capacities of every slot, the issue limit, and the unknowns for where they are used up."""
     case = build.case
     for slot in range(build.horizon):
@@ -150,7 +152,7 @@ def add_capacities(build: Builder) -> None:
             _add_capacity(build, None, slot, case.issue, "issue")
 
 
-def _add_capacity(build: Builder, unit: int | None, slot: int, capacity: int, word: str) -> None:
+def _add_capacity(build: ModelBuilder, unit: int | None, slot: int, capacity: int, word: str) -> None:
     at = f"{word}_{build.name(slot=slot)}"
     full = build.full[unit, slot] = build.unknown(f"full_{at}", f"1: slot {slot + 1} has no capacity left, {word}")
     run = tuple(build.in_slot(slot, unit))
@@ -162,6 +164,6 @@ def _add_capacity(build: Builder, unit: int | None, slot: int, capacity: int, wo
     build.row(f"spare_{at}", (*run, (full, -capacity)), ">=", 0, f"(39) {capacity} E[{slot + 1}] <= sum x, {word}")
 
 
-def excuses(build: Builder, unit: int, slot: int, factor: int = 1) -> tuple[tuple[int, int], ...]:
+def excuses(build: ModelBuilder, unit: int, slot: int, factor: int = 1) -> tuple[tuple[int, int], ...]:
     """Return the unknowns that excuse a ready warp from running: its unit is full, or the issue limit is reached."""
     return tuple((build.full[limit, slot], factor) for limit in (unit, None) if (limit, slot) in build.full)

@@ -10,12 +10,12 @@ one solution where the paper's program has W! of them.
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms
-from sassan.makespan.program.build import Builder, add_capacities, excuses
+from sassan.makespan.program.build import ModelBuilder, add_capacities, excuses
 
 Ready = dict[tuple[int, int, int], int]
 
 
-def fill(build: Builder) -> Terms:
+def fill(build: ModelBuilder) -> Terms:
     """Add unknowns and rows; return the objective."""
     ready: Ready = {}
     for group in range(len(build.groups)):
@@ -32,7 +32,7 @@ def fill(build: Builder) -> Terms:
     return tuple(_slots(build, ready))
 
 
-def _flow(build: Builder, ready: Ready, group: int) -> None:
+def _flow(build: ModelBuilder, ready: Ready, group: int) -> None:
     """Add the flow of warps from instruction to instruction."""
     warps = len(build.groups[group])
     for index in range(len(build.units(group))):
@@ -50,7 +50,7 @@ def _flow(build: Builder, ready: Ready, group: int) -> None:
         build.row(f"once_{build.name(group, index)}", total, "=", warps, f"sum_t r[g,{index + 1},t] = {warps}")
 
 
-def _busy(build: Builder, ready: Ready) -> None:
+def _busy(build: ModelBuilder, ready: Ready) -> None:
     """Add work conservation: a warp that is ready for a unit and does not run has an excuse."""
     for slot in range(build.horizon):
         for unit, letter in enumerate(build.case.letters):
@@ -67,7 +67,7 @@ def _busy(build: Builder, ready: Ready) -> None:
             build.row(f"busy_{letter.value}_{build.name(slot=slot)}", terms, "<=", 0, math)
 
 
-def _slots(build: Builder, ready: Ready) -> Iterator[tuple[int, int]]:
+def _slots(build: ModelBuilder, ready: Ready) -> Iterator[tuple[int, int]]:
     """Yield the unknowns of the slots that begin before all warps are done."""
     for slot in range(build.horizon):
         used = build.unknown(f"a_{build.name(slot=slot)}", f"1: slot {slot + 1} belongs to the schedule")

@@ -15,9 +15,9 @@ from sassan.makespan.bounds.engine import Bounds
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.program import counted, paper
-from sassan.makespan.program.build import Builder, Form, OutOfTime, Program, groups_of, guard
+from sassan.makespan.program.build import Form, MakespanModel, ModelBuilder, OutOfTime, groups_of, guard
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.start import Instance, Start, construct, instance, start
+from sassan.makespan.start import NumberedProblem, Start, construct, instance, start
 from sassan.makespan.states import over
 
 PROOF = "optimal"
@@ -25,7 +25,7 @@ _BOUNDS = 0.3
 """Share of the time for the safe bound, which is the horizon of the program."""
 
 
-def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Callable[[], bool] = lambda: False) -> Program:
+def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Callable[[], bool] = lambda: False) -> MakespanModel:
     """Return the program whose optimum is the longest makespan of at most `horizon` slots.
 
     That is the longest makespan of all where `horizon` is a safe upper bound: a smaller one may cut the optimum off
@@ -40,10 +40,10 @@ def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Calla
             "fractional-capacity", f"an exact engine needs whole capacities, not {', '.join(fractions)}", hint="round them down"
         )
     guard(case, form, horizon)
-    build = Builder(case, groups_of(case, form), horizon, stop)
+    build = ModelBuilder(case, groups_of(case, form), horizon, stop)
     objective = counted.fill(build) if form is Form.COUNTED else paper.fill(build, form)
     model = Model("makespan", tuple(build.variables), objective, tuple(build.rows), _title(problem, case, form, horizon))
-    return Program(model, form, build.groups, build.runs)
+    return MakespanModel(model, form, build.groups, build.runs)
 
 
 def _guard_times(problem: Problem) -> None:
@@ -52,7 +52,7 @@ def _guard_times(problem: Problem) -> None:
         raise UsageError("timed-instance", message, hint="use --engine exact, beam, anneal, bounds or all")
 
 
-def _title(problem: Problem, case: Instance, form: Form, horizon: int) -> str:
+def _title(problem: Problem, case: NumberedProblem, form: Form, horizon: int) -> str:
     strings = " ".join(str(string) for string in dict.fromkeys(problem.strings))
     capacities = ", ".join(f"sigma_{letter.value} = {count}" for letter, count in zip(case.letters, case.capacity, strict=True))
     issue = "" if problem.issue is None else f", sigma = {problem.issue}"
@@ -62,7 +62,7 @@ def _title(problem: Problem, case: Instance, form: Form, horizon: int) -> str:
     )
 
 
-def schedule_of(program: Program, case: Instance, values: tuple[int, ...]) -> Schedule:
+def schedule_of(program: MakespanModel, case: NumberedProblem, values: tuple[int, ...]) -> Schedule:
     """Return the schedule of a solution; of counted warps, the first that are ready run first."""
     rows: list[list[int]] = [[] for _ in case.units]
     ran = sorted((slot, group, index, values[unknown]) for (group, index, slot), unknown in program.runs.items() if values[unknown] > 0)
@@ -104,7 +104,7 @@ class Ilp:
         report(result)
         return result
 
-    def _solved(self, problem: Problem, case: Instance, result: EngineResult, budget: Budget) -> EngineResult:
+    def _solved(self, problem: Problem, case: NumberedProblem, result: EngineResult, budget: Budget) -> EngineResult:
         """Build the program with the upper bound as horizon, and solve it."""
         assert result.upper is not None
         try:
@@ -128,7 +128,7 @@ def _share(deadline: float | None) -> float | None:
     return None if deadline is None else deadline - max(0.0, deadline - clock.now()) * (1 - _BOUNDS)
 
 
-def _incumbent(problem: Problem, case: Instance, program: Program, solution: Solution, result: EngineResult) -> EngineResult:
+def _incumbent(problem: Problem, case: NumberedProblem, program: MakespanModel, solution: Solution, result: EngineResult) -> EngineResult:
     """Return the result without a proof: with the solver's best schedule so far, where it beats the first one."""
     note = "ended before the solver had a proof"
     if solution.incumbent:

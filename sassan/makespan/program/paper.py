@@ -12,10 +12,10 @@ their sum, and needs no unknown:
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms, combine
-from sassan.makespan.program.build import Builder, Form, add_capacities, excuses
+from sassan.makespan.program.build import Form, ModelBuilder, add_capacities, excuses
 
 
-def fill(build: Builder, form: Form) -> Terms:
+def fill(build: ModelBuilder, form: Form) -> Terms:
     """Add unknowns and rows; return the objective."""
     for warp in range(len(build.groups)):
         for index, unit in enumerate(build.units(warp)):
@@ -33,7 +33,7 @@ def fill(build: Builder, form: Form) -> Terms:
     return _objective(build)
 
 
-def _order(build: Builder, warp: int) -> None:
+def _order(build: ModelBuilder, warp: int) -> None:
     length = len(build.units(warp))
     for index in range(length):
         terms = ((build.runs[warp, index, slot], 1) for slot in range(build.horizon))
@@ -46,14 +46,14 @@ def _order(build: Builder, warp: int) -> None:
         build.row(f"one_{build.name(warp, slot=slot)}", terms, "<=", 1, f"(16) sum_i x[{warp + 1},i,{slot + 1}] <= 1")
 
 
-def _not_waiting(build: Builder, warp: int, index: int, slot: int) -> Iterator[tuple[int, int]]:
+def _not_waiting(build: ModelBuilder, warp: int, index: int, slot: int) -> Iterator[tuple[int, int]]:
     """Yield TL as a linear form."""
     if index:
         yield from ((build.runs[warp, index - 1, moment], 1) for moment in range(slot, build.horizon))
     yield from ((build.runs[warp, index, moment], 1) for moment in range(slot + 1))
 
 
-def _short(build: Builder, warp: int) -> None:
+def _short(build: ModelBuilder, warp: int) -> None:
     for index, unit in enumerate(build.units(warp)):
         for slot in range(build.horizon):
             math = f"(32),(35) TL[{warp + 1},{index + 1},{slot + 1}] + E[{slot + 1}] >= 1"
@@ -61,7 +61,7 @@ def _short(build: Builder, warp: int) -> None:
             build.row(f"busy_{build.name(warp, index, slot)}", terms, ">=", 1, math)
 
 
-def _long(build: Builder, warp: int) -> None:
+def _long(build: ModelBuilder, warp: int) -> None:
     units = build.units(warp)
     for unit in sorted(set(units)):
         indices = [index for index, instruction_unit in enumerate(units) if instruction_unit == unit]
@@ -73,7 +73,7 @@ def _long(build: Builder, warp: int) -> None:
             build.row(f"busy_{build.name(warp, slot=slot)}_{letter}", terms, ">=", len(indices), math)
 
 
-def _objective(build: Builder) -> Terms:
+def _objective(build: ModelBuilder) -> Terms:
     """Return the slot in which the last warp ends, as objective; of the warps of one string the last is chosen (Section 5.1)."""
     last: dict[tuple[int, ...], int] = {build.units(warp): warp for warp in range(len(build.groups)) if build.units(warp)}
     for warp in range(len(build.groups)):
@@ -89,7 +89,7 @@ def _objective(build: Builder) -> Terms:
     return _latest(build, tuple(last.values()))
 
 
-def _latest(build: Builder, named: tuple[int, ...]) -> Terms:
+def _latest(build: ModelBuilder, named: tuple[int, ...]) -> Terms:
     """Return an unknown below the end of one of these warps, which the solver chooses: the largest of their ends."""
     end = build.unknown("makespan", "the last slot of the chosen warp")
     chosen = [(build.unknown(f"chosen_{build.name(warp)}", f"1: warp {warp + 1} ends last"), warp) for warp in named]

@@ -1,4 +1,4 @@
-"""A beam over `States`: of all states of about equal work left, those that can still take longest.
+"""A beam over `TimedStates`: of all states of about equal work left, those that can still take longest.
 
 A state's score is its slot and the bound of what follows it. Slots differ in length, since nothing may begin in some: so states are kept by
 the number of steps from the start. Of many choices some are drawn at random.
@@ -10,7 +10,7 @@ from itertools import islice
 from random import Random
 
 from sassan.makespan.schedule import Schedule
-from sassan.makespan.timed.states import Choice, State, States
+from sassan.makespan.timed.states import Choice, State, TimedStates
 
 _MOST = 24
 """Choices of a state that are all tried."""
@@ -26,7 +26,7 @@ class _Kept:
     choice: Choice
 
 
-def beam(states: States, width: int, seed: int, over: Callable[[], bool]) -> Schedule | None:
+def beam(states: TimedStates, width: int, seed: int, over: Callable[[], bool]) -> Schedule | None:
     """Return the longest schedule found with `width` states per step; None if the time was up before any had ended."""
     random = Random(seed)  # noqa: S311 - not for secrets
     front = [_Kept(0, states.start, None, ())]
@@ -46,7 +46,7 @@ def beam(states: States, width: int, seed: int, over: Callable[[], bool]) -> Sch
     return None if longest is None else states.schedule(_path(longest))
 
 
-def _choices(states: States, state: State, width: int, random: Random) -> list[Choice]:
+def _choices(states: TimedStates, state: State, width: int, random: Random) -> list[Choice]:
     if width > 1:
         few = list(islice(states.choices(state), _MOST + 1))
         if len(few) <= _MOST:

@@ -9,7 +9,7 @@ from sassan.makespan.schedule import check
 from sassan.makespan.states import over
 from sassan.makespan.timed.beam import beam
 from sassan.makespan.timed.exact import search
-from sassan.makespan.timed.states import States
+from sassan.makespan.timed.states import TimedStates
 
 WIDTHS = (1, 8, 64, 512, 4096)
 _WORTH = 200_000
@@ -22,7 +22,7 @@ def run_exact(problem: Problem, budget: Budget, report: Reporter) -> EngineResul
     Raises UsageError `fractional-capacity`, `too-large`.
     """
     began = clock.now()
-    states = States(problem)
+    states = TimedStates(problem)
     best = EngineResult("exact")
     known = budget.known_result
     schedule = known.schedule if known is not None and known.schedule is not None else beam(states, 1, budget.seed, lambda: over(budget))
@@ -47,7 +47,7 @@ def run_beam(problem: Problem, budget: Budget, report: Reporter) -> EngineResult
     Raises UsageError `fractional-capacity`, `too-large`.
     """
     began = clock.now()
-    states = States(problem)
+    states = TimedStates(problem)
     best = EngineResult("beam")
     work = states.work(states.start)
     for width in WIDTHS:

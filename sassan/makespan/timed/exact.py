@@ -1,4 +1,4 @@
-"""The longest makespan by the longest path over `States`, in the order of the work left, which falls with every slot.
+"""The longest makespan by the longest path over `TimedStates`, in the order of the work left, which falls with every slot.
 
 A state is left when all that lead to it have been: its latest slot is then known. States that cannot end later than the longest schedule
 known are dropped. Where the search ends early, each schedule is known up to the first of its states that was not left: so the largest
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from sassan.makespan.timed.states import Choice, State, States
+from sassan.makespan.timed.states import Choice, State, TimedStates
 
 _PORTION = 64
 """States that are left between two checks of the clock."""
@@ -34,7 +34,7 @@ class _Arrival:
     choice: Choice
 
 
-def search(states: States, known: int, memory: int, over: Callable[[], bool]) -> Searched:
+def search(states: TimedStates, known: int, memory: int, over: Callable[[], bool]) -> Searched:
     """Search for schedules of more than `known` slots, in `memory` bytes, until `over` says that the time is up."""
     start = states.start
     arrivals = {start: _Arrival(0, None, ())}

@@ -31,11 +31,11 @@ Choice = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StringPosition:
     """What a warp does next there, and what it did before.
 
     `latency` is that of the next instruction; after the one before, a warp with `rest` slots holds `unit_before` for `rest - slack`.
-    `work` are the slots of all instructions left, in latencies; `weight` and `gain` are those of `States.bound`, the gain up to the next
+    `work` are the slots of instructions left, in latencies; `weight` and `gain` are those of `TimedStates.bound`, the gain up to the next
     barrier; `passed` counts the barriers before.
     """
 
@@ -49,7 +49,7 @@ class Place:
     passed: int = 0
 
 
-class States:
+class TimedStates:
     """The states of one problem and their successors."""
 
     def __init__(self, problem: Problem) -> None:
@@ -66,7 +66,7 @@ class States:
         self.capacity = [_whole(letter, problem) for letter in self._letters]
         self.issue = min(problem.issue or problem.warps, problem.warps)
         self.scale, self._begin, self._hold = self._weights()
-        self.places: list[Place] = []
+        self.places: list[StringPosition] = []
         self._first = {string: self._add(string) for string in problem.shares}
         self._tails = self._tails_of_blocks()
 
@@ -79,7 +79,7 @@ class States:
 
     def _add(self, string: KernelString) -> int:
         """Add the places of a string, from its end, and return that of its begin."""
-        rows: list[Place] = []
+        rows: list[StringPosition] = []
         work = weight = gain = 0
         passed = string.barriers
         steps = list(string.steps())
@@ -87,16 +87,16 @@ class States:
         for letter, last in zip([*steps, None][::-1], before[::-1], strict=True):
             unit_before, slack = self._before(last)
             if letter is None:
-                rows.append(Place(DONE, 0, unit_before, slack, passed=passed))
+                rows.append(StringPosition(DONE, 0, unit_before, slack, passed=passed))
                 continue
             if letter is Letter.BARRIER:
                 gain, passed = 0, passed - 1
-                rows.append(Place(BARRIER, 0, unit_before, slack, work, weight, 0, passed))
+                rows.append(StringPosition(BARRIER, 0, unit_before, slack, work, weight, 0, passed))
                 continue
             unit, latency = self._letters.index(letter), self.problem.latency.get(letter, 1)
             each = self._begin[unit] + (self.problem.interval.get(letter, 1) - 1) * self._hold[unit]
             work, weight, gain = work + latency, weight + each, gain + latency * self.scale - each
-            rows.append(Place(unit, latency, unit_before, slack, work, weight, gain, passed))
+            rows.append(StringPosition(unit, latency, unit_before, slack, work, weight, gain, passed))
         self.places += reversed(rows)
         return len(self.places) - len(rows)
 
@@ -180,7 +180,7 @@ class States:
             gain = max(gain, best)
         return (weight + gain) // self.scale
 
-    def _tail(self, block: Sequence[Warp], place: Place) -> int:
+    def _tail(self, block: Sequence[Warp], place: StringPosition) -> int:
         if len(self._tails) == 1:
             return next(iter(self._tails.values()))[place.passed]
         return self._tails[frozenset(self._string_of[at] for at, _ in block)][place.passed]

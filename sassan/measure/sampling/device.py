@@ -12,7 +12,7 @@ DATA_LARGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class MeasureArgument:
     """A kernel argument: `kind` is `int`, `long`, `float`, `double`, or memory of `value` bytes.
 
     The memory of a `pointer` holds small integers, that of `floats` small 32-bit floats.
@@ -34,7 +34,7 @@ class MeasureTask:
     kernel: str
     grid: Shape = (1, 1, 1)
     block: Shape = (1, 1, 1)
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[MeasureArgument, ...] = ()
     shared: int = 0
     clocked: bool = False
 

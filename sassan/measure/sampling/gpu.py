@@ -16,7 +16,7 @@ import numpy as np
 from sassan.compilers import compile_source
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure.sampling.device import DATA_LARGEST, Argument, MeasureTask, Timing
+from sassan.measure.sampling.device import DATA_LARGEST, MeasureArgument, MeasureTask, Timing
 
 CudaObject = Any
 """An object of cuda-core, which has no types for checkers (`_cuda`)."""
@@ -165,7 +165,7 @@ class GpuKernel:
         return int(np.from_dlpack(self._pinned).view(np.int64).max())
 
 
-def scalar(argument: Argument) -> object:
+def scalar(argument: MeasureArgument) -> object:
     """Return the value of an argument in the type that the kernel declares: a bare Python number would be passed as 64 bits.
 
     Raises InputError `launch-failed` for a fraction where an integer is declared.

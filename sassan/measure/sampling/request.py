@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sassan.errors import InputError, UsageError
 from sassan.frontend.load import load
-from sassan.machine.launch import Launch, shape
+from sassan.machine.launch import LaunchConfiguration, shape
 from sassan.measure.sampling import cuda_source, gpu
 from sassan.measure.sampling.cuda_source import CudaKernel
-from sassan.measure.sampling.device import DATA_BYTES, Argument, Device, MeasureTask
+from sassan.measure.sampling.device import DATA_BYTES, Device, MeasureArgument, MeasureTask
 from sassan.measure.sampling.runner import RUNS, MeasurePlan
 from sassan.source import Source
 
@@ -59,13 +59,13 @@ def prepared(request: MeasureRequest) -> tuple[Device, MeasureTask, MeasurePlan]
     kernel = _kernel(request)
     arguments = _arguments(kernel, request.arguments, plan.size)
     block, grid = shape(request.block or "32", "--block-dim"), shape(request.grid or "1", "--grid")
-    Launch(block, grid)  # refuses what no GPU launches
+    LaunchConfiguration(block, grid)  # refuses what no GPU launches
     device = gpu.Gpu(request.gpu or 0)
     cubin = gpu.compile_cuda(kernel.source, request.file, device.arch, request.macros)
     return device, MeasureTask(cubin, kernel.name, grid, block, arguments, clocked=kernel.clocked), plan
 
 
-def _arguments(kernel: CudaKernel, assignments: tuple[str, ...], swept: str | None) -> tuple[Argument, ...]:
+def _arguments(kernel: CudaKernel, assignments: tuple[str, ...], swept: str | None) -> tuple[MeasureArgument, ...]:
     """Return the arguments of a kernel: given values, and default memory for other pointers.
 
     Raises UsageError `no-argument`, `bad-number`.
@@ -87,7 +87,7 @@ def _arguments(kernel: CudaKernel, assignments: tuple[str, ...], swept: str | No
     if missing:
         raise UsageError("no-argument", f"parameter '{missing[0]}' has no value", hint=f"pass --arg {missing[0]}=V")
     return tuple(
-        Argument(parameter.name, parameter.kind, given.get(parameter.name, DATA_BYTES if parameter.kind == "pointer" else 0))
+        MeasureArgument(parameter.name, parameter.kind, given.get(parameter.name, DATA_BYTES if parameter.kind == "pointer" else 0))
         for parameter in kernel.parameters
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sassan.errors import UsageError
-from sassan.measure.samples import Group, Samples, duration
+from sassan.measure.samples import SampleGroup, Samples, duration
 from sassan.measure.sampling.device import Device, LoadedKernel, MeasureTask, Timing
 
 RUNS = 20
@@ -61,7 +61,7 @@ class MeasurePlan:
         return per_delay * max(1, len(self.sizes))
 
 
-def groups(device: Device, task: MeasureTask, plan: MeasurePlan, clock: Clock | None = None) -> Iterator[Group]:
+def groups(device: Device, task: MeasureTask, plan: MeasurePlan, clock: Clock | None = None) -> Iterator[SampleGroup]:
     """Yield each group when its last run is done. `clock.stop` is called before each run; after a stop the incomplete group is the last.
 
     The delays of a size are interleaved (first group of each delay, then second group of each), so that a slow drift of the machine affects
@@ -74,7 +74,7 @@ def groups(device: Device, task: MeasureTask, plan: MeasurePlan, clock: Clock | 
         try:
             for _ in range(plan.groups):
                 for delay in plan.delays:
-                    group = _group(loaded, plan, Group(number, (), delay, max(plan.pause, delay), size), watch)
+                    group = _group(loaded, plan, SampleGroup(number, (), delay, max(plan.pause, delay), size), watch)
                     if group.seconds:
                         yield group
                     if watch.stop():
@@ -114,7 +114,7 @@ def with_argument(task: MeasureTask, name: str, value: float) -> MeasureTask:
     )
 
 
-def _group(loaded: LoadedKernel, plan: MeasurePlan, empty: Group, clock: Clock) -> Group:
+def _group(loaded: LoadedKernel, plan: MeasurePlan, empty: SampleGroup, clock: Clock) -> SampleGroup:
     timings: list[Timing] = []
     for index in range(plan.runs):
         wait = empty.delay if index else empty.pause

@@ -20,7 +20,7 @@ _FIELDS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class WireField:
     """A field: a number, or the range of its bytes in the file (`start` to `end`; also for fixed-size numbers)."""
 
     wire: int
@@ -40,7 +40,7 @@ class Message:
     def __init__(self, path: str, data: bytes, start: int, end: int, name: str) -> None:
         """Read all fields; `name` describes the message in errors."""
         self._path, self._data, self.start, self.name = path, data, start, name
-        self._fields: dict[int, list[Field]] = {}
+        self._fields: dict[int, list[WireField]] = {}
         at, count = start, 0
         while at < end:
             key, at = self._varint(at, end)
@@ -62,7 +62,7 @@ class Message:
         """Return the numbers of fields that are not among `known`."""
         return sorted(set(self._fields) - set(known))
 
-    def many(self, number: int) -> list[Field]:
+    def many(self, number: int) -> list[WireField]:
         """Return all fields of a number, in their order."""
         return self._fields.get(number, [])
 
@@ -104,7 +104,7 @@ class Message:
         field = self._single(number)
         return self.blob_of(field) if field else None
 
-    def blob_of(self, field: Field) -> bytes:
+    def blob_of(self, field: WireField) -> bytes:
         """Return the bytes of a field."""
         self._check_bytes(field)
         return self._data[field.start : field.end]
@@ -114,24 +114,24 @@ class Message:
         field = self._single(number)
         return self.text_of(field) if field else None
 
-    def text_of(self, field: Field) -> str:
+    def text_of(self, field: WireField) -> str:
         """Return the text of a field."""
         try:
             return self.blob_of(field).decode("utf-8")
         except UnicodeDecodeError:
             self._fail(field.start, "a text is not UTF-8")
 
-    def _check_bytes(self, field: Field) -> None:
+    def _check_bytes(self, field: WireField) -> None:
         if field.wire != _BYTES:
             self._fail(field.start, "expected bytes, found a number")
 
-    def _single(self, number: int) -> Field | None:
+    def _single(self, number: int) -> WireField | None:
         fields = self.many(number)
         if len(fields) > 1:
             self._fail(fields[1].start, f"field {number} is repeated {len(fields)} times; expected once")
         return fields[0] if fields else None
 
-    def _message(self, field: Field, name: str) -> "Message":
+    def _message(self, field: WireField, name: str) -> "Message":
         self._check_bytes(field)
         return Message(self._path, self._data, field.start, field.end, name)
 
@@ -144,11 +144,11 @@ class Message:
         value: float = struct.unpack_from(form, self._data, field.start)[0]
         return value
 
-    def _field(self, wire: int, at: int, end: int) -> tuple[Field, int]:
+    def _field(self, wire: int, at: int, end: int) -> tuple[WireField, int]:
         value, start = 0, at
         if wire == _VARINT:
             value, at = self._varint(at, end)
-            return Field(wire, value, start, at), at
+            return WireField(wire, value, start, at), at
         if wire == _BYTES:
             length, start = self._varint(at, end)
         elif wire in (_FIXED64, _FIXED32):
@@ -157,7 +157,7 @@ class Message:
             self._fail(at, f"a field has the unknown kind {wire}")
         if length > end - start:
             self._fail(start, f"a field of length {length} exceeds the remaining length {end - start}")
-        return Field(wire, value, start, start + length), start + length
+        return WireField(wire, value, start, start + length), start + length
 
     def _varint(self, at: int, end: int) -> tuple[int, int]:
         value = shift = 0

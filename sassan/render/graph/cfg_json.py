@@ -6,15 +6,14 @@ from sassan.fields.field import Declare, Record, document
 from sassan.fields.kinds import ADDRESS, BOUND, COUNT, FLAG, STRING, TEXT, address, array, choice, merged, nullable, one
 from sassan.fields.shared import GAPS, TARGETS, AssumedFields
 from sassan.render.graph.decorations import Decorations
-from sassan.render.graph.levels import Arc, Level, arcs
-from sassan.warpcfg.graph import Kind, Loop, WarpCfg
-from sassan.warpcfg.graph import Node as Block
+from sassan.render.graph.levels import DrawnEdge, Level, arcs
+from sassan.warpcfg.graph import CfgLoop, EdgeKind, Node, WarpCfg
 
 
 class GraphNode(NamedTuple):
     """A block; `string`, `cost` (in the unit of the cost model) and `executions` (on a worst path) are None if unknown."""
 
-    block: Block
+    block: Node
     string: str | None
     cost: int | None
     executions: int | None
@@ -24,10 +23,10 @@ class GraphEdge(NamedTuple):
     """An edge of a graph."""
 
     cfg: WarpCfg
-    arc: Arc
+    arc: DrawnEdge
 
     @property
-    def target(self) -> Block | None:
+    def target(self) -> Node | None:
         """The block that it leads to, None at the end."""
         return None if self.arc.dst is None else self.cfg.nodes[self.arc.dst]
 
@@ -36,7 +35,7 @@ class GraphLoop(NamedTuple):
     """A loop of a graph with its bound."""
 
     cfg: WarpCfg
-    loop: Loop
+    loop: CfgLoop
     bound: int | None
 
 
@@ -94,7 +93,7 @@ class EdgeFields(Record[GraphEdge]):
     first = _of_edge(
         nullable(ADDRESS), "first instruction of the target", lambda edge: edge.target.start if edge.target is not None else None, key="to"
     )
-    kind = _of_edge(choice(*Kind), "what the warp does on it", lambda edge: edge.arc.kind.value)
+    kind = _of_edge(choice(*EdgeKind), "what the warp does on it", lambda edge: edge.arc.kind.value)
     pushed = _of_edge(TEXT, "the point that it suspends", lambda edge: None if edge.arc.pushed is None else str(edge.arc.pushed))
     popped = _of_edge(TEXT, "the point that it resumes", lambda edge: None if edge.arc.popped is None else str(edge.arc.popped))
 

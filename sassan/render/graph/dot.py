@@ -11,10 +11,10 @@ from sassan.render.graph.clusters import Cluster, forest
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.focus import focused
 from sassan.render.graph.legend import header
-from sassan.render.graph.levels import Arc, Level, arcs
-from sassan.render.graph.outline import Group, Outline, outline, part
+from sassan.render.graph.levels import DrawnEdge, Level, arcs
+from sassan.render.graph.outline import BlockGroup, Outline, outline, part
 from sassan.render.text import in_html, in_tooltip
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 if TYPE_CHECKING:
     from graphviz import Digraph
@@ -38,7 +38,7 @@ class _Picture:
 
     cfg: WarpCfg
     decorations: Decorations
-    arcs: tuple[Arc, ...]
+    arcs: tuple[DrawnEdge, ...]
     blocks: tuple[BlockFacts, ...]
     root: Cluster
     detail: Detail
@@ -110,7 +110,7 @@ def _text(picture: _Picture, attributes: _Attributes) -> str:
     return str(graph.source)
 
 
-def _places(cfg: WarpCfg, lines: tuple[Arc, ...]) -> tuple[int, ...]:
+def _places(cfg: WarpCfg, lines: tuple[DrawnEdge, ...]) -> tuple[int, ...]:
     # Ordered by the thread's steps, whose loops are the boxes drawn: a loop stays together, with its head on top.
     successors: list[list[int]] = [[] for _ in cfg.nodes]
     for step in cfg.thread_edges or lines:
@@ -185,7 +185,7 @@ def _draw_box(graph: "Digraph", picture: _Picture, box: Cluster, depth: int) -> 
         graph.subgraph(sub)
 
 
-def _group_attributes(picture: _Picture, group: Group) -> _Attributes:
+def _group_attributes(picture: _Picture, group: BlockGroup) -> _Attributes:
     """Return the look of a group: that of its most expensive block, with what it stands for."""
     blocks = [picture.blocks[at] for at in group.members]
     hottest = max(blocks, key=lambda block: block.heat)
@@ -270,9 +270,9 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
             tooltip="end of the warp",
         )
     first = {group.name: group.members[0] for group in picture.outline.groups}
-    key = {kind: at for at, kind in enumerate(Kind)}
+    key = {kind: at for at, kind in enumerate(EdgeKind)}
 
-    def ends(arc: Arc) -> tuple[int, int, int]:
+    def ends(arc: DrawnEdge) -> tuple[int, int, int]:
         tail, head = (None if at is None else first.get(picture.name(at) or "", at) for at in (arc.src, arc.dst))
         return tail or 0, -1 if head is None else head, key[arc.kind]
 
@@ -319,7 +319,7 @@ def _draw_entry(graph: "Digraph", picture: _Picture) -> None:
     graph.edge(_ENTRY, entry, color=palette.TEXT, penwidth=width, weight="8", tooltip="entry")
 
 
-def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dict[str, str]:
+def _arc_attributes(picture: _Picture, kind: EdgeKind, same: tuple[DrawnEdge, ...]) -> dict[str, str]:
     look = palette.EDGE_STYLES[kind]
     count = sum(picture.decorations.counts[arc.index] for arc in same if arc.index is not None) if picture.decorations.counts else 0
     bold = "2" if picture.detail is Detail.COMPACT else "2.6"
@@ -347,7 +347,7 @@ def _reversed(look: dict[str, str]) -> dict[str, str]:
     return look | arrows | named | {"weight": "1"}
 
 
-def _arc_tooltip(picture: _Picture, kind: Kind, same: tuple[Arc, ...], count: int) -> tuple[str, ...]:
+def _arc_tooltip(picture: _Picture, kind: EdgeKind, same: tuple[DrawnEdge, ...], count: int) -> tuple[str, ...]:
     first = same[0]
     target = "the end" if first.dst is None else f"0x{picture.cfg.nodes[first.dst].start:04x}"
     line = f"{kind.value} 0x{picture.cfg.nodes[first.src].end:04x} to {target}"

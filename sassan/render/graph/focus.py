@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from sassan.errors import UsageError
 from sassan.render.graph.blocks import BlockFacts
-from sassan.render.graph.levels import Arc
+from sassan.render.graph.levels import DrawnEdge
 from sassan.warpcfg.graph import WarpCfg
 
 ALL, LOOP, WORST = "all", "loop", "worst"
 _HINT = "pass --focus all, loop, worst, or an address such as 0x120"
 
 
-def focused(cfg: WarpCfg, blocks: Sequence[BlockFacts], arcs: Sequence[Arc], focus: str) -> tuple[int, ...]:
+def focused(cfg: WarpCfg, blocks: Sequence[BlockFacts], arcs: Sequence[DrawnEdge], focus: str) -> tuple[int, ...]:
     """Return the blocks of a focus: ALL, LOOP, WORST, or the address of an instruction, whose block is drawn with its neighbours.
 
     Raises UsageError `focus` where there are none.
@@ -45,7 +45,7 @@ def _loop(cfg: WarpCfg, blocks: Sequence[BlockFacts]) -> tuple[int, ...]:
     return tuple(sorted(innermost))
 
 
-def _around(blocks: Sequence[BlockFacts], arcs: Sequence[Arc], address: int) -> tuple[int, ...]:
+def _around(blocks: Sequence[BlockFacts], arcs: Sequence[DrawnEdge], address: int) -> tuple[int, ...]:
     inside = {at for at, block in enumerate(blocks) if block.node.start <= address <= block.node.end}
     near = {arc.src for arc in arcs if arc.dst in inside} | {arc.dst for arc in arcs if arc.src in inside and arc.dst is not None}
     return tuple(sorted(inside | near))

@@ -2,9 +2,9 @@
 
 from sassan.render import palette
 from sassan.render.graph.decorations import Decorations
-from sassan.render.graph.levels import Arc, Level
+from sassan.render.graph.levels import DrawnEdge, Level
 from sassan.render.text import in_html, shorten
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 _TITLE = 96
 _SMALL = 40
@@ -16,7 +16,7 @@ _HEADS = {"vee": "&#8594;", "normal": "&#9654;", "onormal": "&#9655;", "box": "&
 _TAILS = {"odiamond": "&#9671;", "dot": "&#8226;"}
 
 
-def header(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level: Level, omitted: str = "") -> str:
+def header(cfg: WarpCfg, arcs: tuple[DrawnEdge, ...], decorations: Decorations, level: Level, omitted: str = "") -> str:
     """Return the HTML-like label of the whole graph; `omitted` says what is not drawn."""
     rows = [
         _title(cfg, decorations),
@@ -35,7 +35,7 @@ def _title(cfg: WarpCfg, decorations: Decorations) -> str:
     return f'<FONT POINT-SIZE="16"><B>{name}</B>   {in_html(cfg.function.arch)}{wcet}</FONT>'
 
 
-def _figures(cfg: WarpCfg, arcs: tuple[Arc, ...], level: Level) -> str:
+def _figures(cfg: WarpCfg, arcs: tuple[DrawnEdge, ...], level: Level) -> str:
     divergent = sum(node.divergent for node in cfg.nodes)
     parts = [
         f"{level.value}-level graph",
@@ -62,7 +62,7 @@ def _stray_gaps(cfg: WarpCfg) -> list[str]:
     return [f'<FONT COLOR="{palette.GAP}">{line}</FONT>' for line in lines]
 
 
-def _legend(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level: Level) -> str:
+def _legend(cfg: WarpCfg, arcs: tuple[DrawnEdge, ...], decorations: Decorations, level: Level) -> str:
     entries = [*_line_entries(arcs, level), *_block_entries(cfg, decorations)]
     columns = 1 if len(cfg.nodes) <= _SMALL else 2
     rows = [entries[at : at + columns] for at in range(0, len(entries), columns)]
@@ -70,12 +70,12 @@ def _legend(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level
     return f"{_TABLE.format(1)}{body}</TABLE>"
 
 
-def _line_entries(arcs: tuple[Arc, ...], level: Level) -> list[str]:
+def _line_entries(arcs: tuple[DrawnEdge, ...], level: Level) -> list[str]:
     kinds = {arc.kind for arc in arcs}
     return [_entry(_line(edge_style, kind), _means(kind, level)) for kind, edge_style in palette.EDGE_STYLES.items() if kind in kinds]
 
 
-def _means(kind: Kind, level: Level) -> str:
+def _means(kind: EdgeKind, level: Level) -> str:
     means = palette.EDGE_STYLES[kind].means
     return palette.THREAD_MEANS.get(kind, means) if level is Level.THREAD else means
 
@@ -117,7 +117,7 @@ def _entry(sample: str, means: str) -> str:
     return f'<TD ALIGN="LEFT">{sample}</TD><TD ALIGN="LEFT">{means}   </TD>'
 
 
-def _line(look: palette.EdgeStyle, kind: Kind) -> str:
+def _line(look: palette.EdgeStyle, kind: EdgeKind) -> str:
     # Cell borders draw a true line sample; glyphs for dashes depend on the fonts of the reader.
     half = f'<TD SIDES="B" BORDER="2" STYLE="{look.style}" COLOR="{look.color}" WIDTH="34" HEIGHT="7" FIXEDSIZE="TRUE"></TD>'
     line = f'{_TABLE.format(0)}<TR>{half}</TR><TR><TD WIDTH="34" HEIGHT="7" FIXEDSIZE="TRUE"></TD></TR></TABLE>'

@@ -7,7 +7,7 @@ from itertools import count
 
 from sassan.render.graph.blocks import BlockFacts
 from sassan.render.graph.clusters import Cluster
-from sassan.render.graph.levels import Arc
+from sassan.render.graph.levels import DrawnEdge
 from sassan.warpcfg.graph import ThreadEdge, WarpCfg
 
 MOST = 200
@@ -19,7 +19,7 @@ _CASES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class BlockGroup:
     """Blocks that are drawn as one: those of a loop or a call (`cluster`), or equal cases between the same neighbours."""
 
     name: str
@@ -31,9 +31,9 @@ class Group:
 class Outline:
     """The groups of a drawing, and the blocks that it omits."""
 
-    groups: tuple[Group, ...] = ()
+    groups: tuple[BlockGroup, ...] = ()
     omitted: frozenset[int] = frozenset()
-    of: Mapping[int, Group] = field(init=False)
+    of: Mapping[int, BlockGroup] = field(init=False)
     """The group of each block that is in one."""
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ def part(cfg: WarpCfg, kept: Sequence[int]) -> Outline:
     return Outline(omitted=frozenset(range(len(cfg.nodes))) - frozenset(kept))
 
 
-def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[Arc]) -> Outline:
+def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[DrawnEdge]) -> Outline:
     """Return the outline of a large graph: loops and calls that cost most are drawn open while few blocks are drawn."""
     if len(cfg.nodes) <= MOST:
         return Outline()
@@ -75,11 +75,11 @@ def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Seq
         cases += inside
         for inner in box.inner:
             heapq.heappush(waiting, (-_weight(inner, blocks), next(order), inner))
-    groups = [Group(f"g{blocks[min(box.members)].node.id}", tuple(sorted(box.members)), box) for box in closed]
+    groups = [BlockGroup(f"g{blocks[min(box.members)].node.id}", tuple(sorted(box.members)), box) for box in closed]
     return Outline((*sorted(groups, key=lambda group: group.members), *cases))
 
 
-def equal_cases(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[Arc]) -> Iterator[tuple[int, ...]]:
+def equal_cases(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[DrawnEdge]) -> Iterator[tuple[int, ...]]:
     """Yield the groups of equal cases of switches, whatever the size of the graph."""
     waiting = [root]
     while waiting:
@@ -92,7 +92,7 @@ def _weight(box: Cluster, blocks: Sequence[BlockFacts]) -> int:
     return sum((blocks[at].cost or 0) * (blocks[at].count or 0) for at in box.members)
 
 
-def _cases(box: Cluster, blocks: Sequence[BlockFacts], steps: Sequence[Arc | ThreadEdge]) -> list[Group]:
+def _cases(box: Cluster, blocks: Sequence[BlockFacts], steps: Sequence[DrawnEdge | ThreadEdge]) -> list[BlockGroup]:
     """Return the groups of blocks of a box with the same letters and cost, between which a thread has the same steps: cases of a switch."""
     inside = frozenset(box.nodes)
     neighbours: dict[int, set[tuple[bool, int | None]]] = {at: set() for at in box.nodes}
@@ -106,4 +106,4 @@ def _cases(box: Cluster, blocks: Sequence[BlockFacts], steps: Sequence[Arc | Thr
         block = blocks[at]
         if neighbours[at] and not block.gaps:
             alike.setdefault((frozenset(neighbours[at]), block.letters, block.cost, block.node.divergent), []).append(at)
-    return [Group(f"g{blocks[same[0]].node.id}", tuple(same)) for same in alike.values() if len(same) >= _CASES]
+    return [BlockGroup(f"g{blocks[same[0]].node.id}", tuple(same)) for same in alike.values() if len(same) >= _CASES]

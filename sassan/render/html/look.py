@@ -2,17 +2,17 @@
 
 from sassan.render import palette
 from sassan.render.gantt import MARK_STYLES, RESULT, TOGETHER, WAITING
-from sassan.warpcfg.graph import Kind
+from sassan.warpcfg.graph import EdgeKind
 
-DARK: dict[Kind, str] = {
-    Kind.FALLTHROUGH: "#dfe4ea",
-    Kind.TAKEN: "#6cb8f0",
-    Kind.DIVERGE: "#ff9d57",
-    Kind.REACTIVATE: "#e79bc8",
-    Kind.RECONVERGE: "#5cd0a8",
-    Kind.CALL: "#e0b45c",
-    Kind.RETURN: "#e0b45c",
-    Kind.EXIT: "#a3adb8",
+DARK: dict[EdgeKind, str] = {
+    EdgeKind.FALLTHROUGH: "#dfe4ea",
+    EdgeKind.TAKEN: "#6cb8f0",
+    EdgeKind.DIVERGE: "#ff9d57",
+    EdgeKind.REACTIVATE: "#e79bc8",
+    EdgeKind.RECONVERGE: "#5cd0a8",
+    EdgeKind.CALL: "#e0b45c",
+    EdgeKind.RETURN: "#e0b45c",
+    EdgeKind.EXIT: "#a3adb8",
 }
 _WAITS = {WAITING: "waits", RESULT: "result", TOGETHER: "barrier"}
 _DASHES = {"solid": "", "dashed": "6 4", "dotted": "2 3"}

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from sassan.access.reasons import reason
-from sassan.isa.control import BARRIERS, Control
+from sassan.isa.control import BARRIERS, ControlCode
 from sassan.render.listing import ListingRow
 
 _REUSE_SLOTS = 4
@@ -58,7 +58,7 @@ def row(line: ListingRow) -> RowRecord:
     }
 
 
-def _control(control: Control) -> ControlRecord:
+def _control(control: ControlCode) -> ControlRecord:
     return {
         "stall": str(control.stall),
         "hint": "Y" if control.yield_hint else _NONE,

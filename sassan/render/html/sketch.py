@@ -16,7 +16,7 @@ from sassan.render.html.layout import PlacedCluster, PlacedEdge, PlacedGraph
 from sassan.render.html.rows import RowRecord, row
 from sassan.render.listing import Listing, agreements, listing
 from sassan.warpcfg.blocks import FactsOf
-from sassan.warpcfg.graph import Kind, Node, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, Node, WarpCfg
 
 _ENTRY, _EXIT = "entry", "exit"
 
@@ -191,7 +191,7 @@ def _inside(node: Node, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
 
 
 def _edges(cfg: WarpCfg, decorations: Decorations, lines: Sequence[PlacedEdge]) -> list[EdgeRecord]:
-    drawn = {(line.src, _EXIT if line.kind == Kind.EXIT else line.dst, line.kind): line for line in lines}
+    drawn = {(line.src, _EXIT if line.kind == EdgeKind.EXIT else line.dst, line.kind): line for line in lines}
     records: dict[tuple[str, str, str], EdgeRecord] = {}
     counts = decorations.counts
     _add(records, drawn, (_ENTRY, cfg.nodes[cfg.entry].id, ""), 1 if counts else None, [])

@@ -8,19 +8,19 @@ from sassan.domains.lanes import UNKNOWN
 from sassan.ir import Constant, Operand, Register
 from sassan.isa.computations import ZERO, Apply, Number, Read, Select, Step, Term
 from sassan.values import compiler
-from sassan.values.compiler import Argument, Compiler
+from sassan.values.compiler import Argument, EffectCompiler
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.lanes import arithmetic, bitwise, conditions
 from sassan.values.lanes.conditions import choose, decided
-from sassan.values.lanes.held import Held, number
+from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.patterns import Patterns
 
 
-def _same_word(a: Held) -> Held:
+def _same_word(a: AbstractWord) -> AbstractWord:
     return a
 
 
-FUNCTIONS: Mapping[str, Callable[..., Held]] = {
+FUNCTIONS: Mapping[str, Callable[..., AbstractWord]] = {
     "add": arithmetic.add,
     "subtract": arithmetic.subtract,
     "multiply": arithmetic.multiply,
@@ -49,17 +49,17 @@ FUNCTIONS: Mapping[str, Callable[..., Held]] = {
 """The functions that are followed; what is not there leaves its result unknown."""
 
 
-class Frame(NamedTuple):
-    """What is read, in the order of `Pattern.reads`, and what earlier steps of the effect have computed, by name."""
+class LaneOperands(NamedTuple):
+    """What is read, in the order of `LanePattern.reads`, and what earlier steps of the effect have computed, by name."""
 
-    inputs: Sequence[Held]
-    local: dict[str, Held]
-
-
-Evaluate = compiler.Evaluate[Frame, Held]
+    inputs: Sequence[AbstractWord]
+    local: dict[str, AbstractWord]
 
 
-class Result(NamedTuple):
+Evaluate = compiler.Evaluate[LaneOperands, AbstractWord]
+
+
+class LaneResult(NamedTuple):
     """A value that goes to registers, and under `name` to later results."""
 
     targets: tuple[int, ...]
@@ -68,25 +68,25 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class LanePattern:
     """What instructions compute that differ only in their registers: `reads` are the inputs, in order."""
 
     reads: tuple[int, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[LaneResult, ...] = ()
 
 
-def lane_patterns(environment: LaunchEnvironment) -> Patterns[Pattern]:
+def lane_patterns(environment: LaunchEnvironment) -> Patterns[LanePattern]:
     """Return the patterns of the instructions of one function, for a launch."""
 
-    def translate(steps: tuple[Step, ...]) -> Pattern:
+    def translate(steps: tuple[Step, ...]) -> LanePattern:
         algebra = _Lanes(environment)
-        results = tuple(_results(Compiler(algebra), steps))
-        return Pattern(tuple(algebra.reads), results)
+        results = tuple(_results(EffectCompiler(algebra), steps))
+        return LanePattern(tuple(algebra.reads), results)
 
     return Patterns(translate)
 
 
-def _results(compiled: Compiler[Frame, Held], steps: tuple[Step, ...]) -> Iterator[Result]:
+def _results(compiled: EffectCompiler[LaneOperands, AbstractWord], steps: tuple[Step, ...]) -> Iterator[LaneResult]:
     for step in steps:
         if isinstance(step, Select):
             yield from _selected(compiled, step)
@@ -94,15 +94,15 @@ def _results(compiled: Compiler[Frame, Held], steps: tuple[Step, ...]) -> Iterat
         evaluate = compiled.term(_ordered(step.value))
         if evaluate is not None:
             compiled.known.add(step.name)
-            yield Result(_registers(step.targets), step.name, evaluate)
+            yield LaneResult(_registers(step.targets), step.name, evaluate)
 
 
-def _selected(compiled: Compiler[Frame, Held], step: Select) -> Iterator[Result]:
-    condition = compiled.term(_ordered(step.condition)) or _held(Held(UNKNOWN, None))
+def _selected(compiled: EffectCompiler[LaneOperands, AbstractWord], step: Select) -> Iterator[LaneResult]:
+    condition = compiled.term(_ordered(step.condition)) or _held(AbstractWord(UNKNOWN, None))
     for target, *terms in zip(step.targets, step.first, step.second, strict=True):
         first, second = (compiled.term(_ordered(term)) for term in terms)
         if first is not None and second is not None:
-            yield Result(_registers((target,)), "", _chosen(condition, first, second))
+            yield LaneResult(_registers((target,)), "", _chosen(condition, first, second))
 
 
 def _chosen(condition: Evaluate, first: Evaluate, second: Evaluate) -> Evaluate:
@@ -116,22 +116,22 @@ def _registers(targets: tuple[int, ...]) -> tuple[int, ...]:
 class _Lanes:
     """The algebra of lanes; `reads` are the registers that a pattern reads, each with its place among the inputs."""
 
-    functions: Mapping[str, Callable[..., Held]] = FUNCTIONS
+    functions: Mapping[str, Callable[..., AbstractWord]] = FUNCTIONS
 
     def __init__(self, environment: LaunchEnvironment) -> None:
         self._environment = environment
         self.reads: dict[int, int] = {}
 
-    def apply(self, function: Callable[..., Held], arguments: Sequence[Argument[Frame]]) -> Evaluate:
+    def apply(self, function: Callable[..., AbstractWord], arguments: Sequence[Argument[LaneOperands]]) -> Evaluate:
         if len(arguments) == 2:  # noqa: PLR2004  # two arguments, the commonest case
             first, second = arguments
             return lambda frame: function(first(frame), second(frame))
         return lambda frame: function(*[argument(frame) for argument in arguments])
 
-    def number(self, value: int) -> Held:
+    def number(self, value: int) -> AbstractWord:
         return number(value)
 
-    def truth(self, value: bool) -> Held:
+    def truth(self, value: bool) -> AbstractWord:
         return decided(value)
 
     def register(self, number: int) -> Evaluate:
@@ -151,20 +151,20 @@ class _Lanes:
 
     def special(self, name: str) -> Evaluate | None:
         word = self._environment.special(name)
-        return None if word is None or not word.shared else _held(Held(word.value, 0))
+        return None if word is None or not word.shared else _held(AbstractWord(word.value, 0))
 
     def constant(self, offset: int, size: int, *, signed: bool) -> Evaluate:
-        return _held(Held(self._environment.constant(offset, size, signed=signed).value, 0))
+        return _held(AbstractWord(self._environment.constant(offset, size, signed=signed).value, 0))
 
     def unread(self, operand: Operand) -> Evaluate | None:
         match operand:
             case Constant(bank=int(), modifiers=(), absolute=False) if operand.bank and all(each.index is None for each in operand.base):
-                return _held(Held(UNKNOWN, 0))  # every bank reads the same in all lanes
+                return _held(AbstractWord(UNKNOWN, 0))  # every bank reads the same in all lanes
             case _:
                 return None
 
 
-def _held(held: Held) -> Evaluate:
+def _held(held: AbstractWord) -> Evaluate:
     return lambda _: held
 
 

@@ -6,10 +6,21 @@ from functools import partial
 
 from sassan.domains.lanes import LAST, SIZE, LaneWord, alike, flat, loose, rows_of, word
 from sassan.values.lanes.bitwise import bit_and, split
-from sassan.values.lanes.held import SIGN, WORD_BITS, Held, derived, exact_words, lane_count, number, opaque, power_of_two, signed_number
+from sassan.values.lanes.held import (
+    SIGN,
+    WORD_BITS,
+    AbstractWord,
+    derived,
+    exact_words,
+    lane_count,
+    number,
+    opaque,
+    power_of_two,
+    signed_number,
+)
 
 
-def add(a: Held, b: Held) -> Held:
+def add(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the sum."""
     x, y = a.value, b.value
     if x.base and y.base:
@@ -19,7 +30,7 @@ def add(a: Held, b: Held) -> Held:
     return derived(word(x.offset + y.offset, min(x.modulus, y.modulus), lanes, bounds, x.base or y.base, rows_of(x, y)), a, b)
 
 
-def subtract(a: Held, b: Held) -> Held:
+def subtract(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the difference."""
     x, y = a.value, loose(b.value)
     bounds = _bounds(x.low - y.high, x.high - y.low)
@@ -27,7 +38,7 @@ def subtract(a: Held, b: Held) -> Held:
     return derived(word(x.offset - y.offset, min(x.modulus, y.modulus), lanes, bounds, x.base, rows_of(x, y)), a, b)
 
 
-def multiply(a: Held, b: Held) -> Held:
+def multiply(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the low word of the product."""
     x, y = loose(a.value), loose(b.value)
     factor = y.constant
@@ -61,7 +72,7 @@ def _lanewise(function: Callable[[int, int], int], a: LaneWord, b: LaneWord) -> 
     return tuple(map(function, a.lanes or zero, b.lanes or zero))
 
 
-def shift_left(a: Held, b: Held) -> Held:
+def shift_left(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the word shifted by 0 to 31 places."""
     places = b.value.constant
     if places is None:
@@ -73,7 +84,7 @@ def _shifted_left(value: int, places: int) -> int:
     return value << places if places < WORD_BITS else 0
 
 
-def shift_right(a: Held, b: Held, signed: bool) -> Held:
+def shift_right(a: AbstractWord, b: AbstractWord, signed: bool) -> AbstractWord:
     """Return the word shifted by 0 to 31 places, arithmetically where it is signed."""
     places = b.value.constant
     known = exact_words(partial(_shifted, signed), a, b) if places is None or places < WORD_BITS else None
@@ -106,7 +117,7 @@ def _shifted(signed: bool, value: int, places: int) -> int:
     return (value - SIZE if signed and value & SIGN else value) >> places
 
 
-def divide(a: Held, divisor: int) -> Held:
+def divide(a: AbstractWord, divisor: int) -> AbstractWord:
     """Return the quotient of an unsigned word by a number that is not 0."""
     power = power_of_two(divisor)
     if divisor == power:
@@ -122,15 +133,15 @@ def divide(a: Held, divisor: int) -> Held:
     return derived(word(0, 1, None, (value.low // divisor, value.high // divisor), rows=alike(*tables)), a)
 
 
-def modulo(a: Held, divisor: int) -> Held:
+def modulo(a: AbstractWord, divisor: int) -> AbstractWord:
     """Return the remainder of an unsigned word by a number that is not 0."""
     if divisor == power_of_two(divisor):
         return bit_and(a, number(divisor - 1))
     held = subtract(a, multiply(divide(a, divisor), number(divisor)))
-    return Held(held.value if held.value.known else held.value._replace(low=0, high=min(divisor - 1, a.value.high)), held.needs)
+    return AbstractWord(held.value if held.value.known else held.value._replace(low=0, high=min(divisor - 1, a.value.high)), held.needs)
 
 
-def funnel_left(high: Held, low: Held, places: Held) -> Held:
+def funnel_left(high: AbstractWord, low: AbstractWord, places: AbstractWord) -> AbstractWord:
     """Return the high word of a shifted pair where one word of the pair is 0."""
     distance = places.value.constant
     if low.value.constant == 0:
@@ -140,7 +151,7 @@ def funnel_left(high: Held, low: Held, places: Held) -> Held:
     return opaque(high, low, places)
 
 
-def extract(value: Held, field: int) -> Held:
+def extract(value: AbstractWord, field: int) -> AbstractWord:
     """Return an unsigned field: its place in bits 0 to 7, its width in bits 8 to 15."""
     place, width = field & 255, field >> 8 & 255
     if place >= WORD_BITS or width >= WORD_BITS:
@@ -148,7 +159,7 @@ def extract(value: Held, field: int) -> Held:
     return bit_and(shift_right(value, number(place), signed=False), number((1 << width) - 1))
 
 
-def high(a: Held, b: Held, c: Held, d: Held, signed: bool) -> Held:  # the arguments of the language
+def high(a: AbstractWord, b: AbstractWord, c: AbstractWord, d: AbstractWord, signed: bool) -> AbstractWord:  # the arguments of the language
     """Return the high word of a product plus a pair (low, high)."""
 
     def exact(x: int, y: int, low: int, top: int) -> int:
@@ -159,7 +170,7 @@ def high(a: Held, b: Held, c: Held, d: Held, signed: bool) -> Held:  # the argum
     return exact_words(exact, a, b, c, d) or opaque(a, b, c, d)
 
 
-def magnitude(a: Held) -> Held:
+def magnitude(a: AbstractWord) -> AbstractWord:
     """Return the magnitude of a signed word."""
     return a if a.value.high < SIGN else exact_words(_absolute, a) or opaque(a)
 
@@ -168,6 +179,6 @@ def _absolute(value: int) -> int:
     return SIZE - value if value & SIGN else value
 
 
-def count_ones(a: Held) -> Held:
+def count_ones(a: AbstractWord) -> AbstractWord:
     """Return the number of ones."""
     return exact_words(int.bit_count, a) or opaque(a, bounds=(0, WORD_BITS))

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from sassan.domains.lanes import LAST, SIZE, LaneWord, alike, from_words, loose, rows_of, word
-from sassan.values.lanes.held import Held, derived, exact_words, lane_count, needed_by, number, power_of_two, signed_number
+from sassan.values.lanes.held import AbstractWord, derived, exact_words, lane_count, needed_by, number, power_of_two, signed_number
 
 _COLUMNS = (0xF0, 0xCC, 0xAA)
 
@@ -30,7 +30,7 @@ def split(value: LaneWord, modulus: int, count: int) -> _Split:
     return _Split(tuple([number % modulus for number in words]), carries if alike(carries) is not None else None)
 
 
-def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int] = (0, LAST)) -> Held:
+def bitwise(function: Callable[..., int], *inputs: AbstractWord, bounds: tuple[int, int] = (0, LAST)) -> AbstractWord:
     """Return a function that works bit by bit."""
     values = [each.value for each in inputs]
     known = exact_words(function, *inputs)
@@ -39,13 +39,13 @@ def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int]
     modulus = min([1 if value.base else value.modulus for value in values])
     if modulus == 1 and not any(value.varies for value in values):
         high = _high_bits(function, values, 1)
-        return number(high) if high is not None else Held(LaneWord(0, 1, None, *bounds), needed_by(inputs))
+        return number(high) if high is not None else AbstractWord(LaneWord(0, 1, None, *bounds), needed_by(inputs))
     count = lane_count(values)
     splits = [split(loose(value), modulus, count) for value in values]
     low = tuple([function(*words) & modulus - 1 for words in zip(*[split.low for split in splits], strict=True)])
     high = _high_bits(function, values, modulus)
     if high is not None:
-        return Held(from_words(tuple([high | bits for bits in low])), 0)
+        return AbstractWord(from_words(tuple([high | bits for bits in low])), 0)
     tables = [table for table in (*[split.carries for split in splits], rows_of(*values)) if table is not None]
     return derived(word(0, modulus, low, bounds, rows=alike(*tables) if tables else None), *inputs)
 
@@ -66,33 +66,33 @@ def _fixed_bits(value: LaneWord, mask: int) -> tuple[int, ...]:
     return tuple(bits) if len(bits) == 1 else ()
 
 
-def bit_and(a: Held, b: Held) -> Held:
+def bit_and(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the conjunction; with a mask below the modulus of a word, what carries over in the word does not matter."""
     for value, mask in ((a.value, b.value.constant), (b.value, a.value.constant)):
         if mask is not None and not value.base and mask < value.modulus:
-            return Held(from_words(tuple([number & mask for number in value.words])), 0)
+            return AbstractWord(from_words(tuple([number & mask for number in value.words])), 0)
     held = bitwise(operator.and_, a, b, bounds=(0, min(a.value.high, b.value.high)))
     for mask in (a.value.constant, b.value.constant):
         if mask is not None and held.value.lanes is None and power_of_two(mask) > held.value.modulus:
-            return Held(word(0, power_of_two(mask), None, (held.value.low, held.value.high), rows=held.value.rows), held.needs)
+            return AbstractWord(word(0, power_of_two(mask), None, (held.value.low, held.value.high), rows=held.value.rows), held.needs)
     return held
 
 
-def _below(*inputs: Held) -> tuple[int, int]:
+def _below(*inputs: AbstractWord) -> tuple[int, int]:
     return 0, (1 << max(each.value.high for each in inputs).bit_length()) - 1
 
 
-def bit_or(a: Held, b: Held) -> Held:
+def bit_or(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the disjunction."""
     return bitwise(operator.or_, a, b, bounds=_below(a, b))
 
 
-def bit_xor(a: Held, b: Held) -> Held:
+def bit_xor(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return the exclusive disjunction."""
     return bitwise(operator.xor, a, b, bounds=_below(a, b))
 
 
-def lop3(a: Held, b: Held, c: Held, table: int) -> Held:
+def lop3(a: AbstractWord, b: AbstractWord, c: AbstractWord, table: int) -> AbstractWord:
     """Return a bitwise function by its truth table; inputs that it does not depend on do not matter."""
     inputs = [each if _matters(table, column) else number(0) for each, column in zip((a, b, c), _COLUMNS, strict=True)]
     if table == _COLUMNS[0] & _COLUMNS[1]:

@@ -10,7 +10,7 @@ from sassan.values.lanes.bitwise import split
 from sassan.values.lanes.held import (
     SIGN,
     TRUTH,
-    Held,
+    AbstractWord,
     derived,
     exact_words,
     needed_by,
@@ -32,12 +32,12 @@ _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 
 
-def decided(value: bool) -> Held:
+def decided(value: bool) -> AbstractWord:
     """Return a predicate that is known."""
     return number(int(value))
 
 
-def compare(relation: str, a: Held, b: Held, signed: bool) -> Held:
+def compare(relation: str, a: AbstractWord, b: AbstractWord, signed: bool) -> AbstractWord:
     """Return how two words compare.
 
     A word that shares all but its lowest bits compares with a multiple of 2 to the number of these as its common part does: so threads
@@ -57,19 +57,19 @@ def compare(relation: str, a: Held, b: Held, signed: bool) -> Held:
     if relation in {"EQ", "NE"}:
         apart = distances(x, y)
         if rows_of(x, y) is None and (apart is None or alike(apart) is None):
-            return Held(word(0, 1, None, TRUTH), needed_by((a, b)))
+            return AbstractWord(word(0, 1, None, TRUTH), needed_by((a, b)))
         never = not x.base and not y.base and _never_equal(x, y)
-        return decided(relation == "NE") if never else Held(word(0, 1, None, TRUTH), None)
+        return decided(relation == "NE") if never else AbstractWord(word(0, 1, None, TRUTH), None)
     together = _common_side(relation, x, y) or _common_side(_SWAPPED[relation], y, x)
-    return Held(word(0, 1, None, TRUTH), needed_by((a, b)) if together else None)
+    return AbstractWord(word(0, 1, None, TRUTH), needed_by((a, b)) if together else None)
 
 
-def equal(a: Held, b: Held) -> Held:
+def equal(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return whether two words are equal."""
     return compare("EQ", a, b, signed=False)
 
 
-def extended(relation: str, a: Held, b: Held, low: Held, signed: bool) -> Held:
+def extended(relation: str, a: AbstractWord, b: AbstractWord, low: AbstractWord, signed: bool) -> AbstractWord:
     """Return how two pairs of words compare, by their high words and the comparison of the low ones."""
     same = equal(a, b)
     if relation == "NE":
@@ -80,7 +80,7 @@ def extended(relation: str, a: Held, b: Held, low: Held, signed: bool) -> Held:
     return disjunction(strict, conjunction(same, low))
 
 
-def _by_bounds(relation: str, x: LaneWord, y: LaneWord, signed: bool) -> Held | None:
+def _by_bounds(relation: str, x: LaneWord, y: LaneWord, signed: bool) -> AbstractWord | None:
     if signed and (x.high >= SIGN or y.high >= SIGN):
         return None
     holds = _RELATIONS[relation]
@@ -108,7 +108,7 @@ def _common_side(relation: str, x: LaneWord, y: LaneWord) -> bool:
     return False
 
 
-def choose(condition: Held, first: Held, second: Held) -> Held:
+def choose(condition: AbstractWord, first: AbstractWord, second: AbstractWord) -> AbstractWord:
     """Return the first value where a condition holds, else the second."""
     holds = condition.value.constant
     if holds is not None:
@@ -121,7 +121,7 @@ def choose(condition: Held, first: Held, second: Held) -> Held:
     return derived(join(first.value, second.value), condition, first, second)
 
 
-def _picked(chosen: Lanes, first: Held, second: Held) -> Held:
+def _picked(chosen: Lanes, first: AbstractWord, second: AbstractWord) -> AbstractWord:
     """Return one value in some lanes, another in the others, which are in different rows."""
     x, y = first.value, second.value
     if x.base != y.base:
@@ -137,7 +137,7 @@ def _one_of(chosen: int, first: int, second: int) -> int:
     return first if chosen else second
 
 
-def _logic(function: Callable[..., int], *inputs: Held) -> Held:
+def _logic(function: Callable[..., int], *inputs: AbstractWord) -> AbstractWord:
     """Return a function of predicates; one that the known ones decide needs no others."""
     known = exact_words(function, *inputs)
     if known is not None:
@@ -147,22 +147,22 @@ def _logic(function: Callable[..., int], *inputs: Held) -> Held:
     return number(results.pop()) if len(results) == 1 else truth_of(*inputs)
 
 
-def conjunction(a: Held, b: Held) -> Held:
+def conjunction(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return whether both hold."""
     return _logic(operator.and_, a, b)
 
 
-def disjunction(a: Held, b: Held) -> Held:
+def disjunction(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return whether one of them holds."""
     return _logic(operator.or_, a, b)
 
 
-def difference(a: Held, b: Held) -> Held:
+def difference(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return whether exactly one of them holds."""
     return _logic(operator.xor, a, b)
 
 
-def negation(a: Held) -> Held:
+def negation(a: AbstractWord) -> AbstractWord:
     """Return whether it does not hold."""
     return _logic(_opposite, a)
 
@@ -171,12 +171,12 @@ def _opposite(value: int) -> int:
     return 1 - value
 
 
-def same(a: Held, b: Held) -> Held:
+def same(a: AbstractWord, b: AbstractWord) -> AbstractWord:
     """Return whether both hold, or neither."""
     return negation(difference(a, b))
 
 
-def plop3(a: Held, b: Held, c: Held, table: int) -> Held:
+def plop3(a: AbstractWord, b: AbstractWord, c: AbstractWord, table: int) -> AbstractWord:
     """Return a function of three predicates by its truth table."""
     return _logic(partial(_row, table), a, b, c)
 

@@ -15,19 +15,19 @@ TRUTH = (0, 1)
 """The bounds of a predicate."""
 
 
-class Held(NamedTuple):
+class AbstractWord(NamedTuple):
     """A word, and the registers on which threads must agree so that they agree on it up to its lanes; None: nothing makes them."""
 
     value: LaneWord
     needs: int | None
 
 
-def number(value: int) -> Held:
+def number(value: int) -> AbstractWord:
     """Return a number."""
-    return Held(const(value), 0)
+    return AbstractWord(const(value), 0)
 
 
-def needed_by(held: tuple[Held, ...]) -> int | None:
+def needed_by(held: tuple[AbstractWord, ...]) -> int | None:
     """Return the registers on which threads must agree so that they agree on all of these; None: nothing makes them."""
     out = 0
     for each in held:
@@ -37,25 +37,25 @@ def needed_by(held: tuple[Held, ...]) -> int | None:
     return out
 
 
-def derived(value: LaneWord, *inputs: Held) -> Held:
+def derived(value: LaneWord, *inputs: AbstractWord) -> AbstractWord:
     """Return a value worked out lane by lane from these inputs; what is known needs no agreement."""
     if value.rows is not None and alone(value.rows):
-        return Held(flat(value), None)
-    return Held(value, 0 if value.known else needed_by(inputs))
+        return AbstractWord(flat(value), None)
+    return AbstractWord(value, 0 if value.known else needed_by(inputs))
 
 
-def opaque(*inputs: Held, modulus: int = 1, offset: int = 0, bounds: tuple[int, int] = (0, LAST)) -> Held:
+def opaque(*inputs: AbstractWord, modulus: int = 1, offset: int = 0, bounds: tuple[int, int] = (0, LAST)) -> AbstractWord:
     """Return a value that follows from the inputs: threads agree on it in the rows of lanes that hold the same in all inputs."""
     rows = equal_lanes(*[each.value for each in inputs])
     return derived(word(offset, modulus, None, bounds, rows=rows), *inputs)
 
 
-def truth_of(*inputs: Held) -> Held:
+def truth_of(*inputs: AbstractWord) -> AbstractWord:
     """Return a predicate that follows from the inputs: threads agree on it altogether, where they agree on inputs without lanes."""
-    return Held(word(0, 1, None, TRUTH), None if any(each.value.varies for each in inputs) else needed_by(inputs))
+    return AbstractWord(word(0, 1, None, TRUTH), None if any(each.value.varies for each in inputs) else needed_by(inputs))
 
 
-def exact_words(function: Callable[..., int], *inputs: Held) -> Held | None:
+def exact_words(function: Callable[..., int], *inputs: AbstractWord) -> AbstractWord | None:
     """Return the function where its inputs are known in every lane."""
     values = [each.value for each in inputs]
     if not all(value.known for value in values):
@@ -63,7 +63,7 @@ def exact_words(function: Callable[..., int], *inputs: Held) -> Held | None:
     if all(value.lanes is None for value in values):
         return number(function(*[value.offset for value in values]))
     count = lane_count(values)
-    return Held(from_words(tuple(map(function, *[words_of(value, count) for value in values]))), 0)
+    return AbstractWord(from_words(tuple(map(function, *[words_of(value, count) for value in values]))), 0)
 
 
 def lane_count(values: Iterable[LaneWord]) -> int:

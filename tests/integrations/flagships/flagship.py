@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sassan.api import Kernel
-from sassan.integrations.triton import Compiled
+from sassan.integrations.triton import CompiledKernel
 
 OUTSIDE = (
     "vprintf",
@@ -28,7 +28,7 @@ class Flagship:
     """
 
     name: str
-    compiled: Callable[[int], bytes | Compiled]
+    compiled: Callable[[int], bytes | CompiledKernel]
     first: int = 0
     last: int = 999
     known: frozenset[str] = frozenset()

@@ -18,7 +18,7 @@ from inferred_step import is_computed
 from listing import assemble
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.isa.tables import load
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.simt.values import LANES
 from soundness.functions import language, paths
 
@@ -82,7 +82,7 @@ def check_of(name: str) -> Check:
             return partial(_ptx, what)
         case _:
             arch, case = _effects()[name]
-            return partial(_effect, case, LaunchSymbols(assemble("EXIT", arch).function, Launch()))
+            return partial(_effect, case, LaunchSymbols(assemble("EXIT", arch).function, LaunchConfiguration()))
 
 
 def _effect(case: Case, around: LaunchSymbols, random: Random) -> tuple[int, str]:

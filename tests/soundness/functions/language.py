@@ -21,14 +21,14 @@ from listing import assemble
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.evaluate import FUNCTIONS, SYMBOLIC
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.step import Step
-from sassan.ipet.loop_bounds.values import Known, Symbol, Value, constant
+from sassan.ipet.loop_bounds.step import InstructionStep
+from sassan.ipet.loop_bounds.values import Known, UnknownWord, Value, constant
 from sassan.ir import Constant, Function, Operand, Register, Special
 from sassan.isa.computations import Apply, Fixed, Read
 from sassan.isa.effects import RELATIONS
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
-from sassan.values.compiler import Compiler
+from sassan.values.compiler import EffectCompiler
 from sassan.values.patterns import SAME
 from unit.values.lane_cases import REFERENCES, signed
 from worlds import LAST, Numbers, Worlds
@@ -242,16 +242,16 @@ CASES: Mapping[str, Case] = {
 def _compiled(name: str) -> Callable[..., Known]:
     """Return a function that reads operands as they stand, compiled for these operands."""
 
-    def call(step: Step, *arguments: object) -> Known:
-        read = Compiler(SYMBOLIC).term(Apply(name, tuple(map(Fixed, arguments))))
+    def call(step: InstructionStep, *arguments: object) -> Known:
+        read = EffectCompiler(SYMBOLIC).term(Apply(name, tuple(map(Fixed, arguments))))
         assert read is not None
         return read(step)
 
     return call
 
 
-def _operand_of(step: Step, operand: Operand) -> Known:
-    read = Compiler(SYMBOLIC).term(Read(operand))
+def _operand_of(step: InstructionStep, operand: Operand) -> Known:
+    read = EffectCompiler(SYMBOLIC).term(Read(operand))
     assert read is not None
     return read(step)
 
@@ -279,7 +279,7 @@ class Draw:
         self.random = random
         self.worlds = Worlds(random, WORLDS)
         self.registers: dict[int, Known] = {}
-        self.around = LaunchSymbols(_function(), Launch(parameters=(Setting("", *_GIVEN),)))
+        self.around = LaunchSymbols(_function(), LaunchConfiguration(parameters=(Setting("", *_GIVEN),)))
         self.arguments: list[object] = []
         self.numbers: list[Sequence[Any]] = []
         for kind in CASES[name].kinds:
@@ -347,7 +347,7 @@ class Draw:
         """Let a register be about what is missing to 2^32, or the negative of that."""
         of = np.array([word for word, _ in self.numbers[0]], dtype=np.int64)
         factor, more = self.random.choice((1, -1)), self.random.choice((-1, 0, 0, 1))
-        symbol = Symbol(ranges.span(int(of.min()), int(of.max())))
+        symbol = UnknownWord(ranges.span(int(of.min()), int(of.max())))
         self.worlds.share(symbol, of)
         self.registers[register] = (
             Value(symbol, factor, ranges.const(more)) if of.min() < of.max() else constant(int(of[0]) * factor + more)
@@ -392,7 +392,7 @@ class Draw:
     def complaint(self, name: str, function: Callable[..., Known]) -> str:
         """Return what is wrong with the result of a function, '' where nothing is."""
         state = self.worlds.state(self.registers)
-        step = Step(instruction(name.upper()), state, self.around, SAME, {})
+        step = InstructionStep(instruction(name.upper()), state, self.around, SAME, {})
         known = function(step, *self.arguments)
         kept = np.array([number is not None for number in self.expected])
         numbers = np.array([(number or 0) & LAST for number in self.expected], dtype=np.int64)

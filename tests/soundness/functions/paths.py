@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from sassan.ipet.loop_bounds import conditions, states
-from sassan.ipet.loop_bounds.values import Known, State, Truth, conjunction, constant, difference, disjunction
+from sassan.ipet.loop_bounds.values import Known, SymbolicState, Truth, conjunction, constant, difference, disjunction
 from worlds import Bools, Numbers, Worlds
 
 WORLDS = 256
@@ -39,7 +39,7 @@ def _registers(worlds: Worlds) -> tuple[dict[int, Known], dict[int, Numbers]]:
     return {name: known for name, (known, _) in words.items()}, {name: numbers for name, (_, numbers) in words.items()}
 
 
-def _allowed(worlds: Worlds, late: Sequence[State], contents: Mapping[int, Numbers]) -> Bools:
+def _allowed(worlds: Worlds, late: Sequence[SymbolicState], contents: Mapping[int, Numbers]) -> Bools:
     allowed = np.zeros(worlds.count, dtype=np.bool_)
     for state in late:
         allowed |= worlds.allows(state, [(known, contents[name]) for name, known in state.registers.items()])
@@ -58,7 +58,7 @@ def _assume(random: Random, modules: Modules) -> tuple[Worlds, Bools, Bools]:
     return worlds, left, _allowed(worlds, late, contents)
 
 
-def _sides(worlds: Worlds, modules: Modules) -> tuple[list[State], dict[int, Numbers]]:
+def _sides(worlds: Worlds, modules: Modules) -> tuple[list[SymbolicState], dict[int, Numbers]]:
     """Return states of paths that part at conditions, and what registers hold in the worlds of each."""
     late, contents = [], {name: np.zeros(WORLDS, dtype=np.int64) for name in (*_REGISTERS, 256)}
     truths = [_condition(worlds) for _ in range(worlds.random.randrange(1, 3))]
@@ -79,7 +79,9 @@ def _sides(worlds: Worlds, modules: Modules) -> tuple[list[State], dict[int, Num
     return late, contents
 
 
-def _merging(merge: Callable[[Modules, Random, list[State]], Sequence[State]]) -> Callable[[Random, Modules], tuple[Worlds, Bools, Bools]]:
+def _merging(
+    merge: Callable[[Modules, Random, list[SymbolicState]], Sequence[SymbolicState]],
+) -> Callable[[Random, Modules], tuple[Worlds, Bools, Bools]]:
     def case(random: Random, modules: Modules) -> tuple[Worlds, Bools, Bools]:
         worlds = Worlds(random, WORLDS)
         late, contents = _sides(worlds, modules)

@@ -22,15 +22,15 @@ from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import Effort, warps_of
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
 from sassan.simt.decoder import TableDecoder
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, RunStatus
+from sassan.simt.state import RunStatus, SideOrder
 from sassan.simt.values import LANES, Words
 from sassan.values import WarpContext, WarpValues, warp_contexts, with_values
 from sassan.values.reach import unreached
@@ -101,7 +101,7 @@ def inspect_words(function: Function, plan: WordPlan, analyse: WithValues = with
     )
 
 
-def launch(function: Function, dice: random.Random) -> Launch:
+def launch(function: Function, dice: random.Random) -> LaunchConfiguration:
     """Draw a launch: often without a grid, and with some of the parameters."""
     where = layout(function.arch)
     assert where is not None
@@ -111,26 +111,26 @@ def launch(function: Function, dice: random.Random) -> Launch:
         if size in {1, 2, 4, 8} and dice.random() < (0.2 if size == 8 else 0.6):  # pointers are rarely given
             number = dice.choice(NUMBERS)
             drawn.append(Setting("", offset, number if size >= 4 else abs(number) & 127, size))
-    return Launch(dice.choice(BLOCKS), dice.choice(GRIDS) if dice.random() < 0.7 else None, tuple(drawn))
+    return LaunchConfiguration(dice.choice(BLOCKS), dice.choice(GRIDS) if dice.random() < 0.7 else None, tuple(drawn))
 
 
-def _numbers(place: Place) -> np.ndarray:
+def _numbers(place: WarpInputs) -> np.ndarray:
     """Return the number of each warp in its block, from its first thread."""
     x, y, z = (place.special[f"SR_TID.{axis}"][:, 0] for axis in "XYZ")
     wide, deep = (place.special[f"SR_NTID.{axis}"][:, 0] for axis in "XY")
     return ((z * deep + y) * wide + x) // LANES
 
 
-def _copies(function: Function, given: Launch, warp: WarpContext, effort: Effort) -> tuple[Place, Words]:
+def _copies(function: Function, given: LaunchConfiguration, warp: WarpContext, effort: Effort) -> tuple[WarpInputs, Words]:
     """Return one warp of a block in some blocks of the grid, and its threads."""
     dice, grid = np.random.default_rng(effort.seed), given.grid or GRIDS[-1]
     blocks = [tuple(int(dice.integers(0, extent)) for extent in grid) for _ in range(effort.warps)]
     return warps_at(function, replace(given, grid=grid), [Spot((x, y, z), warp.index) for x, y, z in blocks], dice)
 
 
-def _held(values: WarpValues, given: Launch, warp: WarpContext | None, effort: Effort) -> Report:
+def _held(values: WarpValues, given: LaunchConfiguration, warp: WarpContext | None, effort: Effort) -> Report:
     function = values.cfg.function
-    order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
+    order = SideOrder.RANDOM if described(function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
     code = lower(function, TableDecoder(tables.load(function.arch).facts), [each.address for each in function.instructions])
     place, active = warps_of(values.cfg, given, effort) if warp is None else _copies(function, given, warp, effort)
     bases = {each.source or each.name: place.bank(each.offset) for each in places(function)}

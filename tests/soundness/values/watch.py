@@ -9,11 +9,11 @@ from sassan.access.lone import lone
 from sassan.domains.lanes import UNKNOWN, LaneWord
 from sassan.ir import Instruction
 from sassan.isa.registers import bit
-from sassan.simt.code import Code
+from sassan.simt.code import ExecutableFunction
 from sassan.simt.state import Session, lanes
 from sassan.simt.values import LANES, PREDICATES
 from sassan.values import WarpValues
-from sassan.values.warp_values import Point
+from sassan.values.warp_values import PointValues
 from soundness.watch import by_context, name
 
 Place = tuple[tuple[int, ...], int]
@@ -66,7 +66,7 @@ class WordWatch:
     """
 
     values: WarpValues
-    code: Code
+    code: ExecutableFunction
     bases: Mapping[str, np.ndarray]
     numbers: np.ndarray
     problems: dict[tuple[str, Place, int], tuple[str, int, str]] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def _guarded(instruction: Instruction) -> bool:
     return instruction.guard is not None and instruction.guard.index is not None
 
 
-def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord], threads: Sequence[int]) -> Claims:
+def _claims(point: PointValues, slots: Mapping[int, int], whole: Mapping[int, LaneWord], threads: Sequence[int]) -> Claims:
     """Return what is said at a point, for warps of so many threads in turn; on the registers of `whole` threads agree altogether."""
     held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
     # On predicates threads agree altogether.

@@ -4,7 +4,7 @@ from listing import assemble
 from sassan.access import Access, accesses
 from sassan.access.traffic import traffic
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.values import with_values
 from sassan.values.reach import unreached
@@ -25,7 +25,7 @@ def loads(text: str, block: Shape) -> list[Access]:
     """Return the loads of a listing of sm_80."""
     function = assemble(text, "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(block), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(block), lambda facts: explore(function, facts))
     assert values is not None
     return [access for access in accesses(values) if access.opcode.startswith("LDG")]
 
@@ -69,7 +69,7 @@ def test_an_unknown_branch_leaves_all_lanes():
 def test_a_block_that_no_lane_reaches_is_excluded():
     function = assemble(BEGIN.format(count="0x0") + "@P0 EXIT\nLDG.E R2, [R4.64]\nEXIT", "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(WIDE), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(WIDE), lambda facts: explore(function, facts))
     assert values is not None
     assert unreached(values)
 

@@ -4,18 +4,18 @@ from fractions import Fraction
 
 import pytest
 
-from sassan.access.accesses import Access, Pattern, assumptions
+from sassan.access.accesses import Access, AccessPattern, assumptions
 from sassan.access.limits import Limit, limited, spread
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import MemorySpace
 from sassan.access.traffic import Moved, traffic
 from sassan.access.transactions import Count
 from sassan.errors import UsageError
 from sassan.machine.memory_pipeline import memory_pipeline
 
 ANYWHERE = Count(1, 32)
-GATHER = Access(0x90, "LDG.E", Space.GLOBAL, 4, Pattern.SCATTERED, sectors=ANYWHERE, lines=ANYWHERE)
-TABLE = Access(0xA0, "LDS", Space.SHARED, 4, Pattern.SCATTERED, passes=ANYWHERE, ideal=1)
-COUNTER = Access(0xB0, "RED.E.ADD", Space.GLOBAL, 4, Pattern.SCATTERED, sectors=ANYWHERE, lines=ANYWHERE, collisions=32)
+GATHER = Access(0x90, "LDG.E", MemorySpace.GLOBAL, 4, AccessPattern.SCATTERED, sectors=ANYWHERE, lines=ANYWHERE)
+TABLE = Access(0xA0, "LDS", MemorySpace.SHARED, 4, AccessPattern.SCATTERED, passes=ANYWHERE, ideal=1)
+COUNTER = Access(0xB0, "RED.E.ADD", MemorySpace.GLOBAL, 4, AccessPattern.SCATTERED, sectors=ANYWHERE, lines=ANYWHERE, collisions=32)
 
 
 def moved(access: Access, limit: Limit) -> Moved:
@@ -32,7 +32,7 @@ def test_more_sectors_than_there_may_be_change_nothing():
 
 
 def test_every_warp_of_a_table_is_limited():
-    of_warps = Access(0x90, "LDG.E", Space.GLOBAL, 4, Pattern.ROWS, sectors=ANYWHERE, lines=ANYWHERE, warps=(GATHER, GATHER))
+    of_warps = Access(0x90, "LDG.E", MemorySpace.GLOBAL, 4, AccessPattern.ROWS, sectors=ANYWHERE, lines=ANYWHERE, warps=(GATHER, GATHER))
     found = traffic(limited([of_warps], {0x90: Limit(sectors=1)}), memory_pipeline("sm_86"))
     assert [each[0x90].sectors for each in found.warps] == [1, 1]
 

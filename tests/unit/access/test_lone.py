@@ -5,7 +5,7 @@ import pytest
 from listing import assemble
 from sassan.access import Access, accesses
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -19,7 +19,7 @@ def atomic(text: str, block: Shape) -> Access:
     """Return the atomic operation of a listing of sm_80."""
     function = assemble("MOV R4, c[0x0][0x160]\nMOV R5, c[0x0][0x164]\n" + text, "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(block), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(block), lambda facts: explore(function, facts))
     assert values is not None
     return next(access for access in accesses(values) if access.opcode.startswith("RED"))
 

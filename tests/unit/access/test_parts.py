@@ -9,7 +9,7 @@ from sassan.access import accesses
 from sassan.access.reuse import Beside, partial
 from sassan.access.transactions import HALF, LANES, SECTOR
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -21,7 +21,7 @@ def parts(text: str, stride: int, block: int = 256) -> list[tuple[int | None, in
     """Return (partial, filled) of each store of a listing of sm_80, of one word per thread of a grid."""
     function = assemble(START + AT.format(stride=hex(stride)) + text + "EXIT", "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch((block, 1, 1)), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration((block, 1, 1)), lambda facts: explore(function, facts))
     assert values is not None
     return [(access.partial, access.filled) for access in accesses(values) if access.opcode.startswith("ST")]
 

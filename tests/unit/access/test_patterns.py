@@ -9,11 +9,11 @@ import pytest
 import cubins
 from samples import EVERY, SAMPLES, explored
 from sassan.access import Access, accesses
-from sassan.access.opcodes import Space
+from sassan.access.opcodes import MemorySpace
 from sassan.frontend import load, read
 from sassan.ir import Program
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.parameters import Setting, layout
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -46,7 +46,9 @@ def found(arch: str, name: str, block: Shape, place: int | None = None) -> dict[
     where = layout(arch)
     assert where is not None
     settings = () if place is None else (Setting("", where.parameters + place, N, 4),)
-    values = with_values(explored(kernel), tables.load(arch).facts, Launch(block, None, settings), lambda facts: explore(kernel, facts))
+    values = with_values(
+        explored(kernel), tables.load(arch).facts, LaunchConfiguration(block, None, settings), lambda facts: explore(kernel, facts)
+    )
     assert values is not None
     out: dict[str, list[Access]] = {}
     for access in accesses(values):
@@ -124,7 +126,7 @@ def test_a_histogram_may_meet_at_one_address(arch: str):
     of = found(arch, "histogram", LINE)
     (bin_,) = of["ATOMS"]
     assert (bin_.passes, bin_.collisions) == ((1, 32), 32)
-    atomic = [access for access in of.get("RED", []) + of.get("REDG", []) if access.space is Space.GLOBAL]
+    atomic = [access for access in of.get("RED", []) + of.get("REDG", []) if access.space is MemorySpace.GLOBAL]
     assert [(access.sectors, access.collisions) for access in atomic] == [((4, 4), 1)]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from assembly import instruction
 from samples import EVERY, names, program
-from sassan.access.opcodes import Reference, Space, references
+from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.ir import Instruction, Memory, Register
 from sassan.isa import tables
 from sassan.isa.registers import span
@@ -18,34 +18,34 @@ LOADS = {"LD", "LDG", "LDS", "LDL"}
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("LDG.E R2, [R4]", (Space.GLOBAL, 4)),
-        ("LDG.E.U8 R2, [R4]", (Space.GLOBAL, 1)),
-        ("LDG.E.S8.SYS R2, [R4]", (Space.GLOBAL, 1)),
-        ("LDG.E.U16.CONSTANT R2, desc[UR4][R4.64]", (Space.GLOBAL, 2)),
-        ("LDG.E.64.SYS R2, [R4]", (Space.GLOBAL, 8)),
-        ("LDG.E.LTC128B.128 R4, desc[UR4][R8.64+0x10]", (Space.GLOBAL, 16)),
-        ("LDG.E.ENL2.256 R4, R8, desc[UR4][R2.64]", (Space.GLOBAL, 32)),
-        ("STG.E.128 [R2.64+UR4], R4", (Space.GLOBAL, 16)),
-        ("LDS.U.128 R4, [R2]", (Space.SHARED, 16)),
-        ("STS.U16 [R2+0x4], R4", (Space.SHARED, 2)),
-        ("STAS.64 [R2.64], R4", (Space.SHARED, 8)),
-        ("LDL.LU R4, [R1+0x8]", (Space.LOCAL, 4)),
-        ("LD.E.64 R4, [R2.64]", (Space.GENERIC, 8)),
-        ("ATOMG.E.CAS.64.STRONG.GPU PT, R4, [R2], R6, R8", (Space.GLOBAL, 8)),
-        ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", (Space.GLOBAL, 8)),
-        ("REDG.E.ADD.F16x2.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 4)),
-        ("REDG.E.ADD.BF16_V2.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 4)),
-        ("REDG.E.ADD.F16x8.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 16)),
-        ("REDG.E.ADD.F32x2.RN.STRONG.GPU desc[UR4][R2.64], R4", (Space.GLOBAL, 8)),
-        ("UREDGR.E.ADD.STRONG.GPU [UR4], UR6", (Space.GLOBAL, 4)),
-        ("REDAS.ADD.64 [R2.64], R4", (Space.SHARED, 8)),
-        ("ATOMS.POPC.INC.32 RZ, [R2+URZ]", (Space.SHARED, 4)),
-        ("ATOM.E.EXCH R0, [R2], R4", (Space.GENERIC, 4)),
-        ("TEX R0, R0, 0x0, 0x0, 2D, 0xf", (Space.TEXTURE, 0)),
-        ("UTMALDG.2D [UR8], [UR6]", (Space.BULK, 0)),
+        ("LDG.E R2, [R4]", (MemorySpace.GLOBAL, 4)),
+        ("LDG.E.U8 R2, [R4]", (MemorySpace.GLOBAL, 1)),
+        ("LDG.E.S8.SYS R2, [R4]", (MemorySpace.GLOBAL, 1)),
+        ("LDG.E.U16.CONSTANT R2, desc[UR4][R4.64]", (MemorySpace.GLOBAL, 2)),
+        ("LDG.E.64.SYS R2, [R4]", (MemorySpace.GLOBAL, 8)),
+        ("LDG.E.LTC128B.128 R4, desc[UR4][R8.64+0x10]", (MemorySpace.GLOBAL, 16)),
+        ("LDG.E.ENL2.256 R4, R8, desc[UR4][R2.64]", (MemorySpace.GLOBAL, 32)),
+        ("STG.E.128 [R2.64+UR4], R4", (MemorySpace.GLOBAL, 16)),
+        ("LDS.U.128 R4, [R2]", (MemorySpace.SHARED, 16)),
+        ("STS.U16 [R2+0x4], R4", (MemorySpace.SHARED, 2)),
+        ("STAS.64 [R2.64], R4", (MemorySpace.SHARED, 8)),
+        ("LDL.LU R4, [R1+0x8]", (MemorySpace.LOCAL, 4)),
+        ("LD.E.64 R4, [R2.64]", (MemorySpace.GENERIC, 8)),
+        ("ATOMG.E.CAS.64.STRONG.GPU PT, R4, [R2], R6, R8", (MemorySpace.GLOBAL, 8)),
+        ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", (MemorySpace.GLOBAL, 8)),
+        ("REDG.E.ADD.F16x2.RN.STRONG.GPU desc[UR4][R2.64], R4", (MemorySpace.GLOBAL, 4)),
+        ("REDG.E.ADD.BF16_V2.RN.STRONG.GPU desc[UR4][R2.64], R4", (MemorySpace.GLOBAL, 4)),
+        ("REDG.E.ADD.F16x8.RN.STRONG.GPU desc[UR4][R2.64], R4", (MemorySpace.GLOBAL, 16)),
+        ("REDG.E.ADD.F32x2.RN.STRONG.GPU desc[UR4][R2.64], R4", (MemorySpace.GLOBAL, 8)),
+        ("UREDGR.E.ADD.STRONG.GPU [UR4], UR6", (MemorySpace.GLOBAL, 4)),
+        ("REDAS.ADD.64 [R2.64], R4", (MemorySpace.SHARED, 8)),
+        ("ATOMS.POPC.INC.32 RZ, [R2+URZ]", (MemorySpace.SHARED, 4)),
+        ("ATOM.E.EXCH R0, [R2], R4", (MemorySpace.GENERIC, 4)),
+        ("TEX R0, R0, 0x0, 0x0, 2D, 0xf", (MemorySpace.TEXTURE, 0)),
+        ("UTMALDG.2D [UR8], [UR6]", (MemorySpace.BULK, 0)),
     ],
 )
-def test_one_access(text: str, expected: tuple[Space, int]):
+def test_one_access(text: str, expected: tuple[MemorySpace, int]):
     (reference,) = references(instruction(text))
     assert (reference.space, reference.bytes) == expected
     assert reference.atomic == text.startswith(("ATOM", "RED", "UREDGR"))
@@ -54,18 +54,18 @@ def test_one_access(text: str, expected: tuple[Space, int]):
 
 @pytest.mark.parametrize(("suffix", "lanes"), [("", 8), (".2", 16), (".4", 32)])
 def test_a_matrix_has_the_addresses_of_eight_rows(suffix: str, lanes: int):
-    assert references(instruction(f"LDSM.16.M88{suffix} R4, [R2]")) == (Reference(Space.SHARED, 16, 1, lanes=lanes),)
-    assert references(instruction(f"STSM.16.MT88{suffix} [R2], R4")) == (Reference(Space.SHARED, 16, 0, lanes=lanes),)
+    assert references(instruction(f"LDSM.16.M88{suffix} R4, [R2]")) == (Reference(MemorySpace.SHARED, 16, 1, lanes=lanes),)
+    assert references(instruction(f"STSM.16.MT88{suffix} [R2], R4")) == (Reference(MemorySpace.SHARED, 16, 0, lanes=lanes),)
 
 
 def test_a_copy_accesses_two_memories():
     copy = references(instruction("LDGSTS.E.BYPASS.LTC128B.128 [R2+0x10], desc[UR4][R4.64]"))
-    assert copy == (Reference(Space.SHARED, 16, 0), Reference(Space.GLOBAL, 16, 1))
+    assert copy == (Reference(MemorySpace.SHARED, 16, 0), Reference(MemorySpace.GLOBAL, 16, 1))
 
 
 def test_a_constant_is_an_access_where_a_register_says_which():
     assert references(instruction("LDC R4, c[0x0][0x160]")) == ()
-    assert references(instruction("LDC.64 R4, c[0x3][R2+0x8]")) == (Reference(Space.CONSTANT, 8, 1),)
+    assert references(instruction("LDC.64 R4, c[0x3][R2+0x8]")) == (Reference(MemorySpace.CONSTANT, 8, 1),)
 
 
 @pytest.mark.slow

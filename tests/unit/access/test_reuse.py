@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from listing import assemble
 from sassan.access import accesses
-from sassan.access.opcodes import Reference, Space
+from sassan.access.opcodes import MemorySpace, Reference
 from sassan.access.reuse import fresh
 from sassan.access.transactions import HALF, LANES
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -21,7 +21,7 @@ def touched(text: str) -> list[int | None]:
     """Return the fresh half lines of each access of a listing of sm_80."""
     function = assemble(PLACE + text + "EXIT", "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch((256, 1, 1)), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration((256, 1, 1)), lambda facts: explore(function, facts))
     assert values is not None
     return [access.fresh for access in accesses(values)]
 
@@ -52,7 +52,7 @@ def test_an_access_that_others_made_before_touches_little_more(text: str, expect
     starts=st.lists(st.integers(0, 1 << 20).map(lambda each: 4 * each), min_size=32, max_size=32),
 )
 def test_fresh_half_lines_are_as_many_as_a_count_of_all_addresses(stride: int, offsets: list[int], rows: int, starts: list[int]):
-    reference, per_row = Reference(Space.GLOBAL, 4, 0), LANES // rows
+    reference, per_row = Reference(MemorySpace.GLOBAL, 4, 0), LANES // rows
     lanes = [[lane * stride for lane in range(per_row)] for _ in range(rows)]
     said = sum(
         fresh(lanes, 4, reference, tuple((earlier - offset, 4) for earlier in offsets[:place])) for place, offset in enumerate(offsets)

@@ -4,9 +4,9 @@ import pytest
 
 from listing import assemble
 from sassan.access import Access, accesses
-from sassan.access.accesses import Pattern
+from sassan.access.accesses import AccessPattern
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -37,7 +37,7 @@ def last_access(text: str, block: Shape) -> Access:
     """Return the last access of a listing of sm_80; R8 and R9 hold a pointer that nothing is known of, the same in all lanes."""
     function = assemble("MOV R8, c[0x0][0x160]\nMOV R9, c[0x0][0x164]\n" + text, "sm_80").function
     facts_of = tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(block), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(block), lambda facts: explore(function, facts))
     assert values is not None
     return accesses(values)[-1]
 
@@ -46,19 +46,19 @@ def last_access(text: str, block: Shape) -> Access:
     ("index", "block", "pattern", "most"),
     [
         # One line of 128 bytes that begins anywhere.
-        (KNOWN, (48, 4, 1), Pattern.MISALIGNED, 5),
-        (KNOWN, (80, 3, 1), Pattern.IRREGULAR, 5),
+        (KNOWN, (48, 4, 1), AccessPattern.MISALIGNED, 5),
+        (KNOWN, (80, 3, 1), AccessPattern.IRREGULAR, 5),
         # Two rows of 16 lanes, or lanes of two rows: 64 bytes that begin anywhere, twice.
-        (PITCH, (16, 16, 1), Pattern.ROWS, 6),
-        (LOADED, (16, 16, 1), Pattern.ROWS, 6),
-        (FLOAT, (16, 16, 1), Pattern.ROWS, 6),
-        (PITCH, (48, 4, 1), Pattern.ROWS, 6),
-        (PITCH, (32, 4, 1), Pattern.MISALIGNED, 5),
+        (PITCH, (16, 16, 1), AccessPattern.ROWS, 6),
+        (LOADED, (16, 16, 1), AccessPattern.ROWS, 6),
+        (FLOAT, (16, 16, 1), AccessPattern.ROWS, 6),
+        (PITCH, (48, 4, 1), AccessPattern.ROWS, 6),
+        (PITCH, (32, 4, 1), AccessPattern.MISALIGNED, 5),
         # Each lane is a row.
-        (PITCH, (1, 64, 1), Pattern.SCATTERED, 32),
+        (PITCH, (1, 64, 1), AccessPattern.SCATTERED, 32),
     ],
 )
-def test_rows_of_lanes_may_lie_anywhere(index: str, block: Shape, pattern: Pattern, most: int):
+def test_rows_of_lanes_may_lie_anywhere(index: str, block: Shape, pattern: AccessPattern, most: int):
     access = last_access(INDEX + index + AT, block)
     assert access.sectors is not None
     assert (access.pattern, access.sectors.most, access.ideal) == (pattern, most, 4)
@@ -69,7 +69,7 @@ def test_a_lane_that_takes_one_of_two_rows_is_in_it():
     access = last_access(INDEX + picked + AT, (32, 4, 1))
     assert access.sectors is not None
     # Lanes 0 to 7 and 16 to 23: two times 32 bytes at a distance of 64 that begin anywhere; so do the others.
-    assert (access.pattern, access.sectors.most) == (Pattern.ROWS, 8)
+    assert (access.pattern, access.sectors.most) == (AccessPattern.ROWS, 8)
 
 
 GUARDED = """

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.access.accesses import Access, Pattern, counted
-from sassan.access.opcodes import Reference, Space
+from sassan.access.accesses import Access, AccessPattern, counted
+from sassan.access.opcodes import MemorySpace, Reference
 from sassan.domains.lanes import SIZE, word
 from soundness.accesses import Drawn, draw, finding
 
-WORD = Reference(Space.GLOBAL, 4, 0)
-SHARED = Reference(Space.SHARED, 4, 0)
+WORD = Reference(MemorySpace.GLOBAL, 4, 0)
+SHARED = Reference(MemorySpace.SHARED, 4, 0)
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 1 << 32))
@@ -29,39 +29,39 @@ def test_half_of_drawn_accesses_are_exact():
 
 def _counted(drawn: Drawn) -> Access:
     reference = drawn.reference
-    return counted(Access(0, "", reference.space, reference.bytes, Pattern.UNKNOWN), reference, drawn.word)
+    return counted(Access(0, "", reference.space, reference.bytes, AccessPattern.UNKNOWN), reference, drawn.word)
 
 
 @pytest.mark.parametrize(
     ("reference", "stride", "transactions", "ideal", "pattern"),
     [
-        (WORD, 0, 1, 1, Pattern.BROADCAST),
-        (WORD, 4, 4, 4, Pattern.ALIGNED),
-        (WORD, 8, 8, 4, Pattern.STRIDED),
-        (WORD, 32, 32, 4, Pattern.STRIDED),
-        (WORD._replace(bytes=16), 16, 16, 16, Pattern.ALIGNED),
-        (WORD._replace(bytes=1), 1, 1, 1, Pattern.ALIGNED),
-        (SHARED, 0, 1, 1, Pattern.BROADCAST),
-        (SHARED, 4, 1, 1, Pattern.ALIGNED),
-        (SHARED, 8, 2, 1, Pattern.STRIDED),
-        (SHARED, 128, 32, 1, Pattern.STRIDED),
-        (SHARED, 132, 1, 1, Pattern.STRIDED),
-        (SHARED._replace(bytes=8), 8, 2, 2, Pattern.ALIGNED),
-        (SHARED._replace(bytes=16), 16, 4, 4, Pattern.ALIGNED),
-        (SHARED._replace(bytes=16, lanes=8), 16, 1, 1, Pattern.ALIGNED),
-        (SHARED._replace(bytes=16, lanes=32), 128, 32, 4, Pattern.STRIDED),
-        (Reference(Space.LOCAL, 4, 0), 0, 4, 4, Pattern.BROADCAST),
-        (Reference(Space.CONSTANT, 4, 0), 4, 32, 1, Pattern.ALIGNED),
+        (WORD, 0, 1, 1, AccessPattern.BROADCAST),
+        (WORD, 4, 4, 4, AccessPattern.ALIGNED),
+        (WORD, 8, 8, 4, AccessPattern.STRIDED),
+        (WORD, 32, 32, 4, AccessPattern.STRIDED),
+        (WORD._replace(bytes=16), 16, 16, 16, AccessPattern.ALIGNED),
+        (WORD._replace(bytes=1), 1, 1, 1, AccessPattern.ALIGNED),
+        (SHARED, 0, 1, 1, AccessPattern.BROADCAST),
+        (SHARED, 4, 1, 1, AccessPattern.ALIGNED),
+        (SHARED, 8, 2, 1, AccessPattern.STRIDED),
+        (SHARED, 128, 32, 1, AccessPattern.STRIDED),
+        (SHARED, 132, 1, 1, AccessPattern.STRIDED),
+        (SHARED._replace(bytes=8), 8, 2, 2, AccessPattern.ALIGNED),
+        (SHARED._replace(bytes=16), 16, 4, 4, AccessPattern.ALIGNED),
+        (SHARED._replace(bytes=16, lanes=8), 16, 1, 1, AccessPattern.ALIGNED),
+        (SHARED._replace(bytes=16, lanes=32), 128, 32, 4, AccessPattern.STRIDED),
+        (Reference(MemorySpace.LOCAL, 4, 0), 0, 4, 4, AccessPattern.BROADCAST),
+        (Reference(MemorySpace.CONSTANT, 4, 0), 4, 32, 1, AccessPattern.ALIGNED),
     ],
 )
-def test_known_addresses_have_known_transactions(reference: Reference, stride: int, transactions: int, ideal: int, pattern: Pattern):
+def test_known_addresses_have_known_transactions(reference: Reference, stride: int, transactions: int, ideal: int, pattern: AccessPattern):
     access = _counted(Drawn(reference, word(0, SIZE, tuple(stride * lane for lane in range(32)))))
     assert (access.transactions, access.ideal, access.pattern) == ((transactions, transactions), ideal, pattern)
 
 
 def test_a_place_within_a_sector_that_is_not_known_is_the_worst_one():
     access = _counted(Drawn(WORD, word(0, 4, tuple(4 * lane for lane in range(32)))))
-    assert (access.sectors, access.pattern) == ((4, 5), Pattern.MISALIGNED)
+    assert (access.sectors, access.pattern) == ((4, 5), AccessPattern.MISALIGNED)
 
 
 def test_atomic_operations_on_one_word_of_shared_memory_go_one_by_one():

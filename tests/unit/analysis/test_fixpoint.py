@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.fixpoint import FixpointProblem, solve, verify
 from sassan.errors import SelfCheckError
 
 Steps = Iterator[tuple[int, frozenset[int]]]
@@ -47,7 +47,7 @@ def place(node: int) -> tuple[int, ...]:
     return (node,)
 
 
-PROBLEM = Problem(Sets(), marked, START, place)
+PROBLEM = FixpointProblem(Sets(), marked, START, place)
 
 
 def test_a_loop_is_solved():
@@ -61,14 +61,14 @@ def test_no_order_of_visits_changes_the_solution(graph: list[list[int]], order: 
     def step(node: int, state: frozenset[int]) -> Steps:
         return ((to, state | {to}) for to in graph[node])
 
-    first = solve(Problem(Sets(), step, START, place)).states
-    problem = Problem(Sets(), step, START, lambda node: (order[node],))
+    first = solve(FixpointProblem(Sets(), step, START, place)).states
+    problem = FixpointProblem(Sets(), step, START, lambda node: (order[node],))
     assert solve(problem).states == first
     verify(problem, first)
 
 
 def test_a_solution_is_extended():
-    solved = solve(Problem(Sets(), marked, {2: frozenset({9})}, place)).states
+    solved = solve(FixpointProblem(Sets(), marked, {2: frozenset({9})}, place)).states
     assert solve(PROBLEM, solved).states == {0: {0}, 1: {0, 1, 2, 9}, 2: {0, 1, 2, 9}, 3: {0, 1, 2, 3, 9}}
 
 
@@ -79,7 +79,7 @@ def test_a_spent_budget_stops_the_solver():
         visited.append(node)
         return marked(node, state)
 
-    assert not solve(Problem(Sets(), counted, START, place, lambda: len(visited) >= 2)).complete
+    assert not solve(FixpointProblem(Sets(), counted, START, place, lambda: len(visited) >= 2)).complete
 
 
 def test_the_head_of_a_loop_widens():
@@ -92,7 +92,7 @@ def test_the_head_of_a_loop_widens():
         visits.append(node)
         return count(node, state)
 
-    problem = Problem(Widened(), counted, START, place, widens=lambda node: node == 0)
+    problem = FixpointProblem(Widened(), counted, START, place, widens=lambda node: node == 0)
     assert solve(problem).states == {0: frozenset(range(100))}
     assert len(visits) == 2
     verify(problem, {0: frozenset(range(100))})
@@ -117,7 +117,7 @@ def test_a_node_whose_further_input_grew_is_visited_again():
         outdated.clear()
         return out
 
-    problem = Problem(Sets(), calls, START, place, revisit=revisit)
+    problem = FixpointProblem(Sets(), calls, START, place, revisit=revisit)
     states = solve(problem).states
     assert sorted(states) == [0, 1, 2, 7]
     callers.clear()

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.app.builds.changes import Change, ChangeState, Number, changes, counterparts
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.changes import ChangeState, FunctionChange, NumberChange, changes, counterparts
+from sassan.app.builds.saved_results import Measure, SavedResult
 
-BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
+BASE = SavedResult("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
 RESULTS = st.builds(
     lambda name, arch, text, wcet: replace(BASE, name=name, arch=arch, text=text, numbers=(wcet, *BASE.numbers[1:])),
     st.sampled_from("abc"),
@@ -19,24 +19,24 @@ RESULTS = st.builds(
 BUILDS = st.lists(RESULTS, max_size=6)
 
 
-def states(*found: Change) -> list[tuple[str, ChangeState]]:
+def states(*found: FunctionChange) -> list[tuple[str, ChangeState]]:
     return [(one.latest.name, one.state) for one in found]
 
 
 @given(BUILDS)
-def test_a_build_does_not_differ_from_itself(build: list[Result]):
+def test_a_build_does_not_differ_from_itself(build: list[SavedResult]):
     assert {one.state for one in changes(build, build)} <= {ChangeState.SAME}
 
 
 @given(BUILDS, BUILDS)
-def test_every_function_is_told_once(old: list[Result], new: list[Result]):
+def test_every_function_is_told_once(old: list[SavedResult], new: list[SavedResult]):
     found = changes(old, new)
     assert sorted(id(one.old) for one in found if one.old) == sorted(map(id, old))
     assert [id(one.new) for one in found if one.new] == [id(one) for one in new]
 
 
 @given(BUILDS, BUILDS)
-def test_what_was_added_one_way_was_removed_the_other_way(old: list[Result], new: list[Result]):
+def test_what_was_added_one_way_was_removed_the_other_way(old: list[SavedResult], new: list[SavedResult]):
     there, back = changes(old, new), changes(new, old)
     assert sorted(id(one.new) for one in there if one.state is ChangeState.ADDED) == sorted(
         id(one.old) for one in back if one.state is ChangeState.REMOVED
@@ -44,7 +44,7 @@ def test_what_was_added_one_way_was_removed_the_other_way(old: list[Result], new
 
 
 @given(BUILDS, BUILDS)
-def test_every_function_of_a_baseline_holds_one_of_its_name_or_none(old: list[Result], new: list[Result]):
+def test_every_function_of_a_baseline_holds_one_of_its_name_or_none(old: list[SavedResult], new: list[SavedResult]):
     held, missing = counterparts(old, new)
     assert len(held) == len(new)
     assert all((was.name, was.arch) == (now.name, now.arch) for some, now in zip(held, new, strict=True) for was in some)
@@ -83,7 +83,7 @@ def test_functions_of_one_name_are_paired_in_order():
 
 def test_a_number_is_told_with_both_of_its_values():
     (one,) = changes([BASE], [replace(BASE, numbers=(12, *BASE.numbers[1:]))])
-    assert one.numbers == (Number(Measure.WCET, 10, 12),)
+    assert one.numbers == (NumberChange(Measure.WCET, 10, 12),)
     assert one.code is False
 
 

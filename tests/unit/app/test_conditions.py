@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 
 from sassan.app.builds.conditions import other
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.saved_results import Measure, SavedResult
 
 GIVEN = {"model": "unit", "order": "arch", "loop-bound": "9", "tables": "sha256:1", "bounds": "sha256:7"}
-BASE = Result(
+BASE = SavedResult(
     "k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a",), version="1", settings=GIVEN
 )
 
 
-def changed(text: str = "sha256:1", **given: str | None) -> Result:
+def changed(text: str = "sha256:1", **given: str | None) -> SavedResult:
     settings = {**GIVEN, **{name.replace("_", "-"): value for name, value in given.items()}}
     return replace(BASE, text=text, settings={name: value for name, value in settings.items() if value is not None})
 

@@ -11,19 +11,19 @@ from sassan.app.analysis import analyze
 from sassan.app.explain import explain
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
-from sassan.timing import Unit
-from sassan.timing.control import Control, in_order
+from sassan.timing import UnitCostModel
+from sassan.timing.control import ControlCostModel, in_order
 from sassan.timing.control_ops import op_of
 from sassan.timing.control_residuals import NOTHING
 from sassan.timing.model import CostModel
 from sassan.timing.rates import Tables
 from sassan.timing.reasons import AT_BARRIERS, ISSUE, parts
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
-MODELS = (Unit(), Table(), Control())
+MODELS = (UnitCostModel(), TableCostModel(), ControlCostModel())
 
 
 def bounded(sample: str, costs: CostModel, **others: object) -> AnalysisResult:
@@ -45,15 +45,15 @@ def test_reasons_and_blocks_add_up_to_the_wcet(sample: str, costs: CostModel):
 
 @pytest.mark.parametrize("sample", ["sm_61/bfs_step", "sm_80/barrier_reduce", "sm_80/nested_divergent_loops"])
 def test_the_parts_of_instructions_are_the_time_of_a_block_on_its_own(sample: str):
-    result = bounded(sample, Control())
+    result = bounded(sample, ControlCostModel())
     cfg, rates = result.cfg, Tables().rates(result.function.arch)
-    for node, own in zip(cfg.nodes, parts(Control(), cfg, result.problem.costs, {}), strict=True):
+    for node, own in zip(cfg.nodes, parts(ControlCostModel(), cfg, result.problem.costs, {}), strict=True):
         ops = [op_of(instruction, rates, together=result.function.arch == "sm_61") for instruction in node.code]
         assert sum(part.cycles for part in own if part.address is not None) == in_order(ops, NOTHING)[0]
 
 
 def test_a_count_of_instructions_is_all_issue_and_a_barrier_is_waited_at():
-    counted, timed = explain(bounded("sm_80/barrier_reduce", Unit())), explain(bounded("sm_80/barrier_reduce", Table()))
+    counted, timed = explain(bounded("sm_80/barrier_reduce", UnitCostModel())), explain(bounded("sm_80/barrier_reduce", TableCostModel()))
     assert counted is not None
     assert [reason for reason, _ in counted.reasons] == [ISSUE]
     assert timed is not None
@@ -63,7 +63,7 @@ def test_a_count_of_instructions_is_all_issue_and_a_barrier_is_waited_at():
 def test_the_terms_are_the_bound_of_the_grid_and_the_accesses_its_memory():
     gpu = products.find("A100-SXM4-40GB")
     resources = Resources(32, 0, gpu.sms)
-    result = bounded("sm_80/saxpy", Control(), launch=Launch((256, 1, 1), (4000, 1, 1)), gpu=gpu, resources=resources)
+    result = bounded("sm_80/saxpy", ControlCostModel(), launch=LaunchConfiguration((256, 1, 1), (4000, 1, 1)), gpu=gpu, resources=resources)
     known = explain(result)
     assert known is not None
     assert result.makespan is not None

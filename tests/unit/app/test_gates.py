@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sassan.app.builds import gates
-from sassan.app.builds.gates import EXPLAINED, Failure, Gate, Rule
+from sassan.app.builds.gates import EXPLAINED, Failure, Gate, GateRule
 from sassan.app.builds.growth import Allowed, Growth, growth, unheld
 from sassan.app.builds.growth import grown as grown_of
 from sassan.app.builds.numbers import asked, growth_text
-from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.builds.saved_results import Measure, SavedResult
 from sassan.app.inputs import matches
 from sassan.errors import Gap, InputError, UsageError
 
 
-def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> Result:
+def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> SavedResult:
     numbers: dict[Measure, int | None] = {Measure.WCET: wcet, Measure.MAKESPAN: makespan, Measure.INSTRUCTIONS: 10, Measure.DIVERGENT: 2}
     values: dict[str, object] = {
         "name": "k",
@@ -31,28 +31,28 @@ def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | 
         "gaps": (),
         "assumptions": (),
     }
-    return Result(numbers=tuple(numbers.get(one) for one in Measure), warps=warps, **(values | others))  # type: ignore[arg-type]
+    return SavedResult(numbers=tuple(numbers.get(one) for one in Measure), warps=warps, **(values | others))  # type: ignore[arg-type]
 
 
-def grown(old: Result, new: Result) -> list[Failure]:
+def grown(old: SavedResult, new: SavedResult) -> list[Failure]:
     return list(grown_of(old, new, Allowed(), asked(new)))
 
 
 GAP = Gap(0x158, "unbounded-loop", "the loop has no bound")
 
 
-def failed(one: Result, *wanted: Gate) -> list[tuple[Rule, int | None]]:
+def failed(one: SavedResult, *wanted: Gate) -> list[tuple[GateRule, int | None]]:
     return [(each.rule, each.address) for each in gates.failures(one, wanted)]
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12))
 def test_a_known_number_fails_exactly_above_its_limit(value: int, limit: int):
-    assert bool(failed(result(value), Gate(Rule.MAX_WCET, limit, "--max-wcet"))) == (value > limit)
+    assert bool(failed(result(value), Gate(GateRule.MAX_WCET, limit, "--max-wcet"))) == (value > limit)
 
 
 @given(st.integers(0, 10**12))
 def test_an_unknown_number_fails_every_limit(limit: int):
-    assert failed(result(None, gaps=(GAP,)), Gate(Rule.MAX_WCET, limit, "--max-wcet")) == [(Rule.MAX_WCET, 0x158)]
+    assert failed(result(None, gaps=(GAP,)), Gate(GateRule.MAX_WCET, limit, "--max-wcet")) == [(GateRule.MAX_WCET, 0x158)]
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**4))
@@ -77,15 +77,15 @@ def test_what_is_no_growth_is_refused(text: str):
 
 
 def test_a_bound_is_required_of_the_makespan_only_where_warps_or_a_block_were_told():
-    gate = Gate(Rule.REQUIRE_BOUNDED, None, "--require-bounded")
+    gate = Gate(GateRule.REQUIRE_BOUNDED, None, "--require-bounded")
     assert failed(result(100), gate) == []
-    assert failed(result(100, warps=4), gate) == [(Rule.REQUIRE_BOUNDED, None)]
+    assert failed(result(100, warps=4), gate) == [(GateRule.REQUIRE_BOUNDED, None)]
     assert failed(result(100, warps=4, makespan=200), gate) == []
-    assert failed(result(100, launched=True), gate) == [(Rule.REQUIRE_BOUNDED, None)]
+    assert failed(result(100, launched=True), gate) == [(GateRule.REQUIRE_BOUNDED, None)]
 
 
 def test_a_bound_that_was_not_proved_fails_though_there_is_no_gap():
-    (failure,) = gates.failures(result(None, status="time-limit"), [Gate(Rule.MAX_WCET, 5, "--max-wcet")])
+    (failure,) = gates.failures(result(None, status="time-limit"), [Gate(GateRule.MAX_WCET, 5, "--max-wcet")])
     assert "is unknown (the solver ended with 'time-limit')" in failure.message
 
 
@@ -140,8 +140,8 @@ def test_a_file_keeps_its_order_and_names_its_tables():
     demands = gates.read("g.toml", '[function."a*"]\nmax-wcet = 3\nno-gaps = true\n[function.b]\nmax-registers = 0\n')
     assert [(one.pattern, one.file) for one in demands] == [("a*", "g.toml"), ("b", "g.toml")]
     assert demands[0].gates == (
-        Gate(Rule.MAX_WCET, 3, 'g.toml: function."a*"'),
-        Gate(Rule.NO_GAPS, None, 'g.toml: function."a*"'),
+        Gate(GateRule.MAX_WCET, 3, 'g.toml: function."a*"'),
+        Gate(GateRule.NO_GAPS, None, 'g.toml: function."a*"'),
     )
 
 
@@ -159,4 +159,4 @@ def test_a_misspelt_gate_names_those_that_there_are():
 
 
 def test_every_rule_is_explained():
-    assert set(EXPLAINED) == set(Rule)
+    assert set(EXPLAINED) == set(GateRule)

@@ -9,19 +9,19 @@ import pytest
 from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
 from sassan.batch.job import Job
-from sassan.batch.lines import Place, line, refusal
+from sassan.batch.lines import ResultPosition, line, refusal
 from sassan.batch.results import ResultsFile
 from sassan.errors import InputError, UsageError
 from sassan.ipet.wcet import Setup
 from sassan.products import find
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 
 JOB = Job(AnalysisRequest((), Settings(loop_bound=10)))
 
 
 def said(file: str, function: int | None = None, functions: int | None = None) -> bytes:
-    return line(refusal(Place(file, "ab", function, functions), InputError("c", "m")))
+    return line(refusal(ResultPosition(file, "ab", function, functions), InputError("c", "m")))
 
 
 def written(path: Path, *lines: bytes) -> None:
@@ -161,7 +161,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path):
         replace(JOB, time_limit=1.0),
         Job(AnalysisRequest((), Settings(loop_bound=10, setup=Setup(without=frozenset({"a"}))))),
         Job(AnalysisRequest((), Settings(loop_bound=10, gpu=find("RTX 3080")))),
-        Job(AnalysisRequest((), Settings(loop_bound=10, costs=Table(Tables(None, {"global": 900}))))),
+        Job(AnalysisRequest((), Settings(loop_bound=10, costs=TableCostModel(Tables(None, {"global": 900}))))),
     ],
 )
 def test_a_fingerprint_tells_settings_apart(other: Job):
@@ -170,10 +170,14 @@ def test_a_fingerprint_tells_settings_apart(other: Job):
 
 def test_a_fingerprint_is_the_same_in_every_order_of_sets_and_mappings():
     one = Job(
-        AnalysisRequest((), Settings(setup=Setup(without=frozenset({"a", "b"})), costs=Table(Tables(None, {"global": 9, "shared": 8}))))
+        AnalysisRequest(
+            (), Settings(setup=Setup(without=frozenset({"a", "b"})), costs=TableCostModel(Tables(None, {"global": 9, "shared": 8})))
+        )
     )
     other = Job(
-        AnalysisRequest((), Settings(setup=Setup(without=frozenset({"b", "a"})), costs=Table(Tables(None, {"shared": 8, "global": 9}))))
+        AnalysisRequest(
+            (), Settings(setup=Setup(without=frozenset({"b", "a"})), costs=TableCostModel(Tables(None, {"shared": 8, "global": 9})))
+        )
     )
     assert one.fingerprint() == other.fingerprint()
 

@@ -13,11 +13,11 @@ from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.reading import read_facts, read_program
 from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
-from sassan.batch import Begun, Job, Summary, run
+from sassan.batch import BatchSummary, Begun, Job, run
 from sassan.batch import work as working
 from sassan.batch.inputs import Input
-from sassan.batch.lines import Place
-from sassan.batch.work import Item, Part, lost, work
+from sassan.batch.lines import ResultPosition
+from sassan.batch.work import Item, ResultChunk, lost, work
 from sassan.errors import InputError, UsageError
 from sassan.executor import More, Serial, Threads
 from sassan.fields.field import document
@@ -50,7 +50,7 @@ def sample(folder: Path, name: str, arch: str = "sm_61", to: str = "") -> str:
     return to or name
 
 
-def ran(*paths: str, job: Job = JOB, begun: Begun | None = None) -> tuple[list[dict[str, Any]], Summary]:
+def ran(*paths: str, job: Job = JOB, begun: Begun | None = None) -> tuple[list[dict[str, Any]], BatchSummary]:
     sink = Lines()
     summary = run(paths, job, Serial(), sink, begun=begun)
     return sink.documents, summary
@@ -139,11 +139,11 @@ def test_what_comes_behind_a_file_with_portions_stays_behind_it(folder: Path, mo
 
 
 def test_several_files_that_were_lost_are_tried_one_by_one():
-    assert lost(item("a", "b"), ERROR) == More(Part(), (item("a"), item("b")))
+    assert lost(item("a", "b"), ERROR) == More(ResultChunk(), (item("a"), item("b")))
 
 
 def test_a_file_that_was_lost_is_taken_apart():
-    assert lost(item("a"), ERROR) == More(Part(), (item("a", apart=True),))
+    assert lost(item("a"), ERROR) == More(ResultChunk(), (item("a", apart=True),))
 
 
 def test_a_file_taken_apart_is_an_item_per_function(folder: Path):
@@ -155,7 +155,7 @@ def test_a_file_taken_apart_is_an_item_per_function(folder: Path):
 
 def test_a_function_that_was_lost_is_a_line_with_its_name():
     found = lost(item("a", start=1, stop=2, functions=3, digest="d", name="k", arch="sm_61"), ERROR)
-    assert isinstance(found, Part)
+    assert isinstance(found, ResultChunk)
     assert json.loads(found.lines) == {
         "name": "k",
         "arch": "sm_61",
@@ -168,14 +168,14 @@ def test_a_function_that_was_lost_is_a_line_with_its_name():
 
 def test_a_file_that_is_lost_while_it_is_read_is_a_line():
     found = lost(item("a", apart=True), ERROR)
-    assert isinstance(found, Part)
+    assert isinstance(found, ResultChunk)
     assert json.loads(found.lines)["input"] == {"sha256": None}
     assert found.ended == 1
 
 
 def test_a_portion_of_a_file_that_has_changed_is_refused(folder: Path):
     found = work(JOB, item(sample(folder, SAXPY), start=0, stop=1, functions=1, digest="other"))
-    assert isinstance(found, Part)
+    assert isinstance(found, ResultChunk)
     assert json.loads(found.lines)["error"]["code"] == "file-changed"
 
 
@@ -183,25 +183,25 @@ def test_a_batch_goes_on_in_the_middle_of_a_file(folder: Path):
     file = sample(folder, "separate_sections.cuobjdump.sass")
     whole, _ = ran(file, sample(folder, SAXPY))
     first = whole[0]["input"]
-    begun = Begun((Place(file, first["sha256"], 0, first["functions"]),))
+    begun = Begun((ResultPosition(file, first["sha256"], 0, first["functions"]),))
     assert ran(file, SAXPY, begun=begun)[0] == whole[1:]
 
 
 def test_inputs_that_are_done_are_not_analyzed_again(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (one,), _ = ran(sample(folder, SAXPY))
     monkeypatch.setattr("sassan.batch.work.analyze", None)
-    found, summary = ran(SAXPY, begun=Begun((Place(SAXPY, one["input"]["sha256"], 0, 1),)))
+    found, summary = ran(SAXPY, begun=Begun((ResultPosition(SAXPY, one["input"]["sha256"], 0, 1),)))
     assert (found, summary.files) == ([], 1)
 
 
 @pytest.mark.parametrize(
     ("place", "what"),
     [
-        (Place(SAXPY, "other", 0, 1), "its content has changed"),
-        (Place("before.sass", None), f"now '{SAXPY}' stands in its place"),
+        (ResultPosition(SAXPY, "other", 0, 1), "its content has changed"),
+        (ResultPosition("before.sass", None), f"now '{SAXPY}' stands in its place"),
     ],
 )
-def test_other_inputs_than_before_are_refused(folder: Path, place: Place, what: str):
+def test_other_inputs_than_before_are_refused(folder: Path, place: ResultPosition, what: str):
     with pytest.raises(UsageError, match=what) as caught:
         ran(sample(folder, SAXPY), begun=Begun((place,)))
     assert caught.value.code == "inputs-changed"
@@ -210,7 +210,7 @@ def test_other_inputs_than_before_are_refused(folder: Path, place: Place, what: 
 def test_an_input_that_has_gone_is_refused(folder: Path):
     (one,), _ = ran(sample(folder, SAXPY))
     with pytest.raises(UsageError, match="there is no such input any more"):
-        ran(SAXPY, begun=Begun((Place(SAXPY, one["input"]["sha256"], 0, 1), Place("z.sass", None))))
+        ran(SAXPY, begun=Begun((ResultPosition(SAXPY, one["input"]["sha256"], 0, 1), ResultPosition("z.sass", None))))
 
 
 def test_nothing_to_analyze_is_refused(folder: Path):

@@ -11,7 +11,7 @@ from sassan.domains.thread_values import (
     YES,
     Barrier,
     BarrierCopy,
-    Entry,
+    EntryValue,
     FramePointer,
     ThreadValueDomain,
     ThreadValues,
@@ -68,7 +68,7 @@ def test_a_store_at_an_unknown_address_spoils_variables():
     assert store_anywhere(stored, {0x30}).slots == {FramePointer(-8): frozenset({0x30})}
 
 
-@pytest.mark.parametrize("saved", [BarrierCopy(0, YES), Entry(20)])
+@pytest.mark.parametrize("saved", [BarrierCopy(0, YES), EntryValue(20)])
 def test_a_store_at_an_unknown_address_leaves_what_functions_save(saved: Hashable):
     stored = store(put(STACK, 20, frozenset({saved})), 1, 8, (20,))
     assert store_anywhere(stored, frozenset()).slots == {FramePointer(-8): frozenset({saved})}

@@ -8,7 +8,7 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
 from sassan.ir import CompilerFacts, Parameter
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import find
@@ -35,7 +35,7 @@ FACTS = CompilerFacts(0x100, registers=16, parameters=(Parameter(0, 0, 8, "p"), 
 def answer(text: str, *given: Setting) -> EstimateResult:
     settings = Settings(
         costs=models.model("control", Tables()),
-        launch=Launch((128, 1, 1), (8, 1, 1), given),
+        launch=LaunchConfiguration((128, 1, 1), (8, 1, 1), given),
         resources=Resources(sms=108),
         gpu=find("A100-PCIE-40GB"),
         contention=False,

@@ -14,12 +14,12 @@ from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import observed, watch
-from sassan.estimate.warps import Sample as Warps
+from sassan.estimate.warps import Sample
 from sassan.estimate.warps import sample as warps_of
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds import infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import find
@@ -29,7 +29,7 @@ from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, RunStatus, Session
+from sassan.simt.state import RunStatus, Session, SideOrder
 from sassan.simt.values import Rows
 from sassan.timing import models
 from sassan.timing.rates import Tables
@@ -60,13 +60,13 @@ class Visits:
                 self.visits[node, rows[contexts == context]] += 1
 
 
-def whole(cfg: WarpCfg, launch: Launch, chosen: Warps) -> npt.NDArray[np.int64]:
+def whole(cfg: WarpCfg, launch: LaunchConfiguration, chosen: Sample) -> npt.NDArray[np.int64]:
     """Return the visits of nodes by warps that are run to their end."""
     function = cfg.function
     code = control_slice(lower(function, TableDecoder(tables.load(function.arch).facts), [node.start for node in cfg.nodes]))
     place, active = warps_at(function, launch, chosen.spots, np.random.default_rng(2026))
     seen = Visits(cfg, len(chosen))
-    order = Order.TAKEN_FIRST if function.arch in PRE_VOLTA else Order.RANDOM
+    order = SideOrder.TAKEN_FIRST if function.arch in PRE_VOLTA else SideOrder.RANDOM
     outcome = Machine(code, Integers(place), order, Limits(steps=1 << 18)).run(active, seen)
     assert (outcome.status == RunStatus.ENDED).all()
     return seen.visits
@@ -97,7 +97,7 @@ def test_executions_are_those_of_warps_that_are_run_as_a_whole(arch: str, name: 
 def tiles() -> AnalysisResult:
     (function,) = read(load(str(SAMPLES / "limits" / "sm_86" / "tiles.cubin"))).functions
     gpu = find("RTX 3080")
-    launch = Launch((32, 1, 1), (12, 1, 1), (Setting("param_1", -1, 8192),))
+    launch = LaunchConfiguration((32, 1, 1), (12, 1, 1), (Setting("param_1", -1, 8192),))
     costs = models.model("control", Tables())
     return analyze(function, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu))
 

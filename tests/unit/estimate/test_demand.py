@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from sassan.estimate.demand import Demands, Share
+from sassan.estimate.demand import Demands, MemoryShare
 from sassan.estimate.figures import usual
 from sassan.estimate.path import Visits
-from sassan.estimate.program import Column, Program
-from sassan.estimate.work import Work
+from sassan.estimate.program import RowField, WarpProgram
+from sassan.estimate.work import ResourceWork
 from sassan.isa.tables import load
 from sassan.timing.rates import Tables
 from sassan.warpcfg import explore
@@ -17,10 +17,10 @@ from scheduled import scheduled
 
 def demands(text: str, **latency: int) -> Demands:
     cfg = explore(scheduled(text), load("sm_80").facts)
-    return Demands(cfg, usual("sm_80", Tables(None, latency)), {}, Share(Fraction(64), Fraction(16), 0.0, 1.0))
+    return Demands(cfg, usual("sm_80", Tables(None, latency)), {}, MemoryShare(Fraction(64), Fraction(16), 0.0, 1.0))
 
 
-def program(text: str, shares: tuple[float, ...]) -> Program:
+def program(text: str, shares: tuple[float, ...]) -> WarpProgram:
     known = demands(text)
     count = len(known.cfg.nodes)
     return known.program(Visits(tuple(range(count)), (1.0,) * count, shares, (0,) * count))
@@ -35,17 +35,17 @@ def test_no_warp_skips_a_barrier(code: str, weight: float, below: int):
 
 def test_every_instruction_takes_an_issue_slot_beside_its_unit():
     known, walked = demands("IADD3 R0, R2, R3, RZ | 4\nFADD R1, R0, R0 | 5\nNOP | 6\nEXIT | 5"), Visits((0,), (2.0,), (1.0,), (0,))
-    cycles = Work(known.program(walked), tuple(known.pools), 4).cycles(walked)
+    cycles = ResourceWork(known.program(walked), tuple(known.pools), 4).cycles(walked)
     assert (cycles["issue"], cycles["alu"], cycles["fma"]) == (10.0, 4.0, 4.0)
 
 
 def test_the_test_of_a_fast_division_keeps_its_unit_for_less_time():
     made = program("MUFU.RCP R0, R1 | 1 w0\nFCHK P0, R0, R1 | 1 w1\nEXIT | 5 wait01", (1.0,))
-    assert made.rows[:2, Column.INTERVAL].tolist() == [8, 2]
+    assert made.rows[:2, RowField.INTERVAL].tolist() == [8, 2]
 
 
 @pytest.mark.parametrize(("latency", "assumed"), [({}, 0), ({"global": 300}, 1)])
 def test_a_latency_of_the_user_counts_as_assumed(latency: dict[str, int], assumed: int):
     known = demands("LDG.E R0, [R2.64] | 1 w0\nIADD3 R1, R0, R0, RZ | 4 wait0\nEXIT | 5", **latency)
     made = known.program(Visits((0,), (1.0,), (1.0,), (0,)))
-    assert made.rows[0, Column.ASSUMED] == assumed
+    assert made.rows[0, RowField.ASSUMED] == assumed

@@ -16,7 +16,7 @@ from sassan.errors import MissingToolError
 from sassan.estimate.demand import Demands
 from sassan.frontend import load, read
 from sassan.ir import Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import find
@@ -44,7 +44,7 @@ def answer(function: Function, product: str) -> EstimateResult:
     settings = Settings(
         costs=models.model("control", Tables(machine)),
         machine=machine,
-        launch=Launch((128, 1, 1), (1000, 1, 1), tuple(Setting(each.name, -1, 96) for each in numbers)),
+        launch=LaunchConfiguration((128, 1, 1), (1000, 1, 1), tuple(Setting(each.name, -1, 96) for each in numbers)),
         resources=Resources(sms=gpu.sms),
         gpu=gpu,
         loop_bound=16,
@@ -75,7 +75,7 @@ def loop(arch: str, product: str) -> EstimateResult:
     (kernel,) = (each for each in read(load(str(SAMPLES / "peak" / arch / "mufu.cubin"))).functions if each.kernel)
     gpu = find(product)
     machine = machine_of_product(gpu, "--gpu")
-    costs, launch = models.model("control", Tables(machine)), Launch((1024, 1, 1), (gpu.sms, 1, 1))
+    costs, launch = models.model("control", Tables(machine)), LaunchConfiguration((1024, 1, 1), (gpu.sms, 1, 1))
     return estimated(analyze(kernel, Settings(costs=costs, machine=machine, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu)))
 
 

@@ -8,7 +8,7 @@ from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.frontend import load, read
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.occupancy import Resources
 from sassan.products import find
 from sassan.timing import models
@@ -36,7 +36,7 @@ def analyzed(folder: str, name: str, threads: int, grid: Shape, *, contention: b
     kernel = next(each for each in read(load(str(SAMPLES / folder / "sm_80" / f"{name}.cubin"))).functions if each.kernel)
     settings = Settings(
         costs=models.model("control", Tables()),
-        launch=Launch((threads, 1, 1), grid),
+        launch=LaunchConfiguration((threads, 1, 1), grid),
         resources=Resources(sms=SMS),
         gpu=find("A100-PCIE-40GB"),
         contention=contention,

@@ -13,10 +13,10 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import observed, warps, watch
 from sassan.estimate.accesses import contents, lanes
-from sassan.estimate.path import Source
+from sassan.estimate.path import PathSource
 from sassan.estimate.watch import watched
 from sassan.frontend import load, read
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
 from sassan.products import find
@@ -26,7 +26,7 @@ from sassan.timing.rates import Tables
 LANES = 32
 
 
-def analysed(name: str, launch: Launch, kernel: str = "") -> AnalysisResult:
+def analysed(name: str, launch: LaunchConfiguration, kernel: str = "") -> AnalysisResult:
     functions = read(load(str(SAMPLES / "sm_80" / f"{name}.cubin"))).functions
     chosen = next(each for each in functions if each.kernel and kernel in each.name)
     gpu = find("A100-PCIE-40GB")
@@ -34,7 +34,7 @@ def analysed(name: str, launch: Launch, kernel: str = "") -> AnalysisResult:
     return analyze(chosen, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu, loop_bound=10))
 
 
-def seen(name: str, launch: Launch, kernel: str = "") -> tuple[AnalysisResult, observed.Observed]:
+def seen(name: str, launch: LaunchConfiguration, kernel: str = "") -> tuple[AnalysisResult, observed.Observed]:
     result = analysed(name, launch, kernel)
     found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
     assert found is not None
@@ -59,7 +59,7 @@ def test_who_does_not_access_touches_nothing():
 
 @pytest.mark.parametrize("kernel", ["array_of_structures", "structure_of_arrays", "vector_copy"])
 def test_known_accesses_touch_what_the_analysis_of_addresses_says(kernel: str):
-    result, found = seen("memory_patterns", Launch((256, 1, 1), (64, 1, 1)), kernel)
+    result, found = seen("memory_patterns", LaunchConfiguration((256, 1, 1), (64, 1, 1)), kernel)
     assert result.values is not None
     exact = {each.address: each.sectors.least for each in accesses(result.values) if each.sectors is not None and each.sectors.exact}
     compared = {address: one.sectors for (address, _), one in found.touched.items() if address in exact and not one.drawn}
@@ -70,13 +70,13 @@ def test_known_accesses_touch_what_the_analysis_of_addresses_says(kernel: str):
 @pytest.mark.parametrize(("kernel", "part"), [("vector_copy", 0.0), ("array_of_structures", 0.0), ("transpose_naive", 1.0)])
 def test_l2_fetches_sectors_that_are_stored_in_part_unless_the_block_has_read_them(kernel: str, part: float):
     """`p[i].x += 1` stores a quarter of what it has just read: it was taken to be fetched twice, and estimated above its bound on a T4."""
-    _, found = seen("memory_patterns", Launch((32, 1, 1), (64, 64, 1), (Setting("param_2", -1, 2048),)), kernel)
+    _, found = seen("memory_patterns", LaunchConfiguration((32, 1, 1), (64, 64, 1), (Setting("param_2", -1, 2048),)), kernel)
     assert found.parts == part
 
 
 @pytest.mark.parametrize(("n", "runs"), [(64 * 256, 1.0), (0, 0.0)])
 def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
-    launch = Launch((256, 1, 1), (64, 1, 1), (Setting("param_0", -1, n), Setting("param_1", -1, 0)))
+    launch = LaunchConfiguration((256, 1, 1), (64, 1, 1), (Setting("param_0", -1, n), Setting("param_1", -1, 0)))
     result, found = seen("saxpy", launch)
     body = max(range(len(result.cfg.nodes)), key=lambda node: len(result.cfg.nodes[node].code))
     assert found.counted.executions[result.cfg.entry] == 1
@@ -84,14 +84,14 @@ def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
 
 
 def test_numbers_that_are_not_given_are_those_of_the_grid():
-    result = analysed("saxpy", Launch((256, 1, 1), (64, 1, 1)))
+    result = analysed("saxpy", LaunchConfiguration((256, 1, 1), (64, 1, 1)))
     found = observed.observed(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0)
     assert found is not None
     assert 0x160 in {place.offset for place in found.assumed}
     assert found.counted.executions[result.cfg.entry] == 1
     known = estimated(result).estimate
     assert known is not None
-    assert known.source is Source.SAMPLED
+    assert known.source is PathSource.SAMPLED
 
 
 LAUNCHES: list[tuple[str, Shape, Shape]] = [
@@ -115,7 +115,7 @@ GROUPED = [
 def test_accesses_in_groups_touch_what_they_touch_alone(
     name: str, kernel: str, parameters: tuple[Setting, ...], monkeypatch: pytest.MonkeyPatch
 ):
-    launch = Launch((256, 1, 1), (64, 1, 1), parameters)
+    launch = LaunchConfiguration((256, 1, 1), (64, 1, 1), parameters)
     result, together = seen(name, launch, kernel)
     groups = watched(result.cfg, result.isa.facts)
     assert len(groups.groups) < len(groups.accesses)
@@ -132,10 +132,10 @@ def test_accesses_in_groups_touch_what_they_touch_alone(
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
 def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Shape):
-    function = analysed(name, Launch(block, grid)).function
+    function = analysed(name, LaunchConfiguration(block, grid)).function
     assert function.compiler is not None
     numbers = [place for place, each in enumerate(function.compiler.parameters) if each.size == 4]
-    result = analysed(name, Launch(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers)))
+    result = analysed(name, LaunchConfiguration(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers)))
     found = estimated(result).estimate
     assert found is not None
     assert result.grid_bound is not None
@@ -145,10 +145,10 @@ def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Sha
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
 def test_warps_that_compute_only_what_is_read_do_the_same(name: str, block: Shape, grid: Shape, monkeypatch: pytest.MonkeyPatch):
-    function = analysed(name, Launch(block, grid)).function
+    function = analysed(name, LaunchConfiguration(block, grid)).function
     assert function.compiler is not None
     numbers = [place for place, each in enumerate(function.compiler.parameters) if each.size == 4]
-    launch = Launch(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers))
+    launch = LaunchConfiguration(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers))
     result, less = seen(name, launch)
     slices = warps.live_slice
     monkeypatch.setattr(warps, "live_slice", lambda code, read: code if read else slices(code, read))
@@ -179,7 +179,7 @@ def test_addresses_of_warps_and_their_copies_are_compared_execution_by_execution
 @pytest.mark.parametrize("kernel", ["l1", "fma", "latency"])
 def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str, monkeypatch: pytest.MonkeyPatch):
     (function,) = read(load(str(SAMPLES / "limits" / "sm_80" / f"{kernel}.cubin"))).functions
-    launch = Launch((256, 1, 1), (8, 1, 1), tuple(Setting(f"param_{number}", -1, number << 28) for number in range(2)))
+    launch = LaunchConfiguration((256, 1, 1), (8, 1, 1), tuple(Setting(f"param_{number}", -1, number << 28) for number in range(2)))
     result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch, contention=False))
     counted: list[tuple[float, ...]] = []
     for first in (0, 1 << 30):

@@ -3,9 +3,9 @@
 import pytest
 
 from sassan.estimate.path import Visits, visits
-from sassan.strings.fold import Loop
+from sassan.strings.fold import Repeat
 
-NEST = (0, Loop((1, Loop((2,), 100), 3), 50), 4)
+NEST = (0, Repeat((1, Repeat((2,), 100), 3), 50), 4)
 SIZES = [1, 2, 3, 4, 5]
 
 
@@ -21,11 +21,11 @@ def test_a_path_that_fits_is_whole():
 
 
 def test_the_first_iteration_stands_for_itself():
-    assert visits(((Loop((0,), 9),), {}), [1], 3) == Visits((0, 0), (1.0, 8.0), (1.0, 1.0), (0, 1))
+    assert visits(((Repeat((0,), 9),), {}), [1], 3) == Visits((0, 0), (1.0, 8.0), (1.0, 1.0), (0, 1))
 
 
 def test_a_node_that_some_iterations_visit_weighs_less():
-    assert visits(((Loop((0, 1), 4),), {1: 0.25}), [1, 1], 100).counts(2) == (4, 1)
+    assert visits(((Repeat((0, 1), 4),), {1: 0.25}), [1, 1], 100).counts(2) == (4, 1)
 
 
 def test_a_visit_that_some_warps_make_has_a_share_and_not_less_weight():
@@ -34,6 +34,6 @@ def test_a_visit_that_some_warps_make_has_a_share_and_not_less_weight():
 
 
 def test_outer_loops_are_cut_before_inner_ones():
-    walked = visits(((Loop((0, Loop((1,), 20)), 50),), {}), [1, 1], 30)
+    walked = visits(((Repeat((0, Repeat((1,), 20)), 50),), {}), [1, 1], 30)
     assert walked.nodes == (0, *(1,) * 20)
     assert walked.counts(2) == (50, 1000)

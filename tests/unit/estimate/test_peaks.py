@@ -21,12 +21,12 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import launch
 from sassan.estimate.demand import Demands
-from sassan.estimate.program import Program, Run, Sm
+from sassan.estimate.program import SimulatedRun, Sm, WarpProgram
 from sassan.estimate.simulate import simulate
 from sassan.frontend import load, read
 from sassan.frontend.cubin.tools import tools
 from sassan.ir import Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.products import find
 from sassan.timing import models
@@ -69,7 +69,7 @@ def analyzed(product: str, arch: str, sample: str) -> AnalysisResult:
     settings = Settings(
         costs=models.model("control", Tables(machine)),
         machine=machine,
-        launch=Launch((32 * WARPS, 1, 1), (gpu.sms, 1, 1)),
+        launch=LaunchConfiguration((32 * WARPS, 1, 1), (gpu.sms, 1, 1)),
         resources=Resources(sms=gpu.sms),
         gpu=gpu,
     )
@@ -96,7 +96,7 @@ def test_a_clock_that_counts_work_too_often_is_held_to_work_and_idle_time(monkey
     result = analyzed("RTX 3090", "sm_86", "dfma")
     good = estimated(result).estimate
 
-    def simulated(program: Program, sm: Sm) -> Run:
+    def simulated(program: WarpProgram, sm: Sm) -> SimulatedRun:
         run = simulate(program, sm)
         return replace(run, cycles=1.5 * run.cycles)
 

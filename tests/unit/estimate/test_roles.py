@@ -6,10 +6,10 @@ import pytest
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
-from sassan.estimate.roles.meetings import Meeting
+from sassan.estimate.roles.meetings import BarrierOperation
 from sassan.estimate.roles.phases import matched
-from sassan.estimate.roles.traces import Met, Trace
-from sassan.machine.launch import Launch
+from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
 from sassan.products import find
 from sassan.timing import models
@@ -37,7 +37,7 @@ other:
 def answer(text: str) -> EstimateResult:
     settings = Settings(
         costs=models.model("control", Tables()),
-        launch=Launch((160, 1, 1), (8, 1, 1)),
+        launch=LaunchConfiguration((160, 1, 1), (8, 1, 1)),
         resources=Resources(sms=108, registers=16, shared=0),
         gpu=find("A100-PCIE-40GB"),
         contention=False,
@@ -58,25 +58,29 @@ def test_a_loop_that_ends_at_once_is_no_role():
     assert answer(ROLES.replace("{limit}", "0x2")).estimate is not None
 
 
-def trace(*met: tuple[Meeting, int, int | None]) -> Trace:
+def trace(*met: tuple[BarrierOperation, int, int | None]) -> WarpTrace:
     """Return the trace of a warp that meets others at barriers, once in each visit."""
-    several = tuple(Met(visit, 16 * visit, kind, barrier, 1, amount) for visit, (kind, barrier, amount) in enumerate(met))
-    return Trace(np.zeros(len(met), np.int64), several, ended=True)
+    several = tuple(BarrierExecution(visit, 16 * visit, kind, barrier, 1, amount) for visit, (kind, barrier, amount) in enumerate(met))
+    return WarpTrace(np.zeros(len(met), np.int64), several, ended=True)
 
 
 BEGIN = (1 << 20) - 1 << 1
 """The word that sets up a barrier for one arrival."""
-STAGES = [(Meeting.BEGIN, stage, BEGIN) for stage in range(4)]
+STAGES = [(BarrierOperation.BEGIN, stage, BEGIN) for stage in range(4)]
 
 
-def pipeline(turns: int, missing: int = -1) -> tuple[Trace, Trace]:
+def pipeline(turns: int, missing: int = -1) -> tuple[WarpTrace, WarpTrace]:
     """Return a producer and a consumer of two stages, without the arrival of one turn."""
-    producer, consumer = list(STAGES), list[tuple[Meeting, int, int | None]]()
+    producer, consumer = list(STAGES), list[tuple[BarrierOperation, int, int | None]]()
     for turn in range(turns):
         stage, phase = turn % 2, turn // 2 % 2
-        producer += [(Meeting.TEST, 2 + stage, (1 - phase) << 31), (Meeting.EXPECT, stage, 4096), (Meeting.COPY, stage, None)]
-        consumer.append((Meeting.TEST, stage, phase << 31))
-        consumer += [(Meeting.ARRIVE, 2 + stage, 0)] if turn != missing else []
+        producer += [
+            (BarrierOperation.TEST, 2 + stage, (1 - phase) << 31),
+            (BarrierOperation.EXPECT, stage, 4096),
+            (BarrierOperation.COPY, stage, None),
+        ]
+        consumer.append((BarrierOperation.TEST, stage, phase << 31))
+        consumer += [(BarrierOperation.ARRIVE, 2 + stage, 0)] if turn != missing else []
     return trace(*producer), trace(*consumer)
 
 

@@ -7,7 +7,7 @@ from samples import SAMPLES
 from sassan.errors import InputError, MissingToolError
 from sassan.evolve import bench as bench_module
 from sassan.evolve.bench import Bench, bench
-from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.evolve.space.config import Objective
@@ -30,7 +30,7 @@ objectives = ["wcet", "measured"]
 runs = 3
 arguments = [{ kind = "floats", value = 8 }, { kind = "pointer", value = 8 }, { kind = "int", value = 3 }]
 """
-BOUNDED = Outcome(OutcomeStatus.BOUNDED, (7.0,), {"wcet": 7})
+BOUNDED = GenomeOutcome(OutcomeStatus.BOUNDED, (7.0,), {"wcet": 7})
 
 
 class Device:
@@ -88,7 +88,7 @@ def test_an_individual_that_cannot_run_is_refused(made):
 
 def test_what_is_not_bounded_does_not_run(made):
     device = Device()
-    failed = Outcome(OutcomeStatus.FAILED, why="asked for")
+    failed = GenomeOutcome(OutcomeStatus.FAILED, why="asked for")
     assert made(device)((1,), failed) == failed
     assert device.loaded == []
 

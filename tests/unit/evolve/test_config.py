@@ -4,7 +4,7 @@ from evolving import CONFIG, KERNEL, PTX, config_file
 from sassan.errors import UsageError
 from sassan.evolve.space.config import Objective, read
 from sassan.evolve.space.genes import GeneKind
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 GENE = '[[gene]]\nmacro = "UNROLL"\nvalues = [1, 2, 4, 12]\n'
 
@@ -21,7 +21,7 @@ def test_a_configuration_is_read_as_it_is_written(tmp_path):
     assert [gene.name for gene in result.space.genes] == ["UNROLL", "GAP", "FAIL"]
     assert result.space.size == 16
     assert result.objectives == (Objective.WCET,)
-    assert result.shape.launch(result.space.choice(result.space.default)) == Launch((32, 1, 1), (4, 1, 1))
+    assert result.shape.launch(result.space.choice(result.space.default)) == LaunchConfiguration((32, 1, 1), (4, 1, 1))
     assert (result.plan.population, result.plan.budget, result.plan.seed) == (4, 8, 1)
 
 

@@ -6,7 +6,7 @@ from evolving import CONFIG, KERNEL, PTX, config_file, copying, need_nvrtc, ptxa
 from samples import SAMPLES
 from sassan.errors import InputError
 from sassan.evolve.evaluate import EvaluationTask, evaluate, evaluate_together, lost_together
-from sassan.evolve.outcome import LoopBound, OutcomeStatus, from_json, to_json
+from sassan.evolve.outcome import LoopReport, OutcomeStatus, from_json, to_json
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.executor import More
@@ -135,7 +135,7 @@ def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
     assert "has no bound" in result.why
     assert result.why.endswith(": set block, grid and param in [launch]")
     assert "--loop-bound" not in result.why
-    assert result.loops[-1] == LoopBound(result.loops[-1].head, None, "none")
+    assert result.loops[-1] == LoopReport(result.loops[-1].head, None, "none")
     assert result.numbers["wcet"] is None
     assert result.fitness(1) == (float("inf"),)
 

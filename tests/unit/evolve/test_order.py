@@ -5,7 +5,7 @@ from sassan.errors import InputError, SelfCheckError
 from sassan.evolve.compilation import order
 from sassan.evolve.compilation.order import reordered
 from sassan.evolve.compilation.order_proof import proved
-from sassan.frontend.ptx.syntax import Address, Instruction, Name
+from sassan.frontend.ptx.syntax import Address, Identifier, InstructionStatement
 
 
 def body(text: str) -> list[str]:
@@ -108,15 +108,18 @@ def test_invalid_ptx_is_refused():
 
 
 def test_the_proof_wants_the_same_instructions():
-    first, second = Instruction("", "mov.u32", (Name("%r1"), Name("%r2"))), Instruction("", "mov.u32", (Name("%r3"), Name("%r4")))
+    first, second = (
+        InstructionStatement("", "mov.u32", (Identifier("%r1"), Identifier("%r2"))),
+        InstructionStatement("", "mov.u32", (Identifier("%r3"), Identifier("%r4"))),
+    )
     assert proved((first, second), (second, first))
     assert not proved((first, second), (first,))
     assert not proved((first, second), (first, first))
 
 
 def test_of_other_instructions_nothing_is_proved():
-    barrier = Instruction("", "bar.sync", (Name("0"),))
-    generic = Instruction("", "ld.u32", (Name("%r1"), Address(Name("%rd1"), "")))
-    clock = Instruction("", "mov.u64", (Name("%rd1"), Name("%clock64")))
+    barrier = InstructionStatement("", "bar.sync", (Identifier("0"),))
+    generic = InstructionStatement("", "ld.u32", (Identifier("%r1"), Address(Identifier("%rd1"), "")))
+    clock = InstructionStatement("", "mov.u64", (Identifier("%rd1"), Identifier("%clock64")))
     for instruction in (barrier, generic, clock):
         assert not proved((instruction,), (instruction,))

@@ -6,20 +6,20 @@ import pytest
 from evolving import TOY, CountingEvaluator, outcome_of, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
-from sassan.evolve.compilation.compilers import Compiler, Tools
-from sassan.evolve.outcome import Outcome, OutcomeStatus, to_json
+from sassan.evolve.compilation.compilers import InstalledCompiler, Tools
+from sassan.evolve.outcome import GenomeOutcome, OutcomeStatus, to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, toolchain_hash
 from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
-from sassan.evolve.space.genes import Gene, GeneKind, Space
+from sassan.evolve.space.genes import Gene, GeneKind, GenomeSpace
 from sassan.evolve.state import initial_state
 from sassan.executor import Serial
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
-TINY = Space((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0, 1))))
+TINY = GenomeSpace((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0, 1))))
 
 
 def searched(config, objectives: int = 1):
@@ -51,7 +51,7 @@ def test_infinite_costs_are_counted_and_stop_nothing():
 
 
 def test_where_every_individual_fails_there_is_no_best():
-    config = toy(space=Space((Gene(GeneKind.MACRO, "A", (5, 6)),)), population=4)
+    config = toy(space=GenomeSpace((Gene(GeneKind.MACRO, "A", (5, 6)),)), population=4)
 
     def nothing(genomes):
         return [outcome_of((5, 0, 0)) for _ in genomes]
@@ -144,7 +144,7 @@ def test_a_genome_that_is_none_of_the_space_is_refused(tmp_path, genome):
     config = toy(space=TINY)
     state.save(initial_state(1), config, tmp_path)
     path = tmp_path / state.FILE
-    bounded = {"genome": genome, "outcome": to_json(Outcome(OutcomeStatus.BOUNDED, (1.0,)))}
+    bounded = {"genome": genome, "outcome": to_json(GenomeOutcome(OutcomeStatus.BOUNDED, (1.0,)))}
     path.write_text(json.dumps({**json.loads(path.read_text()), "known": [bounded], "evolved": [genome]}))
     with pytest.raises(UsageError, match="is damaged"):
         state.load(config, tmp_path)
@@ -166,7 +166,7 @@ def test_the_state_of_another_seed_is_refused(tmp_path):
 
 
 def test_the_state_of_other_compilers_is_refused(tmp_path):
-    before, after = Compiler("ptxas", "12.9", "ptxas 12.9 1"), Compiler("ptxas", "12.9", "ptxas 12.9 2")
+    before, after = InstalledCompiler("ptxas", "12.9", "ptxas 12.9 1"), InstalledCompiler("ptxas", "12.9", "ptxas 12.9 2")
     first, second = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
     state.save(initial_state(1), toy(), tmp_path, first)
     assert state.load(toy(), tmp_path, first) is not None
@@ -185,7 +185,7 @@ def test_the_state_of_another_sassan_is_refused(tmp_path, monkeypatch):
 
 def test_an_outcome_is_written_in_one_order():
     numbers = {"wcet": 1, "grid": 2, "instructions": 3}
-    first, second = (Outcome(OutcomeStatus.BOUNDED, (1.0,), order) for order in (numbers, dict(reversed(numbers.items()))))
+    first, second = (GenomeOutcome(OutcomeStatus.BOUNDED, (1.0,), order) for order in (numbers, dict(reversed(numbers.items()))))
     assert json.dumps(to_json(first)) == json.dumps(to_json(second))
 
 

@@ -16,7 +16,7 @@ from sassan.errors import InputError, MissingToolError, UsageError
 from sassan.executor import Dask, More, Serial, dask
 from sassan.extras import install
 from sassan.makespan.anneal.engine import CHAINS, Anneal
-from sassan.makespan.anneal.plain import Move, Plan
+from sassan.makespan.anneal.plain import AnnealingPlan, Move
 from sassan.makespan.engine import Budget
 from unit.makespan.cases import case
 
@@ -176,7 +176,7 @@ def test_a_cluster_that_goes_is_an_error_soon(tmp_path: Path):
 
 def test_annealing_on_a_cluster_finds_what_it_finds_here(executor: Dask):
     instance = case("L2C3L2", warps=4, L=1, C=1)
-    plan = Plan(400, 0.3, (Move.SWAP,))
+    plan = AnnealingPlan(400, 0.3, (Move.SWAP,))
     on_cluster = Anneal(CHAINS[:2], plan, executor).run(instance, Budget(seed=7), lambda _: None)
     in_process = Anneal(CHAINS[:2], plan, Serial()).run(instance, Budget(seed=7), lambda _: None)
     assert on_cluster.lower is not None

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sassan.products import find
-from sassan.recorded import Configuration, TuningSpace
+from sassan.recorded import TuningConfiguration, TuningSpace
 from scripted import scripted
 
 clocks = scripted("silicon_clocks")
@@ -18,7 +18,7 @@ CHANGES = (10.0 * RATIO,) * 16 + (14.0,) + (10.0,) * 15
 
 
 def space(*runs: tuple[float, ...]) -> TuningSpace:
-    configurations = tuple(Configuration((index,), times_ms=some, place=f"cache.{index}") for index, some in enumerate(runs))
+    configurations = tuple(TuningConfiguration((index,), times_ms=some, place=f"cache.{index}") for index, some in enumerate(runs))
     return TuningSpace("x.json", "kernel-tuner", "scale", None, ("block",), configurations)
 
 

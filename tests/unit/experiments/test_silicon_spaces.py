@@ -11,7 +11,7 @@ from budget import some
 from cli.shell import ROOT
 from sassan.errors import InputError
 from sassan.executor import Serial
-from sassan.recorded import Configuration, TuningSpace
+from sassan.recorded import TuningConfiguration, TuningSpace
 from scripted import scripted
 from silicon import silicon
 
@@ -49,7 +49,7 @@ CACHE: dict[str, Any] = {
 
 def space(*times: float | None) -> TuningSpace:
     configurations = tuple(
-        Configuration((index,), recorded_ms=time, status="ok" if time is not None else "compile", place=f"cache.{index}")
+        TuningConfiguration((index,), recorded_ms=time, status="ok" if time is not None else "compile", place=f"cache.{index}")
         for index, time in enumerate(times)
     )
     return TuningSpace("x.json", "kernel-tuner", "scale", None, ("block",), configurations)

@@ -23,7 +23,7 @@ from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.wcet import problem, wcet
 from sassan.ir import Function, FunctionPointer
 from sassan.isa import tables
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 from sassan.warpcfg import explore
 from sassan.warpcfg.graph import WarpCfg
 
@@ -72,7 +72,7 @@ def test_it_is_bounded_by_what_a_file_says_of_the_function(functions: dict[str, 
     without = "".join(f"[external.{each}]\ncost = 0\n" for each in CALLED[name])
     ends = CALLED[name] == ["__assertfail"]  # no assertion fails, unless a fact says what that costs
     assert {gap.code for gap in bounds_of(cfg).gaps} == (set() if ends else {"external-function"})
-    costly, free = (wcet(problem(cfg, Unit(), bounds_of(cfg, read_facts("f", text)))).value for text in (facts, without))
+    costly, free = (wcet(problem(cfg, UnitCostModel(), bounds_of(cfg, read_facts("f", text)))).value for text in (facts, without))
     assert costly is not None
     assert free is not None
     assert costly - free == 5000 * len(CALLED[name])

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from sassan.ilp import highs
 from sassan.ilp.basis import Basis, multipliers
-from sassan.ilp.model import Model, Row, Variable, combine, dual_bound
+from sassan.ilp.model import IntegerVariable, Model, Row, combine, dual_bound
 from sassan.ilp.solve import Solution, Status, solve
 
-X, Y = Variable("x0"), Variable("x1")
+X, Y = IntegerVariable("x0"), IntegerVariable("x1")
 GAP = Model("gap", (X, Y), ((0, 5), (1, 4)), (Row("r0", ((0, 6), (1, 4)), "<=", 24), Row("r1", ((0, 1), (1, 2)), "<=", 6)))
 
 
@@ -45,7 +45,7 @@ def models(draw: st.DrawFn) -> Model:
     factors = st.lists(st.integers(-9, 9), min_size=size, max_size=size)
     rows = [Row(f"r{index}", combine(enumerate(draw(factors))), "<=", draw(st.integers(0, 99))) for index in range(draw(st.integers(0, 5)))]
     cover = Row("cover", tuple((index, 1) for index in range(size)), "<=", draw(st.integers(0, 99)))
-    return Model("drawn", tuple(Variable(f"x{index}") for index in range(size)), combine(enumerate(draw(factors))), (*rows, cover))
+    return Model("drawn", tuple(IntegerVariable(f"x{index}") for index in range(size)), combine(enumerate(draw(factors))), (*rows, cover))
 
 
 @pytest.mark.slow

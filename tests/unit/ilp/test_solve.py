@@ -8,12 +8,12 @@ import pytest
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import solve as solving
-from sassan.ilp.answer import Answer
-from sassan.ilp.model import Model, Row, Variable, check_names, combine, covered, dual_bound, violated
+from sassan.ilp.answer import SolverAnswer
+from sassan.ilp.model import IntegerVariable, Model, Row, check_names, combine, covered, dual_bound, violated
 from sassan.ilp.solve import Solution, Status, solve, upper_bound
 from sassan.ilp.write import lp, mps
 
-X, Y = Variable("x0", "how often a runs"), Variable("x1")
+X, Y = IntegerVariable("x0", "how often a runs"), IntegerVariable("x1")
 SMALL = Model(
     "small", (X, Y), ((0, 3), (1, 2)), (Row("r0", ((0, 1), (1, 1)), "<=", 4, "a + b <= 4"), Row("r1", ((0, 1), (1, 3)), "<=", 6)), "demo"
 )
@@ -62,8 +62,8 @@ def test_a_coefficient_that_no_double_carries_gives_no_value() -> None:
 
 
 def test_an_answer_that_violates_a_row_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lies(*_: object, **__: object) -> Answer:
-        return Answer(Status.OPTIMAL, (9.0, 9.0), (0.0, 0.0))
+    def lies(*_: object, **__: object) -> SolverAnswer:
+        return SolverAnswer(Status.OPTIMAL, (9.0, 9.0), (0.0, 0.0))
 
     monkeypatch.setattr(solving, "_run", lies)
     with pytest.raises(SelfCheckError) as caught:
@@ -84,7 +84,7 @@ def test_a_negative_multiplier_of_an_upper_row_proves_nothing() -> None:
 
 
 def test_lower_bounds_take_part_in_the_proof() -> None:
-    shifted = Model("shifted", (Variable("x0", lower=2), Y), ((0, -1), (1, 0)), ())
+    shifted = Model("shifted", (IntegerVariable("x0", lower=2), Y), ((0, -1), (1, 0)), ())
     assert dual_bound(shifted, ()) == -2
 
 
@@ -125,7 +125,7 @@ def test_two_rows_of_one_name_are_a_defect() -> None:
 
 def test_a_name_that_looks_like_an_exponent_is_a_defect() -> None:
     with pytest.raises(SelfCheckError):
-        check_names(Model("exponent", (Variable("e1"),), (), ()))
+        check_names(Model("exponent", (IntegerVariable("e1"),), (), ()))
 
 
 def test_a_relaxation_is_bounded_from_above_exactly() -> None:

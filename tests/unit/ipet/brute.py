@@ -14,7 +14,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.source import Span
 from sassan.warpcfg.explore import explore
-from sassan.warpcfg.graph import Context, Kind, Point, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, Context, EdgeKind, WarpCfg
 from sassan.warpcfg.options import Options
 
 FLOWS = {
@@ -79,7 +79,7 @@ def graph(ops: list[Op], order: str = "taken-first") -> WarpCfg:
 
 @dataclass
 class Entry:
-    point: Point
+    point: ActivationPoint
     threads: set[int]
     opened: bool = False
     """Who waits at a barrier of the warp that has opened: nobody joins them."""
@@ -135,14 +135,14 @@ class Machine:
         self.run_straight(context, index)
         takers = {thread for thread in sorted(self.active) if not op.some or self.random.random() < self.keep}
         if op.name in STRAIGHT:
-            self.go(Kind.FALLTHROUGH, context, index + 1)
+            self.go(EdgeKind.FALLTHROUGH, context, index + 1)
         elif op.name == "bra":
             self.branch(context, index, op.targets[0], takers)
         elif op.name == "brx":
             self.indirect(context, index, op)
         elif op.name == "cal":
-            self.stack.append(Entry(Point(context, 8 * index + 8, "RET"), set(self.active)))
-            self.go(Kind.CALL, (*context, 8 * index), op.targets[0])
+            self.stack.append(Entry(ActivationPoint(context, 8 * index + 8, "RET"), set(self.active)))
+            self.go(EdgeKind.CALL, (*context, 8 * index), op.targets[0])
         elif op.name == "meet":
             self.meet(context, index)
         elif op.name in VOLTA:
@@ -161,18 +161,18 @@ class Machine:
             entry.threads -= {thread for thread in sorted(self.active) if not op.some or self.random.random() < self.keep}
             self.stack = [one for one in self.stack if one.threads]
         if flow is Flow.PUSH:
-            self.stack.append(Entry(Point(context, 8 * op.targets[0], FLOWS[op.name][1]), set(self.active)))
+            self.stack.append(Entry(ActivationPoint(context, 8 * op.targets[0], FLOWS[op.name][1]), set(self.active)))
 
     def branch(self, context: Context, index: int, target: int, takers: set[int]) -> None:
         others = self.active - takers
         if not others:
-            self.go(Kind.TAKEN, context, target)
+            self.go(EdgeKind.TAKEN, context, target)
         elif not takers:
-            self.go(Kind.FALLTHROUGH, context, index + 1)
+            self.go(EdgeKind.FALLTHROUGH, context, index + 1)
         elif self.either and self.random.random() < 0.5:
-            self.diverge(context, index + 1, Point(context, 8 * target, "", 8 * index), others, takers)
+            self.diverge(context, index + 1, ActivationPoint(context, 8 * target, "", 8 * index), others, takers)
         else:
-            self.diverge(context, target, Point(context, 8 * index + 8, ""), takers, others)
+            self.diverge(context, target, ActivationPoint(context, 8 * index + 8, ""), takers, others)
 
     def indirect(self, context: Context, index: int, op: Op) -> None:
         chosen = {thread: self.random.choice(op.targets) for thread in sorted(self.active)}
@@ -183,14 +183,14 @@ class Machine:
         for thread in takers:
             del self.decided[thread]
         if takers == self.active:
-            self.go(Kind.TAKEN, context, target)
+            self.go(EdgeKind.TAKEN, context, target)
         else:
-            self.diverge(context, target, Point(context, 8 * index, ""), takers, self.active - takers)
+            self.diverge(context, target, ActivationPoint(context, 8 * index, ""), takers, self.active - takers)
 
-    def diverge(self, context: Context, to: int, point: Point, takers: set[int], others: set[int]) -> None:
+    def diverge(self, context: Context, to: int, point: ActivationPoint, takers: set[int], others: set[int]) -> None:
         self.stack.append(Entry(point, others))
         self.active = takers
-        self.go(Kind.DIVERGE, context, to, pushed=point)
+        self.go(EdgeKind.DIVERGE, context, to, pushed=point)
 
     def leave(self, context: Context, index: int, tag: str, takers: set[int]) -> None:
         for entry in reversed(self.stack if takers else []):
@@ -200,9 +200,9 @@ class Machine:
         self.stack = [entry for entry in self.stack if entry.threads]
         if self.active - takers:
             self.active = self.active - takers
-            self.go(Kind.FALLTHROUGH, context, index + 1)
+            self.go(EdgeKind.FALLTHROUGH, context, index + 1)
         elif not self.stack:
-            self.take((self.node, None, Kind.EXIT, None, None))
+            self.take((self.node, None, EdgeKind.EXIT, None, None))
             self.node = None
         else:
             self.resume()
@@ -212,7 +212,7 @@ class Machine:
         if top.point.tag == MEET and not top.opened:
             self.open_barriers()
         self.active = set(top.threads)
-        kind = {"": Kind.REACTIVATE, "RET": Kind.RETURN}.get(top.point.tag, Kind.RECONVERGE)
+        kind = {"": EdgeKind.REACTIVATE, "RET": EdgeKind.RETURN}.get(top.point.tag, EdgeKind.RECONVERGE)
         self.go(kind, top.point.context, top.point.address // 8, popped=top.point)
 
     def open_barriers(self) -> None:
@@ -221,14 +221,14 @@ class Machine:
 
     def meet(self, context: Context, index: int) -> None:
         """Wait for all sides, above the nearest token and together with those who are here already; then those here go on first."""
-        point = Point(context, 8 * index + 8, MEET)
+        point = ActivationPoint(context, 8 * index + 8, MEET)
         sides = [entry for entry in self.stack if entry.runs_later]
         rest = [entry for entry in self.stack if not entry.runs_later]
         floor = next((place + 1 for place in reversed(range(len(rest))) if rest[place].point.tag != MEET), 0)
         here = next((entry for entry in rest[floor:] if entry.point == point), None)
         if here is None and not sides:
             self.open_barriers()
-            self.go(Kind.FALLTHROUGH, context, index + 1)
+            self.go(EdgeKind.FALLTHROUGH, context, index + 1)
             return
         if here is None:
             here = Entry(point, set())
@@ -238,7 +238,9 @@ class Machine:
         self.stack = [*rest, here, *sides]
         self.resume()
 
-    def go(self, kind: Kind, context: Context, index: int, pushed: Point | None = None, popped: Point | None = None) -> None:
+    def go(
+        self, kind: EdgeKind, context: Context, index: int, pushed: ActivationPoint | None = None, popped: ActivationPoint | None = None
+    ) -> None:
         to = self.at[context, 8 * index]
         self.take((self.node, to, kind, pushed, popped))
         again = popped is not None and not popped.tag and self.ops[index].name == "brx" and popped.address == 8 * index
@@ -247,7 +249,7 @@ class Machine:
                 self.move(thread, self.where[thread], to)
         self.node = to
 
-    def take(self, key: tuple[int | None, int | None, Kind, Point | None, Point | None]) -> None:
+    def take(self, key: tuple[int | None, int | None, EdgeKind, ActivationPoint | None, ActivationPoint | None]) -> None:
         if key not in self.edges:
             raise MissingEdgeError(str(key))
         index = self.edges[key]

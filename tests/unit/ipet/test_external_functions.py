@@ -11,7 +11,7 @@ from sassan.ipet.facts.read import read
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.wcet import Wcet, problem, wcet
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 
 CALL = "@P0 BRA skip\n CAL `(vprintf)\n skip:\n EXIT"
 """BRA, then CAL, then EXIT: a warp that diverges runs EXIT twice."""
@@ -19,7 +19,7 @@ CALL = "@P0 BRA skip\n CAL `(vprintf)\n skip:\n EXIT"
 
 def bound(text: str, facts: str) -> Wcet:
     cfg = assemble(text).graph()
-    return wcet(problem(cfg, Unit(), bounds_of(cfg, read("f", facts))))
+    return wcet(problem(cfg, UnitCostModel(), bounds_of(cfg, read("f", facts))))
 
 
 def test_without_a_fact_it_is_a_gap_that_names_its_remedy():

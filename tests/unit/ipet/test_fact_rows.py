@@ -19,14 +19,14 @@ from sassan.ipet.facts.model import Constraint, Exclusive, FunctionFacts, Total
 from sassan.ipet.facts.places import inside, loops_at, nodes_at, scopes
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build, columns_of
-from sassan.warpcfg.graph import Loop, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, WarpCfg
 from unit.ipet.brute import Counts, Machine, Op, graph, random_program, random_volta_program
 
 Walk = list[int]
 Derive = Callable[[Random, WarpCfg, Counts], FunctionFacts]
 
 
-def parts(cfg: WarpCfg, walk: Walk, scope: Loop | None, *, iteration: bool) -> Iterator[Walk]:
+def parts(cfg: WarpCfg, walk: Walk, scope: CfgLoop | None, *, iteration: bool) -> Iterator[Walk]:
     """The pieces of the walk of a thread: from each entry into the loop to the next, of an `iteration` from head to head."""
     known = inside(cfg, scope)
     start = 0
@@ -42,7 +42,7 @@ def executions(cfg: WarpCfg, walk: Walk, addresses: set[int]) -> int:
     return sum(cfg.nodes[node].start in addresses for node in walk)
 
 
-def steps_back(loops: tuple[Loop, ...], walk: Walk) -> int:
+def steps_back(loops: tuple[CfgLoop, ...], walk: Walk) -> int:
     back = {pair for loop in loops for pair in loop.back}
     return sum(pair in back for pair in pairwise(walk))
 

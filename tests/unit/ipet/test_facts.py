@@ -16,7 +16,7 @@ from sassan.ipet.steps import steps_of
 from sassan.ipet.system import columns_of
 from sassan.ipet.wcet import Wcet, problem, wcet
 from sassan.ir import SourceLine
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 from sassan.warpcfg.graph import WarpCfg
 from unit.ipet.brute import Op, graph
 
@@ -32,7 +32,7 @@ def text(cfg: WarpCfg, *facts: str, never: str = "") -> str:
 
 
 def bound(cfg: WarpCfg, *facts: str, never: str = "") -> Wcet:
-    return wcet(problem(cfg, Unit(), bounds_of(cfg, read("f", text(cfg, *facts, never=never)))))
+    return wcet(problem(cfg, UnitCostModel(), bounds_of(cfg, read("f", text(cfg, *facts, never=never)))))
 
 
 def two_ifs(*, uniform: bool) -> WarpCfg:
@@ -161,7 +161,7 @@ def test_the_integer_program_names_the_rows_of_facts():
     fact = '[[function.brute.constraint]]\nblocks = { "0x0010" = 2 }\nmost = 31'
     total = '[[function.brute.total]]\nblock = "0x0010"\nbound = 55'
     facts = read("f", text(NEST, *BOUNDS, fact, total, never='never = ["0x0020"]'))
-    model = problem(NEST, Unit(), bounds_of(NEST, facts)).model
+    model = problem(NEST, UnitCostModel(), bounds_of(NEST, facts)).model
     assert model is not None
     assert "block 0x0010: sum(x) - 1 * 55 <= 0" in lp(model)
     assert [row.name for row in model.rows if row.name.startswith("fact_")] == [
@@ -277,7 +277,7 @@ def test_facts_by_line_need_no_hash_and_those_by_address_beside_them_do():
 def test_a_total_goes_by_lines():
     total = '[[function.brute.total]]\nline = "k.cu:12"\nper = "k.cu:11"\nbound = 45'
     by_line = read("f", "\n".join((BY_LINE.format("k.cu:11", 9), total)))
-    assert wcet(problem(LINED, Unit(), bounds_of(LINED, by_line))).value == 1 + 10 * 2 + (45 + 10) * 2 + 1
+    assert wcet(problem(LINED, UnitCostModel(), bounds_of(LINED, by_line))).value == 1 + 10 * 2 + (45 + 10) * 2 + 1
 
 
 def test_a_line_holds_for_every_copy_of_its_loop():

@@ -15,7 +15,7 @@ from sassan.ilp.model import violated
 from sassan.ipet import rows, steps
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build
-from sassan.warpcfg.graph import Edge, Loop, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, Edge, WarpCfg
 from unit.ipet.brute import Counts, Machine, Op, graph, random_program, random_volta_program
 
 
@@ -66,7 +66,7 @@ def test_no_row_forbids_what_a_warp_with_convergence_barriers_does(monkeypatch: 
 
 @pytest.mark.slow
 def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
-    def always(_steps: steps.Steps, _loop: Loop) -> bool:
+    def always(_steps: steps.EdgeIndex, _loop: CfgLoop) -> bool:
         return True
 
     monkeypatch.setattr(rows, "has_single_witness", always)
@@ -75,7 +75,7 @@ def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pyt
 
 @pytest.mark.slow
 def test_the_machine_notices_threads_that_wait_inside_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    def always(_steps: steps.Steps, _loop: Loop) -> bool:
+    def always(_steps: steps.EdgeIndex, _loop: CfgLoop) -> bool:
         return True
 
     monkeypatch.setattr(rows, "all_are_active", always)
@@ -84,7 +84,7 @@ def test_the_machine_notices_threads_that_wait_inside_a_loop(monkeypatch: pytest
 
 @pytest.mark.slow
 def test_the_machine_notices_that_a_pop_is_judged_by_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_source(_steps: steps.Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
+    def by_source(_steps: steps.EdgeIndex, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
         del by_step
         return edge.src in inside
 
@@ -93,7 +93,7 @@ def test_the_machine_notices_that_a_pop_is_judged_by_its_source(monkeypatch: pyt
 
 
 def test_the_machine_notices_a_point_that_is_pushed_on_both_sides_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    def any_push(known: steps.Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
+    def any_push(known: steps.EdgeIndex, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
         del by_step
         return edge.src in inside if edge.popped is None else not inside.isdisjoint(known.pushers[edge.popped])
 

@@ -1,6 +1,6 @@
 from sassan.ipet.walk import matches, walk
-from sassan.strings.fold import Loop, length
-from sassan.warpcfg.graph import Edge, Kind, WarpCfg
+from sassan.strings.fold import Repeat, length
+from sassan.warpcfg.graph import Edge, EdgeKind, WarpCfg
 from unit.ipet.brute import Op, graph
 
 STRAIGHT = graph([Op("op"), Op("exit")])
@@ -9,7 +9,7 @@ STRAIGHT = graph([Op("op"), Op("exit")])
 def cfg_of(*pairs: tuple[int, int | None]) -> WarpCfg:
     """A graph with these edges; block 0 is the entry."""
     count = 1 + max(max(src, dst or 0) for src, dst in pairs)
-    edges = tuple(Edge(src, dst, Kind.EXIT if dst is None else Kind.TAKEN) for src, dst in pairs)
+    edges = tuple(Edge(src, dst, EdgeKind.EXIT if dst is None else EdgeKind.TAKEN) for src, dst in pairs)
     return WarpCfg(STRAIGHT.function, STRAIGHT.nodes[:1] * count, edges, 0)
 
 
@@ -21,11 +21,11 @@ def test_a_straight_path_is_its_edges() -> None:
 
 
 def test_a_loop_is_written_once_with_its_turns() -> None:
-    assert walk(cfg_of((0, 0), (0, None)), (7, 1)) == (Loop((0,), 7), 1)
+    assert walk(cfg_of((0, 0), (0, None)), (7, 1)) == (Repeat((0,), 7), 1)
 
 
 def test_an_inner_loop_is_shared_out_over_the_turns_of_the_outer_one() -> None:
-    assert walk(NEST, (1, 10, 100, 9, 1)) == (0, Loop((1, Loop((2,), 10), 3), 9), 1, Loop((2,), 10), 4)
+    assert walk(NEST, (1, 10, 100, 9, 1)) == (0, Repeat((1, Repeat((2,), 10), 3), 9), 1, Repeat((2,), 10), 4)
 
 
 def test_turns_that_do_not_divide_are_taken_in_one_place() -> None:
@@ -97,7 +97,7 @@ def test_a_path_with_a_jump_does_not_match() -> None:
 
 
 def test_a_repeat_that_does_not_close_does_not_match() -> None:
-    assert not matches(NEST, (0, Loop((1,), 2), 4), (1, 2, 0, 0, 1))
+    assert not matches(NEST, (0, Repeat((1,), 2), 4), (1, 2, 0, 0, 1))
 
 
 def test_a_path_with_other_counts_does_not_match() -> None:

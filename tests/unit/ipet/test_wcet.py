@@ -3,10 +3,10 @@ import pytest
 from sassan.errors import SelfCheckError
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.steps import steps_of
-from sassan.ipet.wcet import Problem, Setup, Wcet, greatest, problem, wcet
-from sassan.strings.fold import Loop
-from sassan.timing import Unit
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.ipet.wcet import Setup, Wcet, WcetProblem, greatest, problem, wcet
+from sassan.strings.fold import Repeat
+from sassan.timing import UnitCostModel
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 from unit.ipet.brute import Op, graph
 
 EXIT = Op("exit")
@@ -23,12 +23,12 @@ ENDLESS = [Op("op"), Op("bra", (0,)), EXIT]
 
 def solved(ops: list[Op], bound: int | None = None, *without: str, paper: bool = False) -> Wcet:
     cfg = graph(ops)
-    return wcet(problem(cfg, Unit(), bounds_of(cfg, None, bound), Setup(without=frozenset(without), paper=paper)))
+    return wcet(problem(cfg, UnitCostModel(), bounds_of(cfg, None, bound), Setup(without=frozenset(without), paper=paper)))
 
 
-def system(ops: list[Op], bound: int | None = None) -> Problem:
+def system(ops: list[Op], bound: int | None = None) -> WcetProblem:
     cfg = graph(ops)
-    return problem(cfg, Unit(), bounds_of(cfg, None, bound), Setup())
+    return problem(cfg, UnitCostModel(), bounds_of(cfg, None, bound), Setup())
 
 
 def test_the_greatest_total_of_the_costs_is_the_wcet() -> None:
@@ -114,7 +114,7 @@ def test_a_warp_that_cannot_end_has_no_bound() -> None:
 def test_the_worst_path_of_nested_loops_is_nested() -> None:
     result = solved(NESTED, 10)
     assert result.path is not None
-    assert any(isinstance(item, Loop) and any(isinstance(inner, Loop) for inner in item.body) for item in result.path)
+    assert any(isinstance(item, Repeat) and any(isinstance(inner, Repeat) for inner in item.body) for item in result.path)
 
 
 def test_nested_bounds_multiply() -> None:
@@ -156,20 +156,20 @@ def test_gaps_of_the_graph_forbid_a_bound() -> None:
     assert (result.value, result.gaps[0].code) == (None, "unmatched-token")
 
 
-def without_edges(cfg: WarpCfg, kind: Kind) -> WarpCfg:
+def without_edges(cfg: WarpCfg, kind: EdgeKind) -> WarpCfg:
     kept = tuple(edge for edge in cfg.edges if edge.kind is not kind)
     return WarpCfg(cfg.function, cfg.nodes, kept, cfg.entry, cfg.thread_edges, cfg.loops, cfg.token_targets, stack_points=cfg.stack_points)
 
 
 def test_a_block_without_an_end_is_a_defect() -> None:
     with pytest.raises(SelfCheckError) as caught:
-        steps_of(without_edges(graph(STRAIGHT), Kind.EXIT))
+        steps_of(without_edges(graph(STRAIGHT), EdgeKind.EXIT))
     assert caught.value.code == "dead-end"
 
 
 def test_a_pop_of_something_that_nothing_pushes_is_a_defect() -> None:
     cfg = graph(EARLY_RETURNS)
-    edges = tuple(edge for edge in cfg.edges if edge.kind is not Kind.DIVERGE)
+    edges = tuple(edge for edge in cfg.edges if edge.kind is not EdgeKind.DIVERGE)
     with pytest.raises(SelfCheckError) as caught:
         steps_of(WarpCfg(cfg.function, cfg.nodes, edges, cfg.entry, cfg.thread_edges, cfg.loops))
     assert caught.value.code == "pop-without-push"
@@ -183,7 +183,7 @@ def test_a_warp_edge_without_a_thread_step_is_a_defect() -> None:
 
 
 def test_unknown_bounds_are_found_before_the_system_is_built() -> None:
-    assert problem(graph(DO_WHILE), Unit(), bounds_of(graph(DO_WHILE))).model is None
+    assert problem(graph(DO_WHILE), UnitCostModel(), bounds_of(graph(DO_WHILE))).model is None
 
 
 def test_bounds_are_matched_to_the_loops_of_the_graph() -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from assembly import facts, instruction
 from sassan.errors import InputError
-from sassan.isa.computations import CARRY, ZERO, Apply, Certain, Fixed, Local, Number, Read, Select, Step, Write
+from sassan.isa.computations import CARRY, ZERO, Apply, Certain, Fixed, Number, Read, Select, Step, StepValue, Write
 from sassan.isa.loading import read_table
-from sassan.isa.rows import Agree
+from sassan.isa.rows import Uniformity
 
 ROW = """
 [sources]
@@ -57,12 +57,12 @@ def test_a_text_that_is_no_effect_is_refused_by_file_and_key(effect: str, key: s
 @pytest.mark.parametrize(
     ("effect", "agree"),
     [
-        ("d = a + b", Agree.LANEWISE),
-        ("d = lane(a)", Agree.ALWAYS),
-        ("d = constant(a, 0, 4, False)", Agree.ADDRESS),
+        ("d = a + b", Uniformity.LANEWISE),
+        ("d = lane(a)", Uniformity.ALWAYS),
+        ("d = constant(a, 0, 4, False)", Uniformity.ADDRESS),
     ],
 )
-def test_agreement_follows_from_the_effect(effect: str, agree: Agree):
+def test_agreement_follows_from_the_effect(effect: str, agree: Uniformity):
     (row,) = read_table("mine.toml", f'{ROW}effect = "{effect}"', {}.get).rows["ADD"]
     assert row.agree is agree
 
@@ -86,7 +86,7 @@ def test_operands_are_put_in_and_what_has_no_destination_is_dropped():
 
 
 def test_true_and_false_predicates_are_folded():
-    assert steps("ISETP.GE.AND P0, PT, R1, 0x5, PT")[-1] == Write((256,), "q", Local("x1"))
+    assert steps("ISETP.GE.AND P0, PT, R1, 0x5, PT")[-1] == Write((256,), "q", StepValue("x1"))
     assert steps("ISETP.GE.AND P0, PT, R1, 0x5, !PT")[-1] == Write((256,), "q", Certain(value=False))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from listing import assemble
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
+from sassan.isa.moves import Add, InitialStackPointer, Load, Move, Put, RestoreBarrier, RoundDown, SaveBarrier, Store, moves
 from sassan.isa.tables import load
 
 
@@ -43,7 +43,7 @@ def test_words_are_copied_and_added(text: str, expected: tuple[Move, ...]):
 
 
 def test_the_stack_pointer_starts_where_the_constant_bank_says():
-    assert moved("IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28]") == (Frame(1),)
+    assert moved("IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28]") == (InitialStackPointer(1),)
     assert moved("IMAD.MOV.U32 R2, RZ, RZ, c[0x0][0x28]") == ()
 
 

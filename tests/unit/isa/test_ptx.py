@@ -7,7 +7,7 @@ from ptx import HEAD, NAMES, functions, kernel, only, source
 from sassan.errors import InputError
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Function
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.ptx import load, register_widths, variable_names
 from sassan.isa.ptx_table import read, table
 
@@ -178,9 +178,9 @@ def test_a_call_binds_parameters_to_arguments():
     function, found, bits = called()
     frame = function.frames[1]
     own, bound, received = found["call.uni (out), f, (in)"].effects
-    assert own == Effect((1 << frame.last) - (1 << frame.first), None)
-    assert bound == Effect(1 << frame.parameters[0].number, bits["in"])
-    assert received == Effect(bits["out"], 0)
+    assert own == WriteEffect((1 << frame.last) - (1 << frame.first), None)
+    assert bound == WriteEffect(1 << frame.parameters[0].number, bits["in"])
+    assert received == WriteEffect(bits["out"], 0)
 
 
 def test_a_return_binds_what_its_callers_receive():
@@ -189,7 +189,7 @@ def test_a_return_binds_what_its_callers_receive():
     (end,) = [load(function).facts(one) for one in function.instructions if one.text == "ret" and one.address >= frame.start]
     assert end is not None
     assert (end.flow, end.tag) == (Flow.POP, "RET")
-    assert end.effects == (Effect(bits["out"], bits["out"] | 1 << frame.returns[0].number),)
+    assert end.effects == (WriteEffect(bits["out"], bits["out"] | 1 << frame.returns[0].number),)
 
 
 def test_a_call_parameter_that_hides_one_of_the_kernel_is_not_taken_for_it():
@@ -204,7 +204,7 @@ def test_a_store_to_a_part_of_a_parameter_keeps_the_rest():
     found = isa.facts(function.instructions[0])
     bits = {name: 1 << number for number, name in variable_names(function).items()}
     assert found is not None
-    assert found.effects == (Effect(bits["in"], bits["in"] | bits["%r1"]),)
+    assert found.effects == (WriteEffect(bits["in"], bits["in"] | bits["%r1"]),)
 
 
 def test_what_code_outside_of_the_input_returns_is_unknown():

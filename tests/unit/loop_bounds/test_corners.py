@@ -8,7 +8,7 @@ from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, check_bounds
 from sassan.ipet.loop_bounds.recheck import SMALL
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting
 
 LOADS = """
@@ -44,7 +44,7 @@ WAYS = {
 def test_words_at_the_corners_refute_what_drawn_words_do_not(way):
     cfg = assemble(LOADS + WAYS[way] + LOOP.format(begin="0x12d644", limit="R7"), "sm_80").graph()
     planted = (Inferred(0, cfg.nodes[cfg.loops[0].head].start, 115, "planted"),)
-    facts, launch = tables.load("sm_80").facts, Launch((64, 1, 1))
+    facts, launch = tables.load("sm_80").facts, LaunchConfiguration((64, 1, 1))
     assert not check_bounds(cfg, facts, launch, planted, replace(SMALL, corners=False)).refuted
     (refuted,) = check_bounds(cfg, facts, launch, planted).refuted
     assert refuted.refutation is not None
@@ -56,5 +56,5 @@ def test_words_that_the_launch_gives_stay_given():
     cfg = assemble(text, "sm_80").graph()
     planted = (Inferred(0, cfg.nodes[cfg.loops[0].head].start, 150, "planted"),)
     facts = tables.load("sm_80").facts
-    assert check_bounds(cfg, facts, Launch((64, 1, 1)), planted).refuted
-    assert not check_bounds(cfg, facts, Launch((64, 1, 1), parameters=(setting("0x160=8"),)), planted).refuted
+    assert check_bounds(cfg, facts, LaunchConfiguration((64, 1, 1)), planted).refuted
+    assert not check_bounds(cfg, facts, LaunchConfiguration((64, 1, 1), parameters=(setting("0x160=8"),)), planted).refuted

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from listing import assemble
 from sassan.ipet.loop_bounds import infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 ARCH = "sm_80"
 SIZE, HALF = 1 << 32, 1 << 31
@@ -53,7 +53,7 @@ def back_edges(first: int, right: int, step: int, relation: str) -> int:
 
 def bound_of(row: int, start: int, end: int, step: int, relation: str) -> int | None:
     cfg = assemble(code(row, start, end, step, relation), ARCH).graph()
-    (loop,) = infer(cfg, tables.load(ARCH).facts, Launch((THREADS, 1, 1), (BLOCKS, 1, 1)))
+    (loop,) = infer(cfg, tables.load(ARCH).facts, LaunchConfiguration((THREADS, 1, 1), (BLOCKS, 1, 1)))
     return loop.bound
 
 

@@ -18,7 +18,7 @@ from sassan.ipet.loop_bounds import Ending, check_bounds, inference, whole_run
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.machine.contents import Contents, KnownBytes
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 from sassan.warpcfg import explore
 
@@ -147,7 +147,7 @@ def kernels(file: str, arch: str) -> dict[str, Function]:
     return {each.name: each for each in read(load(str(SAMPLES / "loops" / arch / f"{file}.cubin"))).functions if each.kernel}
 
 
-def launch(function: Function, form: Form) -> Launch:
+def launch(function: Function, form: Form) -> LaunchConfiguration:
     """Return the launch of a form: buffers far apart, parameters one after the other."""
     where = layout(function.arch)
     assert where is not None
@@ -164,7 +164,7 @@ def launch(function: Function, form: Form) -> Launch:
         if isinstance(argument, Known):
             parts.append(KnownBytes(address, struct.pack(f"<{len(argument.words)}i", *argument.words)))
     contents = Contents(tuple(parts), repr(form.arguments)) if parts else None
-    return Launch((form.threads, 1, 1), (form.blocks, 1, 1), tuple(settings), contents=contents)
+    return LaunchConfiguration((form.threads, 1, 1), (form.blocks, 1, 1), tuple(settings), contents=contents)
 
 
 def found(name: str, arch: str) -> list[Found]:

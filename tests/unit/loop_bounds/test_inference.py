@@ -6,7 +6,7 @@ from inferring import bound, counter, loops
 from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, Refutation, check_bounds, trial
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 
 def test_a_counter_below_a_constant():
@@ -386,7 +386,7 @@ def test_an_instruction_that_does_not_matter_forgets_what_it_writes():
 def test_a_bound_that_runs_refute_is_none():
     cfg = assemble(counter("ISETP.LT.AND P0, PT, R0, 0xa, PT")).graph()
     lie = Inferred(0, cfg.nodes[cfg.loops[0].head].start, 8, "a lie")
-    (held,) = check_bounds(cfg, tables.load("sm_61").facts, Launch(), (lie,)).results
+    (held,) = check_bounds(cfg, tables.load("sm_61").facts, LaunchConfiguration(), (lie,)).results
     assert (held.bound, held.reason, held.refutation) == (None, "", Refutation(8, 9, "a lie"))
 
 

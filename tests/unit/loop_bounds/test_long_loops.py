@@ -6,7 +6,7 @@ from samples import SAMPLES
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 from sassan.warpcfg import explore
 
@@ -38,7 +38,7 @@ def test_loops_over_numbers_of_64_bits_have_bounds_that_runs_reach(arch: str):
     facts, found = tables.load(arch).facts, dict[str, list[int | None]]()
     for function in read(load(str(FOREIGN / f"long_loops.{arch}.cubin"))).functions:
         if function.kernel:
-            cfg, launch = explore(function, facts), Launch((256, 1, 1), (16, 1, 1), (Setting("param_2", -1, 100_000, 8),))
+            cfg, launch = explore(function, facts), LaunchConfiguration((256, 1, 1), (16, 1, 1), (Setting("param_2", -1, 100_000, 8),))
             bounds = infer(cfg, facts, launch)
             assert check_bounds(cfg, facts, launch, bounds).refuted == ()
             found[function.name] = [one.bound for one in bounds]

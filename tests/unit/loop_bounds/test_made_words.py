@@ -6,7 +6,7 @@ import pytest
 
 from inferring import loops
 from sassan.domains import ranges
-from sassan.ipet.loop_bounds.values import Quotient, Symbol, Value
+from sassan.ipet.loop_bounds.values import Quotient, UnknownWord, Value
 
 ONES = """
     LDG.E R0, [R2.64]
@@ -65,7 +65,7 @@ def test_the_rest_of_a_division_holds_every_rest():
         addend = random.choice((0, 0, random.getrandbits(33)))
         low = random.getrandbits(random.randrange(1, 32))
         words = ranges.span(low, low + random.getrandbits(random.randrange(1, 16)))
-        found = Quotient(Value(Symbol(words), 1, ranges.const(0)), factor, addend, places).rest(words, divisor)
+        found = Quotient(Value(UnknownWord(words), 1, ranges.const(0)), factor, addend, places).rest(words, divisor)
         first, last = words.unsigned
         numbers = {first, last, *(random.randint(first, last) for _ in range(50))}
         rests = {number - divisor * ((number * factor + addend) >> places) for number in numbers}

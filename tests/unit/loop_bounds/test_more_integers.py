@@ -9,7 +9,7 @@ from assembly import instruction
 from integer_step import number, run
 from sassan.isa.tables import load
 from sassan.simt.code import Operation
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.values import LANES, Moment
 
@@ -70,7 +70,7 @@ def exchange(text: str, held: dict[str, list[int]], executing: list[bool]) -> tu
     by_number = {number(name): line for name, line in held.items()}
     inputs = tuple(np.array([by_number[register]], np.uint32) for register in reads)
     at = Moment(np.array([0]), np.array([0], np.uint32), np.array([executing]))
-    place = Place(np.array([7], np.uint32), {}, lambda offset: np.array([offset], np.uint32))
+    place = WarpInputs(np.array([7], np.uint32), {}, lambda offset: np.array([offset], np.uint32))
     out, sure = Integers(place, exchanges=True).results(Operation(parsed, 0, tuple(reads), tuple(writes)), inputs, at)
     return {register: line[0].tolist() for register, line in zip(writes, out, strict=True)}, bool(np.all(sure))
 

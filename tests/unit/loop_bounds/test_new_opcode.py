@@ -11,7 +11,7 @@ from inferring import bound, counter
 from sassan.isa.moves import Add, moves
 from sassan.isa.tables import unit
 from sassan.simt import integers
-from sassan.simt.integer_work import Work
+from sassan.simt.integer_work import GroupOperation
 from sassan.timing.latencies import Latencies
 
 SM = """
@@ -40,7 +40,7 @@ ARCH = "sm_130"
 LOOP = counter("ISETP.LT.AND P0, PT, R0, 0x5, PT", step="IMADX R0, R0, 0x1, R3", start="MOV R0, RZ\n MOV R3, 0x1")
 
 
-def rule(work: Work) -> None:
+def rule(work: GroupOperation) -> None:
     """Compute IMADX on the concrete machine."""
     to, left, right, addend = work.instruction.operands
     work.put(to, work.word(left) * work.word(right) + work.word(addend))

@@ -9,7 +9,7 @@ from listing import assemble
 from sassan.ipet.loop_bounds import infer
 from sassan.ipet.loop_bounds.recheck import Effort, back_edge_counts
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 
 ARCH = "sm_80"
@@ -66,7 +66,7 @@ def test_no_loop_of_random_code_turns_more_often_than_its_bound(seed: int):
         text = program(random)
         cfg = assemble(text, ARCH).graph()
         told = tuple(Setting("", place, random.choice(VALUES)) for place in PARAMETERS)
-        launch = Launch((32, 1, 1), (1, 1, 1), told)
+        launch = LaunchConfiguration((32, 1, 1), (1, 1, 1), told)
         found = [one for one in infer(cfg, facts, launch) if one.bound is not None]
         seen = back_edge_counts(cfg, facts, [launch], EFFORT) if found else None
         if seen is None:

@@ -15,7 +15,7 @@ from sassan.ipet.loop_bounds import Inferred, check_bounds, inference
 from sassan.ipet.loop_bounds.endings import Ending
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 from sassan.warpcfg import explore
 
@@ -63,7 +63,7 @@ def inferred(name: str, arch: str, case: Case) -> tuple[Inferred, ...]:
     facts, cfg, where = tables.load(function.arch).facts, explore(function, tables.load(function.arch).facts), layout(function.arch)
     assert where is not None
     settings = tuple(Setting("", where.parameters + offset, value, 4) for offset, value in case.parameters.items())
-    launch = Launch((case.block, 1, 1), (case.grid, 1, 1), settings)
+    launch = LaunchConfiguration((case.block, 1, 1), (case.grid, 1, 1), settings)
     result = inference(cfg, facts, launch).loops
     held = check_bounds(cfg, facts, launch, result)
     assert held.ran or all(loop.bound is None for loop in result)
@@ -93,7 +93,7 @@ def test_an_assertion_ends_the_path(arch: str, parameters: dict[int, int], assum
     where = layout(function.arch)
     assert where is not None
     settings = tuple(Setting("", where.parameters + offset, value, 4) for offset, value in parameters.items())
-    result = analyze(function, Settings(launch=Launch((128, 1, 1), (1, 1, 1), settings)))
+    result = analyze(function, Settings(launch=LaunchConfiguration((128, 1, 1), (1, 1, 1), settings)))
     # 1000 iterations, four in each turn.
     assert result.bounds.of_loop[0] == 249
     assert (result.wcet.gaps, result.wcet.bound) == ((), True)
@@ -102,6 +102,6 @@ def test_an_assertion_ends_the_path(arch: str, parameters: dict[int, int], assum
 
 
 def test_the_gap_of_a_wait_says_that_it_is_one():
-    result = analyze(kernel("lookback", "sm_80"), Settings(launch=Launch((128, 1, 1), (64, 1, 1))))
+    result = analyze(kernel("lookback", "sm_80"), Settings(launch=LaunchConfiguration((128, 1, 1), (64, 1, 1))))
     (gap,) = (gap for gap in result.wcet.gaps if gap.code == "unbounded-loop")
     assert "it waits until another thread changes the word that LDG at 0x01e0 reads: its bound is how often it looks" in gap.message

@@ -6,7 +6,7 @@ from budget import some
 from samples import EVERY, explored, names, program
 from sassan.ipet.loop_bounds import infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.warpcfg.externals import clobbering
 
 
@@ -18,7 +18,7 @@ def test_every_loop_has_a_bound_or_a_reason(arch: str):
     for name in (name for name in names(arch) if name != "large_5000"):
         for function in program(arch, name).functions:
             cfg = explored(function)
-            for loop in infer(cfg, clobbering(tables.load(arch).facts, cfg.externals), Launch()):
+            for loop in infer(cfg, clobbering(tables.load(arch).facts, cfg.externals), LaunchConfiguration()):
                 open_loops += loop.bound is None
                 if loop.bound is None and (not loop.advice or "\n" in loop.advice):
                     silent.append(f"{function.name} 0x{loop.head:04x}")

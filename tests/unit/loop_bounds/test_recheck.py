@@ -9,11 +9,11 @@ from assembly import instruction
 from listing import assemble
 from sassan.ipet.loop_bounds import Refutation, check_bounds, infer, recheck
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting
 from sassan.simt.code import Operation
 from sassan.simt.decoder import TableDecoder
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.values import Moment
 
@@ -24,7 +24,7 @@ FACTS = tables.load(ARCH).facts
 def held(text: str, *told: str) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
     """Return the inferred bounds of a listing, none of which a run contradicts, and how often threads went back."""
     cfg = assemble(text, ARCH).graph()
-    launch = Launch((64, 1, 1), (1, 1, 1), tuple(map(setting, told)))
+    launch = LaunchConfiguration((64, 1, 1), (1, 1, 1), tuple(map(setting, told)))
     found = infer(cfg, FACTS, launch)
     held = check_bounds(cfg, FACTS, launch, found)
     assert (held.ran, held.refuted) == (True, ())
@@ -107,7 +107,7 @@ def words(text: str, addresses: list[int]) -> list[int]:
     assert isinstance(one, Operation)
     lanes = np.resize(np.array(addresses, dtype=np.uint32), (1, 32))
     at = Moment(np.array([0]), np.array([5], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
-    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32))
+    place = WarpInputs(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32))
     (drawn, *_) = Integers(place).outputs(one, tuple(lanes for _ in one.reads), at)
     return drawn[0].tolist()
 
@@ -123,17 +123,17 @@ def test_a_run_is_long_enough_for_a_bound_that_is_wrong_by_little():
     cfg = assemble(
         "MOV R0, RZ\nhead:\n" + "IADD3 R0, R0, 0x1, RZ\n" * 20 + "ISETP.LT.AND P0, PT, R0, 0x7d0, PT\n@P0 BRA head\nEXIT", ARCH
     ).graph()
-    (one,) = infer(cfg, FACTS, Launch())
+    (one,) = infer(cfg, FACTS, LaunchConfiguration())
     assert one.bound == 99
-    assert check_bounds(cfg, FACTS, Launch(), [one]).results == (one,)
-    (refuted,) = check_bounds(cfg, FACTS, Launch(), [replace(one, bound=97)]).refuted
+    assert check_bounds(cfg, FACTS, LaunchConfiguration(), [one]).results == (one,)
+    (refuted,) = check_bounds(cfg, FACTS, LaunchConfiguration(), [replace(one, bound=97)]).refuted
     assert (refuted.head, refuted.bound, refuted.refutation) == (0x10, None, Refutation(97, 99, one.reason))
 
 
 def test_a_bound_that_nobody_could_wait_for_makes_no_run_longer():
     cfg = assemble("MOV R0, RZ\nhead:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, 0x7d00, PT\n@P0 BRA head\nEXIT", ARCH).graph()
     assert (
-        recheck.back_edge_counts(cfg, FACTS, (Launch(),), bounds=(31999,))
-        == recheck.back_edge_counts(cfg, FACTS, (Launch(),))
+        recheck.back_edge_counts(cfg, FACTS, (LaunchConfiguration(),), bounds=(31999,))
+        == recheck.back_edge_counts(cfg, FACTS, (LaunchConfiguration(),))
         != ((31999,),)
     )

@@ -6,8 +6,8 @@ from listing import assemble
 from sassan.ipet.loop_bounds import infer
 from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.isa import tables
-from sassan.machine.launch import Launch
-from sassan.values.patterns import Effect
+from sassan.machine.launch import LaunchConfiguration
+from sassan.values.patterns import InstructionEffect
 
 COUNTED = """
 MOV R0, {start}
@@ -39,7 +39,7 @@ EXIT
 )
 def test_effects_are_shared_by_what_differs_in_words_only(arch: str, first: str, second: str, shared: bool):
     common, facts = patterns(), tables.load(arch).facts
-    effects: list[Effect[Evaluated]] = []
+    effects: list[InstructionEffect[Evaluated]] = []
     for line in assemble(f"{first}\n{second}\nEXIT", arch).function.instructions[:2]:
         found = facts(line)
         assert found is not None
@@ -50,5 +50,5 @@ def test_effects_are_shared_by_what_differs_in_words_only(arch: str, first: str,
 
 def test_each_loop_counts_with_its_own_numbers():
     text = COUNTED.format(start="0x2", step="0x1", limit="0x9", late_start="0x3", late_step="0x5", late_limit="0x64")
-    found = infer(assemble(text, "sm_80").graph(), tables.load("sm_80").facts, Launch())
+    found = infer(assemble(text, "sm_80").graph(), tables.load("sm_80").facts, LaunchConfiguration())
     assert [loop.bound for loop in found] == [6, 19]

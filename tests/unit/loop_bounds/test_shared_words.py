@@ -9,7 +9,7 @@ import pytest
 from listing import assemble
 from sassan.ipet.loop_bounds import whole_run
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting
 from sassan.simt.shared import SharedMemory
 from sassan.simt.values import LANES
@@ -22,7 +22,7 @@ BARRIER = "BAR.SYNC.DEFER_BLOCKING 0x0"
 
 def edges(text: str, threads: int = 64) -> tuple[int | None, ...] | None:
     cfg = assemble(text, ARCH).graph()
-    launch = Launch((threads, 1, 1), (3, 1, 1), (setting(f"0x160:8={0x200000000000}"), setting("0x168=9")))
+    launch = LaunchConfiguration((threads, 1, 1), (3, 1, 1), (setting(f"0x160:8={0x200000000000}"), setting("0x168=9")))
     seen = whole_run(cfg, FACTS, launch, range(len(cfg.loops)))
     return None if seen is None else seen.back_edges
 

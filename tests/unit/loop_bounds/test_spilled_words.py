@@ -7,7 +7,7 @@ from listing import assemble
 from sassan.ipet.loop_bounds import check_bounds, infer, slots
 from sassan.ipet.loop_bounds.slots import SlotMove, Slots, slots_of
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 
 LOOP = """
     MOV R1, c[0x0][0x28]
@@ -91,7 +91,11 @@ def test_a_counter_may_live_on_the_stack():
 
 
 def test_runs_refute_a_bound_that_forgets_a_store(monkeypatch: pytest.MonkeyPatch):
-    cfg, facts, launch = assemble(LOOP.format(between="STL [R1+0x8], R5"), "sm_80").graph(), tables.load("sm_80").facts, Launch((64, 1, 1))
+    cfg, facts, launch = (
+        assemble(LOOP.format(between="STL [R1+0x8], R5"), "sm_80").graph(),
+        tables.load("sm_80").facts,
+        LaunchConfiguration((64, 1, 1)),
+    )
 
     def forgetful(*of: object) -> Slots:
         known = slots_of(*of)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from sassan.ipet.loop_bounds import recheck, whole_run
 from sassan.ipet.loop_bounds.recheck import Effort
 from sassan.isa import tables
 from sassan.machine.contents import Contents, KnownBytes
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting
 from sassan.simt import certain
 
@@ -28,7 +28,7 @@ DRAWS = Effort(warps=12, corners=False, steps=600)
 def edges(text: str, *given: str, contents: Contents | None = None, grid: int = 2) -> tuple[int | None, ...] | None:
     """Return the back edges of the loops of a listing; runs with drawn contents of memory take no more."""
     cfg = assemble(text, ARCH).graph()
-    launch = Launch((64, 1, 1), (grid, 1, 1), (setting(f"0x160:8={POINTER}"), *map(setting, given)), contents=contents)
+    launch = LaunchConfiguration((64, 1, 1), (grid, 1, 1), (setting(f"0x160:8={POINTER}"), *map(setting, given)), contents=contents)
     seen = whole_run(cfg, FACTS, launch, range(len(cfg.loops)))
     if seen is None:
         return None

@@ -12,7 +12,7 @@ from sassan.arch import names
 from sassan.frontend.cubin.tools import tools
 from sassan.isa import loading
 from sassan.isa.encoding_models import models
-from sassan.machine.atomics import OPCODES, AtomicRate, Place, atomics
+from sassan.machine.atomics import OPCODES, AtomicKind, AtomicRate, atomics
 
 ARCHS = [arch for arch in names() if int(arch.removeprefix("sm_")) >= 50]
 TYPE = re.compile(r"[SU]?[0-9]+|(?:B?F|SD)[0-9]+\w*")
@@ -97,7 +97,7 @@ def rate(arch: str, opcode: str) -> AtomicRate:
 
 def test_a_sum_of_doubles_keeps_its_word_longer_than_the_two_cycles_that_were_refuted() -> None:
     found = rate("sm_86", "RED.E.ADD.F64.RN.STRONG.GPU")
-    assert (found.place, found.kind, found.word, found.sector) == (Place.REDUCING, "double", 8, 12)
+    assert (found.place, found.kind, found.word, found.sector) == (AtomicKind.REDUCING, "double", 8, 12)
 
 
 def test_what_the_system_sees_takes_twice_as_long_and_is_assumed() -> None:
@@ -135,8 +135,8 @@ def test_a_kernel_stands_for_each_row(arch: str) -> None:
     found = {known for opcode in re.findall(r"\b((?:ATOM[GS]?|REDG?)\.[\w.]+)", code) if (known := table.rate(opcode)) is not None}
     seen = {(each.place, each.kind) for each in found}
     # No reduction exchanges; Maxwell has no doubles and no pairs.
-    never = {(Place.REDUCING, "exchange"), (Place.REDUCING, "compare"), (Place.RETURNING, "pair")}
-    older = {(place, kind) for place in Place for kind in ("double", "pair")} if arch == "sm_52" else set()
+    never = {(AtomicKind.REDUCING, "exchange"), (AtomicKind.REDUCING, "compare"), (AtomicKind.RETURNING, "pair")}
+    older = {(place, kind) for place in AtomicKind for kind in ("double", "pair")} if arch == "sm_52" else set()
     assert set(table.rates) - seen == never | (older & set(table.rates))
 
 

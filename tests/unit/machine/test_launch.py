@@ -7,8 +7,8 @@ import pytest
 from listing import assemble
 from sassan.errors import UsageError
 from sassan.ir import CompilerFacts, Frame, Function, Language, Parameter, Variable
-from sassan.machine.launch import Launch, check, shape
-from sassan.machine.parameters import Layout, Named, Place, Setting, layout, name_at, place_of, places, setting
+from sassan.machine.launch import LaunchConfiguration, check, shape
+from sassan.machine.parameters import BankLayout, Named, ParameterLocation, Setting, layout, name_at, place_of, places, setting
 
 FACTS = CompilerFacts(
     code_size=0, parameters=(Parameter(1, 8, 4), Parameter(0, 0, 8), Parameter(2, 12, 1)), parameter_base=0x140, parameter_size=13
@@ -31,18 +31,18 @@ def test_what_is_no_shape_is_refused(text):
 @pytest.mark.parametrize("block", [(0, 1, 1), (1025, 1, 1), (1, 1, 65), (32, 32, 2)])
 def test_a_block_that_cannot_be_launched_is_refused(block):
     with pytest.raises(UsageError) as caught:
-        Launch(block=block)
+        LaunchConfiguration(block=block)
     assert caught.value.code == "launch"
 
 
 @pytest.mark.parametrize("grid", [(0, 1, 1), (2**31, 1, 1), (1, 65536, 1)])
 def test_a_grid_that_cannot_be_launched_is_refused(grid):
     with pytest.raises(UsageError):
-        Launch(grid=grid)
+        LaunchConfiguration(grid=grid)
 
 
 def test_a_launch_counts_threads_and_blocks():
-    launch = Launch(block=(16, 8, 2), grid=(3, 5, 1))
+    launch = LaunchConfiguration(block=(16, 8, 2), grid=(3, 5, 1))
     assert (launch.threads, launch.blocks) == (256, 15)
 
 
@@ -58,8 +58,8 @@ def test_what_sets_no_parameter_is_refused(text):
 
 
 def test_a_cubin_says_how_wide_a_parameter_is():
-    assert place_of(CUBIN, setting("0x140=1")) == Place("param_0", 0x140, 8)
-    assert place_of(CUBIN, setting("param_1=1")) == Place("param_1", 0x148, 4)
+    assert place_of(CUBIN, setting("0x140=1")) == ParameterLocation("param_0", 0x140, 8)
+    assert place_of(CUBIN, setting("param_1=1")) == ParameterLocation("param_1", 0x148, 4)
 
 
 def reading(*operands: str, arch: str = "sm_80") -> Function:
@@ -81,14 +81,14 @@ def reading(*operands: str, arch: str = "sm_80") -> Function:
     ],
 )
 def test_the_code_says_how_wide_a_parameter_of_a_listing_is(reads, size):
-    assert place_of(reading(*reads), setting("0x160=7")) == Place("0x160", 0x160, size)
+    assert place_of(reading(*reads), setting("0x160=7")) == ParameterLocation("0x160", 0x160, size)
 
 
 @pytest.mark.parametrize(
     ("opcode", "size"), [("I2F.U16 R0, c[0x0][0x160]", 2), ("I2I.S32.S8 R0, c[0x0][0x160].B0", 1), ("XMAD R0, R1, c[0x0][0x160].H1, RZ", 4)]
 )
 def test_a_conversion_reads_a_part_of_a_word_and_a_product_all_of_it_in_parts(opcode, size):
-    assert place_of(assemble(f"{opcode}\nEXIT", "sm_61").function, setting("0x160=7")) == Place("0x160", 0x160, size)
+    assert place_of(assemble(f"{opcode}\nEXIT", "sm_61").function, setting("0x160=7")) == ParameterLocation("0x160", 0x160, size)
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def test_a_parameter_that_may_be_two_is_refused_until_its_width_is_told(reads, t
     with pytest.raises(UsageError) as caught:
         place_of(code, setting(text))
     assert caught.value.code == "parameter-width"
-    assert place_of(code, setting("0x160:2=7")) == Place("0x160", 0x160, 2)
+    assert place_of(code, setting("0x160:2=7")) == ParameterLocation("0x160", 0x160, 2)
 
 
 def test_the_members_of_a_structure_are_as_wide_as_the_code_reads_them():
     facts = replace(FACTS, parameters=(Parameter(0, 0, 12), Parameter(1, 12, 8)), parameter_base=0x160, parameter_size=20)
     code = replace(reading("U16 0x162", "32 0x160", "32 0x168"), compiler=facts)
     assert [place_of(code, setting(text)) for text in ("0x162=9", "0x168=9", "0x16a=9")] == [
-        Place("0x162", 0x162, 2),
-        Place("0x168", 0x168, 4),
-        Place("0x16a", 0x16A, 2),
+        ParameterLocation("0x162", 0x162, 2),
+        ParameterLocation("0x168", 0x168, 4),
+        ParameterLocation("0x16a", 0x16A, 2),
     ]
     with pytest.raises(UsageError):
         place_of(code, setting("0x160=7"))
@@ -126,7 +126,7 @@ def test_a_small_structure_is_no_integer_where_the_code_reads_its_members():
     with pytest.raises(UsageError):
         place_of(replace(reading("U16 0x160", "U16 0x162", "32 0x164"), compiler=facts), setting("0x160=7"))
     code = replace(reading("32 0x160", "32 0x164", "U16 0x160"), compiler=facts)
-    assert place_of(code, setting("0x160=7")) == Place("param_0", 0x160, 8)
+    assert place_of(code, setting("0x160=7")) == ParameterLocation("param_0", 0x160, 8)
 
 
 @pytest.mark.parametrize(
@@ -134,38 +134,40 @@ def test_a_small_structure_is_no_integer_where_the_code_reads_its_members():
 )
 def test_a_byte_that_is_told_twice_is_refused_in_either_order(told):
     with pytest.raises(UsageError) as caught:
-        check(Launch(parameters=tuple(map(setting, told))), (reading("U16 0x160", "U16 0x162"),))
+        check(LaunchConfiguration(parameters=tuple(map(setting, told))), (reading("U16 0x160", "U16 0x162"),))
     assert caught.value.code == "parameter"
 
 
 @pytest.mark.parametrize("text", ["0x162=65536", "0x162=-32769", "0x162:1=256", "0x162:4=0x100000000", "0x162=0x100000000"])
 def test_a_value_that_does_not_fit_its_width_is_refused(text):
     with pytest.raises(UsageError) as caught:
-        check(Launch(parameters=(setting(text),)), (reading("U16 0x162"),))
+        check(LaunchConfiguration(parameters=(setting(text),)), (reading("U16 0x162"),))
     assert caught.value.code == "parameter"
 
 
 def test_ptx_is_told_a_parameter_once():
     with pytest.raises(UsageError):
-        check(Launch(parameters=(setting("n=1"), setting("param_1=2"))), (PTX,))
+        check(LaunchConfiguration(parameters=(setting("n=1"), setting("param_1=2"))), (PTX,))
 
 
 def test_what_was_told_is_shown_with_a_width_that_the_input_does_not_say():
-    launch = Launch((32, 1, 1), parameters=tuple(map(setting, ("0x162=9", "n=7", "0x168:8=-1"))), named=(Named("kernel", "n", 0x164),))
+    launch = LaunchConfiguration(
+        (32, 1, 1), parameters=tuple(map(setting, ("0x162=9", "n=7", "0x168:8=-1"))), named=(Named("kernel", "n", 0x164),)
+    )
     code = replace(reading("U16 0x162"), name="kernel")
     assert launch.describe(code) == "block 32 x 1 x 1, parameter 0x162=9 (2 bytes), parameter n=7 (4 bytes at 0x164), parameter 0x168:8=-1"
-    assert Launch(parameters=(setting("param_1=7"),)).describe(CUBIN) == "parameter param_1=7"
+    assert LaunchConfiguration(parameters=(setting("param_1=7"),)).describe(CUBIN) == "parameter param_1=7"
 
 
 def test_in_a_listing_the_value_says_how_wide_it_is():
-    assert place_of(LISTING, setting("0x150=4294967295")) == Place("0x150", 0x150, 4)
-    assert place_of(LISTING, setting("0x150=4294967296")) == Place("0x150", 0x150, 8)
+    assert place_of(LISTING, setting("0x150=4294967295")) == ParameterLocation("0x150", 0x150, 4)
+    assert place_of(LISTING, setting("0x150=4294967296")) == ParameterLocation("0x150", 0x150, 8)
 
 
 @pytest.mark.parametrize("text", ["param_3=1", "0x14d=1", "0x20=1", "n=1"])
 def test_a_parameter_that_no_kernel_has_is_refused(text):
     with pytest.raises(UsageError) as caught:
-        check(Launch(parameters=(setting(text),)), (CUBIN,))
+        check(LaunchConfiguration(parameters=(setting(text),)), (CUBIN,))
     assert caught.value.code == "unknown-parameter"
     known = "k: param_0 at 0x140 (8 bytes), param_1 at 0x148 (4 bytes), param_2 at 0x14c (1 bytes)"
     assert (
@@ -187,7 +189,7 @@ PTX = Function(
 
 
 def test_a_debug_build_says_what_its_parameters_are_called():
-    assert place_of(DEBUG, setting("n=4096")) == Place("param_1", 0x148, 4, "n")
+    assert place_of(DEBUG, setting("n=4096")) == ParameterLocation("param_1", 0x148, 4, "n")
 
 
 @pytest.mark.parametrize(
@@ -227,46 +229,46 @@ def test_a_name_of_the_source_goes_before_a_number():
 
 
 def test_the_names_of_ptx_fit_the_cubin_that_is_compiled_from_it():
-    assert place_of(CUBIN, setting("k_param_1=1")) == Place("param_1", 0x148, 4)
+    assert place_of(CUBIN, setting("k_param_1=1")) == ParameterLocation("param_1", 0x148, 4)
     assert place_of(CUBIN, setting("j_param_1=1")) is None
 
 
 def test_ptx_has_names_and_no_places():
-    assert place_of(PTX, setting("n=1")) == place_of(PTX, setting("param_1=1")) == Place("param_1", -1, 4, "n")
+    assert place_of(PTX, setting("n=1")) == place_of(PTX, setting("param_1=1")) == ParameterLocation("param_1", -1, 4, "n")
     assert place_of(PTX, setting("0x140=1")) is None
 
 
 def test_what_the_user_calls_a_parameter_goes_before_all_else():
     named = (Named("j", "n", 0x140), Named("k", "n", 0x14C))
     assert (place_of(DEBUG, setting("n=1"), named), place_of(LISTING, setting("n=1"), named)) == (
-        Place("param_2", 0x14C, 1, "param_0"),
-        Place("0x14c", 0x14C, 4),
+        ParameterLocation("param_2", 0x14C, 1, "param_0"),
+        ParameterLocation("0x14c", 0x14C, 4),
     )
 
 
 def test_a_hint_shows_names_where_there_are_some():
     with pytest.raises(UsageError) as caught:
-        check(Launch(parameters=(setting("m=1"),)), (DEBUG,))
+        check(LaunchConfiguration(parameters=(setting("m=1"),)), (DEBUG,))
     assert caught.value.hint == "k: in (param_0) at 0x140 (8 bytes), n (param_1) at 0x148 (4 bytes), param_0 (param_2) at 0x14c (1 bytes)"
 
 
 def test_a_parameter_of_one_of_several_kernels_is_accepted():
-    check(Launch(parameters=(setting("0x170=1"),)), (CUBIN, LISTING))
+    check(LaunchConfiguration(parameters=(setting("0x170=1"),)), (CUBIN, LISTING))
 
 
 def test_a_value_wider_than_its_parameter_is_refused():
     with pytest.raises(UsageError) as caught:
-        check(Launch(parameters=(setting("param_2=256"),)), (CUBIN,))
+        check(LaunchConfiguration(parameters=(setting("param_2=256"),)), (CUBIN,))
     assert caught.value.code == "parameter"
 
 
 @pytest.mark.parametrize(
     ("arch", "where"),
     [
-        ("sm_52", Layout(0x8, 0x14, 0x140)),
-        ("sm_75", Layout(0x0, 0xC, 0x160)),
-        ("sm_90a", Layout(0x0, 0xC, 0x210)),
-        ("sm_120", Layout(0x360, 0x370, 0x380)),
+        ("sm_52", BankLayout(0x8, 0x14, 0x140)),
+        ("sm_75", BankLayout(0x0, 0xC, 0x160)),
+        ("sm_90a", BankLayout(0x0, 0xC, 0x210)),
+        ("sm_120", BankLayout(0x360, 0x370, 0x380)),
         ("sm_35", None),
         ("sm_130", None),
     ],
@@ -286,10 +288,10 @@ def test_the_place_of_a_launch_depends_on_the_architecture(arch, where):
     ],
 )
 def test_a_number_in_floating_point_is_as_wide_as_its_place(text: str, size: int, bits: int):
-    assert setting(text).at(Place("param_0", 0x140, size)).value == bits
+    assert setting(text).at(ParameterLocation("param_0", 0x140, size)).value == bits
 
 
 @pytest.mark.parametrize(("text", "size"), [("x=1e6", 2), ("x=0.5", 1), ("x=1e40", 4)])
 def test_a_number_in_floating_point_that_has_no_room_is_refused(text: str, size: int):
     with pytest.raises(UsageError, match="floating point"):
-        setting(text).at(Place("param_0", 0x140, size))
+        setting(text).at(ParameterLocation("param_0", 0x140, size))

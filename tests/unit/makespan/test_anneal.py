@@ -15,11 +15,11 @@ from sassan.errors import UsageError
 from sassan.executor import Serial, Threads
 from sassan.makespan.anneal.engine import PUBLISHED, Anneal, Improvement, default_plan, envelope
 from sassan.makespan.anneal.kernel import run
-from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, accepts, advance, chain, score
+from sassan.makespan.anneal.plain import AcceptanceRule, AnnealingPlan, Chain, Move, accepts, advance, chain, score
 from sassan.makespan.anneal.plain import Random as Generator
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.start import Instance, Start, construct, instance, start
+from sassan.makespan.start import NumberedProblem, Start, construct, instance, start
 from unit.makespan.cases import Clock, StopCounter, case, mixed_case, random_case
 from unit.makespan.every_schedule import longest
 
@@ -105,7 +105,7 @@ def test_every_work_conserving_schedule_has_a_string() -> None:
         assert construct(given, precedence_of(schedule)) == schedule
 
 
-def run_both(given: Instance, plan: Plan, number: int, kind: Start) -> tuple[Chain, Chain]:
+def run_both(given: NumberedProblem, plan: AnnealingPlan, number: int, kind: Start) -> tuple[Chain, Chain]:
     plain = compiled = chain(given, number, kind, 7)
     while plain.iteration < plan.iterations:
         plain = advance(given, plan, plain, 64)
@@ -116,9 +116,9 @@ def run_both(given: Instance, plan: Plan, number: int, kind: Start) -> tuple[Cha
 
 @pytest.mark.parametrize("move", list(Move))
 @pytest.mark.parametrize("kind", list(Start))
-@pytest.mark.parametrize("rule", list(Rule))
-def test_a_compiled_chain_equals_the_plain_chain(move: Move, kind: Start, rule: Rule) -> None:
-    plan = Plan(200, 0.7, (move,), rule, lateness=7 * rule)
+@pytest.mark.parametrize("rule", list(AcceptanceRule))
+def test_a_compiled_chain_equals_the_plain_chain(move: Move, kind: Start, rule: AcceptanceRule) -> None:
+    plan = AnnealingPlan(200, 0.7, (move,), rule, lateness=7 * rule)
     plain, compiled = run_both(instance(case("LCCSL", warps=5, L=1, C=2, S=1, issue=3)), plan, 3, kind)
     assert plain == compiled
     assert plain.evaluations > 100
@@ -128,17 +128,17 @@ def test_compiled_chains_agree_with_plain_ones_on_random_instances() -> None:
     random = Random(3)
     for number in range(60):
         make = random_case if number % 2 else mixed_case
-        plain, compiled = run_both(instance(make(random)), Plan(60, 1.0, ALL_MOVES), number, Start.RANDOM)
+        plain, compiled = run_both(instance(make(random)), AnnealingPlan(60, 1.0, ALL_MOVES), number, Start.RANDOM)
         assert plain == compiled
 
 
 def test_compiled_chains_agree_where_slots_fill_many_words() -> None:
-    plain, compiled = run_both(instance(case("(L2C3)^12", warps=4, L=1, C=1)), Plan(60, 0.5, ALL_MOVES), 0, Start.ROUND_ROBIN)
+    plain, compiled = run_both(instance(case("(L2C3)^12", warps=4, L=1, C=1)), AnnealingPlan(60, 0.5, ALL_MOVES), 0, Start.ROUND_ROBIN)
     assert plain == compiled
 
 
 def test_compiled_chains_agree_on_more_warps_than_a_byte_counts() -> None:
-    plain, compiled = run_both(instance(case("LC", warps=300, L=1, C=200)), Plan(10, 0.5, ALL_MOVES), 0, Start.RANDOM)
+    plain, compiled = run_both(instance(case("LC", warps=300, L=1, C=200)), AnnealingPlan(10, 0.5, ALL_MOVES), 0, Start.RANDOM)
     assert plain == compiled
 
 
@@ -150,18 +150,18 @@ def test_the_generator_is_xorshift64_star() -> None:
 def test_a_slice_ends_where_the_chain_improved() -> None:
     given = instance(LCL)
     before = chain(given, 0, Start.FIXED_PRIORITY, 0)
-    after = advance(given, Plan(10_000), before, 10_000)
+    after = advance(given, AnnealingPlan(10_000), before, 10_000)
     assert (before.best_makespan, after.best_makespan, after.iteration < 10_000) == (8, 9, True)
 
 
 def test_a_seed_gives_one_answer_on_any_executor() -> None:
-    plan = Plan(3_000, 0.3, ALL_MOVES)
+    plan = AnnealingPlan(3_000, 0.3, ALL_MOVES)
     one, other = (Anneal(plan=plan, executor=pool).search(CASE_STUDY, Budget(seed=5), quiet) for pool in (Serial(), Threads(2)))
     assert (one.chains, one.result.schedule) == (other.chains, other.result.schedule)
 
 
 def test_another_seed_gives_another_search() -> None:
-    plan = Plan(500, 0.3)
+    plan = AnnealingPlan(500, 0.3)
     one, other = (Anneal(plan=plan).search(CASE_STUDY, Budget(seed=seed), quiet) for seed in (1, 2))
     assert one.chains[0].precedence != other.chains[0].precedence
 
@@ -178,7 +178,7 @@ def test_small_instances_never_exceed_the_longest_schedule_and_mostly_reach_it()
     reached = 0
     for number in range(40):
         problem = (random_case if number % 2 else mixed_case)(random)
-        result = Anneal(plan=Plan(100, 0.3, ALL_MOVES)).run(problem, Budget(seed=number), quiet)
+        result = Anneal(plan=AnnealingPlan(100, 0.3, ALL_MOVES)).run(problem, Budget(seed=number), quiet)
         assert result.schedule is not None
         assert result.lower is not None
         check(problem, result.schedule)
@@ -214,7 +214,7 @@ def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.Monkey
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.anneal.engine.clock", clock)
     monkeypatch.setattr("sassan.makespan.anneal.engine.may_begin", lambda *_: True)
-    result = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
+    result = Anneal(plan=AnnealingPlan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
     # At the deadline each of eight chains looks once, and so does the engine.
     assert 80 <= clock.looks < 100
     assert result.lower is not None
@@ -223,14 +223,14 @@ def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.Monkey
 
 def test_a_caller_that_stops_gets_the_best_so_far() -> None:
     reports: list[EngineResult] = []
-    result = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(stop=lambda: True), reports.append)
+    result = Anneal(plan=AnnealingPlan(10**9, 0.3)).run(CASE_STUDY, Budget(stop=lambda: True), reports.append)
     assert result.lower == 163
     assert [replace(one, seconds=0.0) for one in reports] == [replace(result, seconds=0.0)]
 
 
 def test_reports_grow_and_the_log_holds_every_improvement_of_every_chain() -> None:
     reports: list[EngineResult] = []
-    search = Anneal(plan=Plan(20_000, 0.05, ALL_MOVES)).search(CASE_STUDY, Budget(seed=1), reports.append)
+    search = Anneal(plan=AnnealingPlan(20_000, 0.05, ALL_MOVES)).search(CASE_STUDY, Budget(seed=1), reports.append)
     lowers = [one.lower for one in reports if one.lower is not None]
     assert lowers == sorted(set(lowers))
     assert {one.chain for one in search.improvements} == set(range(8))
@@ -263,12 +263,12 @@ def test_a_plan_fits_into_the_time_that_is_left() -> None:
 
 def test_equation_3_accepts_a_drop_of_two_slots_with_half_the_temperature() -> None:
     draws = Generator(9)
-    accepted = sum(accepts(Plan(1), 2.0, 0.3, draws) for _ in range(20_000))
+    accepted = sum(accepts(AnnealingPlan(1), 2.0, 0.3, draws) for _ in range(20_000))
     assert accepted == pytest.approx(3_000, rel=0.1)
 
 
 def test_the_linear_rule_refuses_what_is_further_below_than_the_temperature() -> None:
-    plan, draws = Plan(1, rule=Rule.LINEAR), Generator(9)
+    plan, draws = AnnealingPlan(1, rule=AcceptanceRule.LINEAR), Generator(9)
     assert not any(accepts(plan, 3.0, 3.0, draws) for _ in range(1_000))
     assert sum(accepts(plan, 0.75, 3.0, draws) for _ in range(20_000)) == pytest.approx(15_000, rel=0.1)
 
@@ -276,7 +276,7 @@ def test_the_linear_rule_refuses_what_is_further_below_than_the_temperature() ->
 def test_the_score_adds_the_mean_slot() -> None:
     given = instance(LCL)
     figure_2 = Schedule(((0, 1, 4), (1, 2, 5), (2, 3, 6), (3, 4, 7)))
-    assert [score(given, Plan(1, lateness=weight), figure_2) for weight in (0, 10)] == [8 * 12, 8 * 12 + 10 * 38]
+    assert [score(given, AnnealingPlan(1, lateness=weight), figure_2) for weight in (0, 10)] == [8 * 12, 8 * 12 + 10 * 38]
 
 
 def test_the_default_plan_finds_what_swaps_do_not() -> None:
@@ -287,4 +287,4 @@ def test_the_default_plan_finds_what_swaps_do_not() -> None:
 
 def test_a_plan_grows_with_the_string_up_to_what_was_published() -> None:
     assert [default_plan(instance(one), 8, None, 2).iterations for one in (LCL, CASE_STUDY)] == [1_728, 1_920_000]
-    assert Plan(2_000_000, 0.3, (Move.SWAP,)) == PUBLISHED
+    assert AnnealingPlan(2_000_000, 0.3, (Move.SWAP,)) == PUBLISHED

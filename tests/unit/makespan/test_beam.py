@@ -4,7 +4,7 @@ import pytest
 
 from budget import some
 from sassan.jit import clock
-from sassan.makespan.beam.engine import Beam, Width, compiled_pass, plain_pass
+from sassan.makespan.beam.engine import Beam, BeamWidth, compiled_pass, plain_pass
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
@@ -13,7 +13,7 @@ from unit.makespan.cases import Clock, case, mixed_case, random_case
 
 pytestmark = pytest.mark.slow
 
-ALL = Width(64, 4096, 1)
+ALL = BeamWidth(64, 4096, 1)
 
 
 def case_study(warps: int) -> Problem:
@@ -63,13 +63,13 @@ def test_equal_seeds_show_equal_schedules() -> None:
 
 def test_seeds_break_ties() -> None:
     cut = layout(case_study(16), "letters")
-    result = {compiled_pass(cut, Width(128, 4096, 1), Budget(seed=seed)) for seed in range(4)}
+    result = {compiled_pass(cut, BeamWidth(128, 4096, 1), Budget(seed=seed)) for seed in range(4)}
     assert len(result) > 1
 
 
 def test_states_with_too_many_successors_have_some_drawn() -> None:
     problem = case_study(16)
-    schedule = compiled_pass(layout(problem, "letters"), Width(32, 4, 3), Budget())
+    schedule = compiled_pass(layout(problem, "letters"), BeamWidth(32, 4, 3), Budget())
     assert schedule is not None
     check(problem, schedule)
     assert schedule.makespan > 140
@@ -113,6 +113,6 @@ def test_plain_and_compiled_beam_find_the_same(seed: int) -> None:
 def test_plain_and_compiled_beam_find_the_same_when_they_keep_few() -> None:
     cut = layout(case_study(6), "letters")
     for states in (1, 2, 5, 17):
-        compiled = compiled_pass(cut, Width(states, 4096, 1), Budget(seed=5))
+        compiled = compiled_pass(cut, BeamWidth(states, 4096, 1), Budget(seed=5))
         assert compiled is not None
         assert compiled.makespan == plain_pass(cut, states, 5).makespan

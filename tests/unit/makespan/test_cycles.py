@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from sassan.makespan.cycles.code import Code, Core, Step
+from sassan.makespan.cycles.code import Core, ResidentCode, TimedStep
 from sassan.makespan.cycles.schedules import longest
 from sassan.makespan.cycles.validator import refusal
 
@@ -19,35 +19,35 @@ Warp = tuple[int, int, tuple[int, ...], tuple[int, ...], int]
 State = tuple[tuple[Warp, ...], tuple[tuple[int, ...], ...], int]
 
 
-def step(random: Random, units: int, *, opens: bool = False) -> Step:
+def step(random: Random, units: int, *, opens: bool = False) -> TimedStep:
     delay, interval = random.choice((1, 1, 2, 4)), random.choice((1, 1, 2, 3))
     latency, pipeline = random.randint(1, 6), random.choice((0, 0, 2, 3))
     sets = tuple((barrier, latency) for barrier in range(BARRIERS) if random.random() < 0.3)
     own = max(interval, pipeline)
     ends, drains = max(latency, own), opens or random.random() < 0.1
-    return Step(delay, random.randrange(1 << BARRIERS), sets, drains, ends, random.randrange(units), interval, own, pipeline, opens)
+    return TimedStep(delay, random.randrange(1 << BARRIERS), sets, drains, ends, random.randrange(units), interval, own, pipeline, opens)
 
 
-def code(random: Random, warps: int, length: int, *, barriers: bool) -> Code:
+def code(random: Random, warps: int, length: int, *, barriers: bool) -> ResidentCode:
     units = random.randint(1, 2)
     steps = tuple(step(random, units, opens=barriers and random.random() < 0.3) for _ in range(length))
     core = Core(tuple(random.randint(1, 2) for _ in range(units)), random.randint(1, 2))
     path = [random.randrange(length) for _ in range(length)]
-    return Code(steps, tuple(path), core, warps, random.randint(1, warps) if barriers else warps)
+    return ResidentCode(steps, tuple(path), core, warps, random.randint(1, warps) if barriers else warps)
 
 
-def codes(count: int, seed: int, *, warps: int = 3, length: int = 4) -> Iterator[Code]:
+def codes(count: int, seed: int, *, warps: int = 3, length: int = 4) -> Iterator[ResidentCode]:
     random = Random(seed)
     for number in range(count):
         yield code(random, random.randint(1, warps), random.randint(1, length), barriers=number % 2 == 1)
 
 
-def begin(one: Code) -> State:
+def begin(one: ResidentCode) -> State:
     warp = (0, 0, (0,) * BARRIERS, (0,) * len(one.core.places), 0)
     return (warp,) * one.warps, ((),) * len(one.core.places), 0
 
 
-def ready(one: Code, warp: Warp, now: int) -> bool:
+def ready(one: ResidentCode, warp: Warp, now: int) -> bool:
     place, may, clear, own, ends = warp
     if place == len(one.path) or may > now:
         return False
@@ -56,7 +56,7 @@ def ready(one: Code, warp: Warp, now: int) -> bool:
     return own[of.unit] <= now and all(at <= now for at in waits) and not (of.drains and ends > now)
 
 
-def after(one: Code, state: State, chosen: tuple[int, ...], now: int) -> State | None:
+def after(one: ResidentCode, state: State, chosen: tuple[int, ...], now: int) -> State | None:
     """Return the state with these warps' instructions issued, None where units, pipeline or issue slots do not take them."""
     warps, held, pipeline = list(state[0]), [list(until) for until in state[1]], state[2]
     if len(chosen) > one.core.issue:
@@ -84,7 +84,7 @@ def after(one: Code, state: State, chosen: tuple[int, ...], now: int) -> State |
     return tuple(warps), tuple(tuple(sorted(until for until in unit if until > now)) for unit in held), pipeline
 
 
-def nexts(one: Code, state: State, now: int) -> dict[tuple[int, ...], State]:
+def nexts(one: ResidentCode, state: State, now: int) -> dict[tuple[int, ...], State]:
     """Return what may issue in a cycle, each maximal set of warps, with the state that follows."""
     may = [index for index, warp in enumerate(state[0]) if ready(one, warp, now)]
     every = {
@@ -96,7 +96,7 @@ def nexts(one: Code, state: State, now: int) -> dict[tuple[int, ...], State]:
     return {chosen: moved for chosen, moved in every.items() if not any(set(chosen) < set(other) for other in every)}
 
 
-def legal(one: Code, issued: np.ndarray, cycles: int) -> bool:
+def legal(one: ResidentCode, issued: np.ndarray, cycles: int) -> bool:
     """Replay a schedule cycle by cycle; instructions without a stall, two of which a warp may issue in a cycle, are not in these codes."""
     state = begin(one)
     for now in range(cycles):
@@ -110,7 +110,7 @@ def legal(one: Code, issued: np.ndarray, cycles: int) -> bool:
     return all(place == len(one.path) for place, *_ in state[0]) and max(warp[4] for warp in state[0]) == cycles
 
 
-def worst(one: Code) -> int:
+def worst(one: ResidentCode) -> int:
     """Return the end of the longest schedule."""
     known: dict[tuple[State, int], int] = {}
 
@@ -124,7 +124,7 @@ def worst(one: Code) -> int:
     return search(begin(one), 0)
 
 
-def bound(one: Code) -> int:
+def bound(one: ResidentCode) -> int:
     """The bound of docs/proofs/many-warps.md: without barriers C + (W - 1) share, with them p C + (W - p) share."""
     alone = longest(replace(one, warps=1, block=1)).cycles
     share = sum(
@@ -170,8 +170,8 @@ def test_the_validator_refuses_what_a_replay_refuses_and_nothing_else() -> None:
 
 
 def test_a_cycle_holds_no_more_than_its_units_and_slots() -> None:
-    plain = Step(1, 0, (), drains=False, ends=1, unit=0, interval=1, own=1)
-    one = Code((plain,), (0,), Core((2,), 2), 3, 3)
+    plain = TimedStep(1, 0, (), drains=False, ends=1, unit=0, interval=1, own=1)
+    one = ResidentCode((plain,), (0,), Core((2,), 2), 3, 3)
     assert refusal(one, np.array([[0], [0], [1]]), 2) == ""
     assert "more than" in refusal(one, np.array([[0], [0], [0]]), 1)
     assert "waits" in refusal(one, np.array([[0], [1], [2]]), 3)
@@ -179,6 +179,6 @@ def test_a_cycle_holds_no_more_than_its_units_and_slots() -> None:
 
 @pytest.mark.parametrize("delay", [0, 1])
 def test_a_warp_may_issue_two_instructions_in_one_cycle_where_the_first_has_no_stall(delay: int) -> None:
-    plain = Step(delay, 0, (), drains=False, ends=1, unit=0, interval=1, own=0)
-    one = Code((plain, replace(plain, unit=1)), (0, 1), Core((1, 1), 2), 1, 1)
+    plain = TimedStep(delay, 0, (), drains=False, ends=1, unit=0, interval=1, own=0)
+    one = ResidentCode((plain, replace(plain, unit=1)), (0, 1), Core((1, 1), 2), 1, 1)
     assert longest(one).cycles == 1 + delay

@@ -15,7 +15,7 @@ from sassan.ilp.write import lp, mps
 from sassan.jit import clock
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Processor, problem
-from sassan.makespan.program.build import Form, OutOfTime, Program
+from sassan.makespan.program.build import Form, MakespanModel, OutOfTime
 from sassan.makespan.program.engine import Ilp, program, schedule_of
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import construct, instance
@@ -34,11 +34,11 @@ def quiet(_: EngineResult) -> None:
     pass
 
 
-def optimum(one: Program) -> int | None:
+def optimum(one: MakespanModel) -> int | None:
     return solve(one.model).value
 
 
-def values_of(one: Program, given: object, schedule: Schedule) -> tuple[int, ...]:
+def values_of(one: MakespanModel, given: object, schedule: Schedule) -> tuple[int, ...]:
     """The unknowns of a program of the paper's forms that describe a schedule: by the names of the unknowns, not by the engine's code."""
     del given
     out = dict.fromkeys((each.name for each in one.model.variables), 0)

@@ -7,12 +7,12 @@ from contextlib import suppress
 import pytest
 
 from sassan.errors import InputError
-from sassan.measure import Group, Samples
+from sassan.measure import SampleGroup, Samples
 from sassan.measure.read import json_text, load, read, text
 from sassan.source import Source
 
 KNOWN = Samples(
-    (Group(0, (0.31, 0.2), 0.5, 2.0, 1000.0, (47, 44)), Group(3, (0.1, 0.25, 1e-9), 0.25, 0.0, 1000.0, (5, 6, 7))),
+    (SampleGroup(0, (0.31, 0.2), 0.5, 2.0, 1000.0, (47, 44)), SampleGroup(3, (0.1, 0.25, 1e-9), 0.25, 0.0, 1000.0, (5, 6, 7))),
     {"device": "none: synthetic", "date": "2000-01-01"},
 )
 
@@ -27,13 +27,13 @@ def test_what_is_written_is_read_again(name: str):
 
 
 def test_csv_has_a_line_per_run_and_their_number():
-    assert text("x.csv", Samples((Group(0, (0.31, 0.2), 0.5, 2.0),), {"device": "d"})) == (
+    assert text("x.csv", Samples((SampleGroup(0, (0.31, 0.2), 0.5, 2.0),), {"device": "d"})) == (
         "# device: d\n# runs: 2\ngroup,run,seconds,delay\n0,0,0.31,2.0\n0,1,0.2,0.5\n"
     )
 
 
 def test_seconds_alone_are_one_group():
-    assert of("seconds\n2\n1e-3\n.5\n") == Samples((Group(0, (2.0, 0.001, 0.5)),))
+    assert of("seconds\n2\n1e-3\n.5\n") == Samples((SampleGroup(0, (2.0, 0.001, 0.5)),))
 
 
 def test_groups_without_run_numbers_count_as_they_stand():
@@ -45,16 +45,16 @@ def test_runs_may_count_from_one_as_in_the_paper():
 
 
 def test_columns_come_in_any_order_quoted_or_not_with_any_line_end():
-    assert of('\ufeff"seconds", "group"\r\n1 , 7\r\n2,7\r\n').groups == (Group(7, (1.0, 2.0)),)
+    assert of('\ufeff"seconds", "group"\r\n1 , 7\r\n2,7\r\n').groups == (SampleGroup(7, (1.0, 2.0)),)
 
 
 def test_the_first_delay_of_a_group_is_its_pause():
-    assert of("seconds,delay\n1,2\n1,0.5\n1,0.5\n").groups[0] == Group(0, (1.0, 1.0, 1.0), delay=0.5, pause=2.0)
+    assert of("seconds,delay\n1,2\n1,0.5\n1,0.5\n").groups[0] == SampleGroup(0, (1.0, 1.0, 1.0), delay=0.5, pause=2.0)
 
 
 @pytest.mark.parametrize("content", ["[1, 2]", "[[1, 2]]", '{"groups": [{"seconds": [1, 2]}]}'])
 def test_json_may_be_a_list_of_lists_or_an_object(content: str):
-    assert of(content) == Samples((Group(0, (1.0, 2.0)),))
+    assert of(content) == Samples((SampleGroup(0, (1.0, 2.0)),))
 
 
 def test_json_keeps_what_is_known():

@@ -10,11 +10,13 @@ import pytest
 
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure import Argument, MeasureTask
+from sassan.measure import MeasureArgument, MeasureTask
 from sassan.measure.sampling import gpu
 from sassan.measure.sampling.cuda_source import timed
 
-TASK = MeasureTask(b"cubin", "kernel", (2, 1, 1), (32, 1, 1), (Argument("n", "int", 7), Argument("x", "pointer", 64)), clocked=True)
+TASK = MeasureTask(
+    b"cubin", "kernel", (2, 1, 1), (32, 1, 1), (MeasureArgument("n", "int", 7), MeasureArgument("x", "pointer", 64)), clocked=True
+)
 
 
 class Refused(Exception):  # noqa: N818 - stands for CUDAError
@@ -156,7 +158,7 @@ def test_results_are_what_the_memory_holds_after_a_run_and_the_next_meets_the_sa
 
 
 def test_memory_of_floats_holds_small_floats(fake: Fake):
-    gpu.Gpu().load(MeasureTask(b"cubin", "kernel", arguments=(Argument("x", "floats", 64),))).run()
+    gpu.Gpu().load(MeasureTask(b"cubin", "kernel", arguments=(MeasureArgument("x", "floats", 64),))).run()
     assert fake.seen == gpu.small_floats(8) == np.array([4 / 8, 11 / 8], "<f4").tobytes()
 
 
@@ -193,14 +195,14 @@ def test_without_the_extra_the_install_command_is_named(monkeypatch: pytest.Monk
     [("int", 3, ctypes.c_int), ("long", 3, ctypes.c_longlong), ("float", 0.5, ctypes.c_float), ("double", 0.5, ctypes.c_double)],
 )
 def test_a_number_is_passed_in_its_type(kind: str, value: float, type_: type):
-    passed: Any = gpu.scalar(Argument("v", kind, value))
+    passed: Any = gpu.scalar(MeasureArgument("v", kind, value))
     assert type(passed) is type_
     assert passed.value == value
 
 
 def test_a_fraction_is_not_an_integer():
     with pytest.raises(InputError):
-        gpu.scalar(Argument("v", "int", 0.5))
+        gpu.scalar(MeasureArgument("v", "int", 0.5))
 
 
 def test_memory_holds_integers_from_1_to_60_of_every_kind():

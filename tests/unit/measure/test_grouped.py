@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from sassan.measure import Estimator, Group
+from sassan.measure import Estimator, SampleGroup
 from sassan.measure.confidence import DEPENDENT, DIFFER, FEW_GROUPS, Interval, IntervalSettings
 from sassan.measure.grouped import differ, interval_of, student
 
 QUICK = IntervalSettings(resamples=499)
 
 
-def groups(count: int, between: float, seed: int) -> list[Group]:
+def groups(count: int, between: float, seed: int) -> list[SampleGroup]:
     """Return groups of a warm-up and 19 runs around 1, whose means scatter by `between`, their runs by 0.05."""
     random = np.random.default_rng(seed)
     made = (1 + random.normal(0, between) + random.normal(0, 0.05, 19) for _ in range(count))
-    return [Group(number, (1.5, *(float(run) for run in runs))) for number, runs in enumerate(made)]
+    return [SampleGroup(number, (1.5, *(float(run) for run in runs))) for number, runs in enumerate(made)]
 
 
-def interval_of_runs(some: list[Group], which: Estimator) -> Interval:
+def interval_of_runs(some: list[SampleGroup], which: Estimator) -> Interval:
     answer = interval_of(some, which, QUICK)
     assert answer is not None
     return answer

@@ -7,14 +7,14 @@ import pytest
 
 from sassan.errors import MissingToolError
 from sassan.extras import install
-from sassan.measure import Group, Samples
+from sassan.measure import SampleGroup, Samples
 from sassan.measure.pictures import Picture, pictures
 
 pytestmark = pytest.mark.slow
 
 RUNS = (9e-3, *(2e-3 + number % 7 * 1e-5 for number in range(60)), 8e-3)
-ONE = Samples((Group(0, RUNS),), {"kernel": "$x$ <b>", "device": "none: synthetic"})
-SWEPT = Samples(tuple(Group(number, RUNS, delay=number % 2, size=1 + number // 2) for number in range(4)))
+ONE = Samples((SampleGroup(0, RUNS),), {"kernel": "$x$ <b>", "device": "none: synthetic"})
+SWEPT = Samples(tuple(SampleGroup(number, RUNS, delay=number % 2, size=1 + number // 2) for number in range(4)))
 
 
 def named(samples: Samples, name: str) -> Picture:
@@ -48,7 +48,7 @@ def test_sizes_and_delays_have_their_pictures():
 
 
 def test_a_warm_up_alone_has_no_picture():
-    assert pictures(Samples((Group(0, (1.0,)),))) == ()
+    assert pictures(Samples((SampleGroup(0, (1.0,)),))) == ()
 
 
 def test_the_histogram_gives_the_number_of_hidden_runs():
@@ -57,7 +57,7 @@ def test_the_histogram_gives_the_number_of_hidden_runs():
 
 @pytest.mark.parametrize("last", [0.3, 0.30000000000000004, 0.3000000000001])
 def test_runs_that_differ_by_their_last_bit_are_drawn(last: float):
-    close = Samples((Group(0, (0.3, *(0.3, last) * 4)),))
+    close = Samples((SampleGroup(0, (0.3, *(0.3, last) * 4)),))
     assert "8 runs without warm-ups" in comments(drawn(close, "histogram"))
     assert drawn(close, "phase")
 
@@ -86,7 +86,7 @@ def test_the_same_samples_give_the_same_bytes(form: str):
 
 
 def test_equal_runs_can_be_drawn():
-    flat = Samples((Group(0, (1.0,) * 5), Group(1, (1.0,) * 5, delay=1.0, size=None)))
+    flat = Samples((SampleGroup(0, (1.0,) * 5), SampleGroup(1, (1.0,) * 5, delay=1.0, size=None)))
     assert all(len(drawn(flat, picture.name)) > 1000 for picture in pictures(flat))
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from sassan.errors import InputError, UsageError
-from sassan.measure import Argument, Clock, Group, MeasurePlan, MeasureTask, groups, measure
+from sassan.measure import Clock, MeasureArgument, MeasurePlan, MeasureTask, SampleGroup, groups, measure
 from unit.measure.simulated import Simulated
 
-TASK = MeasureTask(b"", "kernel", (2, 1, 1), (32, 1, 1), (Argument("n", "int", 7), Argument("x", "pointer", 64)))
+TASK = MeasureTask(b"", "kernel", (2, 1, 1), (32, 1, 1), (MeasureArgument("n", "int", 7), MeasureArgument("x", "pointer", 64)))
 
 
 def clock(slept: list[float] | None = None) -> Clock:
@@ -19,7 +19,7 @@ def test_the_default_plan_is_one_group_of_twenty_runs_as_in_the_paper():
 
 
 def test_runs_are_kept_in_their_order():
-    assert measure(Simulated(), TASK, MeasurePlan(runs=4), clock()).groups == (Group(0, (3e-3, 1e-3, 2e-3, 3e-3)),)
+    assert measure(Simulated(), TASK, MeasurePlan(runs=4), clock()).groups == (SampleGroup(0, (3e-3, 1e-3, 2e-3, 3e-3)),)
 
 
 def test_what_is_known_is_written_beside_the_runs():
@@ -77,7 +77,7 @@ def test_a_stop_before_the_first_run_gives_nothing():
 
 def test_a_failed_launch_keeps_the_groups_before_and_gives_the_memory_back():
     device = Simulated(fails_at=3)
-    measured: list[Group] = []
+    measured: list[SampleGroup] = []
     with pytest.raises(InputError):
         measured.extend(groups(device, TASK, MeasurePlan(runs=2, groups=3), clock()))
     assert device.closed == 1

@@ -5,12 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sassan.measure import Group, Samples
+from sassan.measure import SampleGroup, Samples
 from sassan.measure.verdict import finding, spread, time, verdicts
 
 
 def samples(*groups: tuple[float, ...], **common: float) -> Samples:
-    return Samples(tuple(Group(number, seconds, **common) for number, seconds in enumerate(groups)))
+    return Samples(tuple(SampleGroup(number, seconds, **common) for number, seconds in enumerate(groups)))
 
 
 def test_spread_is_relative_to_the_least():
@@ -51,7 +51,12 @@ def test_the_maximum_is_never_chosen():
 
 
 def test_the_spread_among_groups_of_one_delay_is_separate_from_the_spread_over_delays():
-    groups = [Group(0, (9.0, 1.0), 0.0), Group(1, (9.0, 1.01), 0.0), Group(2, (9.0, 1.15), 2.0), Group(3, (9.0, 1.15), 2.0)]
+    groups = [
+        SampleGroup(0, (9.0, 1.0), 0.0),
+        SampleGroup(1, (9.0, 1.01), 0.0),
+        SampleGroup(2, (9.0, 1.15), 2.0),
+        SampleGroup(3, (9.0, 1.15), 2.0),
+    ]
     (verdict,) = verdicts(Samples(tuple(groups)))
     least = next(kind for kind in verdict.stabilities if kind.estimator.value == "min")
     assert (least.spread, least.same_delay) == (pytest.approx(0.15), pytest.approx(0.01 * 2.0613, rel=1e-4))
@@ -107,8 +112,13 @@ def test_groups_of_a_warm_up_alone_are_left_out():
 
 
 def test_the_finding_gives_the_duration_from_which_a_single_run_is_enough():
-    groups = [Group(0, (9.0, 1e-3, 2e-3), size=1), Group(1, (9.0, 1e-3, 3e-3), size=1)]
-    groups += [Group(2, (1.0, 1.0), size=2), Group(3, (1.0, 1.0), size=2), Group(4, (3.0, 3.0), size=3), Group(5, (4.0, 4.0), size=3)]
+    groups = [SampleGroup(0, (9.0, 1e-3, 2e-3), size=1), SampleGroup(1, (9.0, 1e-3, 3e-3), size=1)]
+    groups += [
+        SampleGroup(2, (1.0, 1.0), size=2),
+        SampleGroup(3, (1.0, 1.0), size=2),
+        SampleGroup(4, (3.0, 3.0), size=3),
+        SampleGroup(5, (4.0, 4.0), size=3),
+    ]
     assert finding(verdicts(Samples(tuple(groups)))) == (
         "a single run is enough at 1 s; repeated runs are needed at 1 ms; no estimator is stable at 3 s"
     )
@@ -118,7 +128,7 @@ def test_the_finding_gives_the_duration_from_which_a_single_run_is_enough():
 def test_the_finding_names_each_stretch_of_durations():
     steady, moving = ((1.0, 1.0), (1.0, 1.0)), ((9.0, 1.0, 3.0), (9.0, 1.0, 4.0))
     groups = [
-        Group(2 * size + at, tuple(2.0**size * 1e-3 * value for value in kind[at]), size=size)
+        SampleGroup(2 * size + at, tuple(2.0**size * 1e-3 * value for value in kind[at]), size=size)
         for size, kind in enumerate((steady, moving, steady, steady, moving))
         for at in range(2)
     ]

@@ -1,11 +1,11 @@
 """What an address of a recorded argument points to."""
 
 from sassan.launches import Buffer
-from sassan.record.recorder import Memory
+from sassan.record.recorder import Allocations
 
 
-def memory() -> Memory:
-    allocations = Memory()
+def memory() -> Allocations:
+    allocations = Allocations()
     allocations.add(0x1000, 100)
     allocations.add(0x3000, 50)
     return allocations

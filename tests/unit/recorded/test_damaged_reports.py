@@ -94,14 +94,14 @@ def test_any_damage_is_refused_or_read() -> None:
 
 def test_the_work_on_a_damaged_report_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     fields = 0
-    original = protobuf.Field
+    original = protobuf.WireField
 
-    def counted(wire: int, value: int, start: int, end: int) -> protobuf.Field:
+    def counted(wire: int, value: int, start: int, end: int) -> protobuf.WireField:
         nonlocal fields
         fields += 1
         return original(wire, value, start, end)
 
-    monkeypatch.setattr(protobuf, "Field", counted)
+    monkeypatch.setattr(protobuf, "WireField", counted)
     for data in damaged(TWO.data, Random(13), part(400)):
         fields = 0
         read(data)

@@ -6,7 +6,7 @@ from samples import names, program
 from sassan.isa import tables
 from sassan.isa.registers import bit, span
 from sassan.machine.multiprocessor import load
-from sassan.machine.occupancy import Demand, occupancy
+from sassan.machine.occupancy import BlockDemand, occupancy
 from sassan.registers.liveness import liveness
 from sassan.registers.pressure import pressure
 
@@ -26,7 +26,7 @@ def test_the_registers_of_a_small_kernel_by_hand():
 
 def test_one_more_block_needs_fewer_registers():
     sm = load("sm_80")
-    resident = occupancy(sm, Demand(threads=256, registers=66, shared=0))
+    resident = occupancy(sm, BlockDemand(threads=256, registers=66, shared=0))
     known = pressure(SAXPY, liveness(SAXPY, FACTS), resident, sm)
     assert resident.blocks == 3
     assert known.gain is not None
@@ -36,7 +36,7 @@ def test_one_more_block_needs_fewer_registers():
 
 def test_no_register_helps_where_threads_limit():
     sm = load("sm_80")
-    resident = occupancy(sm, Demand(threads=1024, registers=16, shared=0))
+    resident = occupancy(sm, BlockDemand(threads=1024, registers=16, shared=0))
     assert pressure(SAXPY, liveness(SAXPY, FACTS), resident, sm).gain is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.source import Span
-from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, CfgLoop, Context, Edge, EdgeKind, Node, ThreadEdge, WarpCfg
 
 
 def block(start: int, *texts: str, context: Context = (), divergent: bool = False) -> Node:
@@ -31,15 +31,15 @@ def diamond() -> WarpCfg:
         block(0x20, "SYNC"),
         block(0x28, "EXIT"),
     )
-    side, token = Point((), 0x18, ""), Point((), 0x28, "SYNC")
+    side, token = ActivationPoint((), 0x18, ""), ActivationPoint((), 0x28, "SYNC")
     edges = (
-        Edge(0, 1, Kind.FALLTHROUGH),
-        Edge(0, 2, Kind.DIVERGE, pushed=side),
-        Edge(0, 2, Kind.TAKEN),
-        Edge(1, 3, Kind.RECONVERGE, popped=token),
-        Edge(2, 1, Kind.REACTIVATE, popped=side),
-        Edge(2, 3, Kind.RECONVERGE, popped=token),
-        Edge(3, None, Kind.EXIT),
+        Edge(0, 1, EdgeKind.FALLTHROUGH),
+        Edge(0, 2, EdgeKind.DIVERGE, pushed=side),
+        Edge(0, 2, EdgeKind.TAKEN),
+        Edge(1, 3, EdgeKind.RECONVERGE, popped=token),
+        Edge(2, 1, EdgeKind.REACTIVATE, popped=side),
+        Edge(2, 3, EdgeKind.RECONVERGE, popped=token),
+        Edge(3, None, EdgeKind.EXIT),
     )
     steps = (ThreadEdge(0, 1), ThreadEdge(0, 2), ThreadEdge(1, 3), ThreadEdge(2, 3))
     return WarpCfg(function(*nodes), nodes, edges, 0, steps, token_targets=((0x18, (0x28,)), (0x20, (0x28,))))
@@ -50,16 +50,16 @@ def nested() -> WarpCfg:
     """A loop at 0x10 around a loop at 0x18; only the inner one has a single witness."""
     nodes = (block(0x08, "MOV R0, RZ"), block(0x10, "IADD R1"), block(0x18, "BRA 0x18"), block(0x20, "BRA 0x10"), block(0x28, "EXIT"))
     edges = (
-        Edge(0, 1, Kind.FALLTHROUGH),
-        Edge(1, 2, Kind.FALLTHROUGH),
-        Edge(2, 2, Kind.TAKEN),
-        Edge(2, 3, Kind.FALLTHROUGH),
-        Edge(3, 1, Kind.TAKEN),
-        Edge(3, 4, Kind.FALLTHROUGH),
-        Edge(4, None, Kind.EXIT),
+        Edge(0, 1, EdgeKind.FALLTHROUGH),
+        Edge(1, 2, EdgeKind.FALLTHROUGH),
+        Edge(2, 2, EdgeKind.TAKEN),
+        Edge(2, 3, EdgeKind.FALLTHROUGH),
+        Edge(3, 1, EdgeKind.TAKEN),
+        Edge(3, 4, EdgeKind.FALLTHROUGH),
+        Edge(4, None, EdgeKind.EXIT),
     )
     steps = tuple(ThreadEdge(one.src, one.dst) for one in edges if one.dst is not None)
-    loops = (Loop(1, (1, 2, 3), ((3, 1),), None, single_witness=False), Loop(2, (2,), ((2, 2),), 0, single_witness=True))
+    loops = (CfgLoop(1, (1, 2, 3), ((3, 1),), None, single_witness=False), CfgLoop(2, (2,), ((2, 2),), 0, single_witness=True))
     return WarpCfg(function(*nodes), nodes, edges, 0, steps, loops)
 
 
@@ -67,16 +67,16 @@ def nested() -> WarpCfg:
 def called() -> WarpCfg:
     """A routine at 0x20 called from 0x08 inside a loop, whose latch is 0x10."""
     nodes = (block(0x08, "CAL 0x20"), block(0x10, "BRA 0x08"), block(0x18, "EXIT"), block(0x20, "RET", context=(0x08,)))
-    back = Point((), 0x10, "RET")
+    back = ActivationPoint((), 0x10, "RET")
     edges = (
-        Edge(0, 3, Kind.CALL, pushed=back),
-        Edge(1, 0, Kind.TAKEN),
-        Edge(1, 2, Kind.FALLTHROUGH),
-        Edge(2, None, Kind.EXIT),
-        Edge(3, 1, Kind.RETURN, popped=back),
+        Edge(0, 3, EdgeKind.CALL, pushed=back),
+        Edge(1, 0, EdgeKind.TAKEN),
+        Edge(1, 2, EdgeKind.FALLTHROUGH),
+        Edge(2, None, EdgeKind.EXIT),
+        Edge(3, 1, EdgeKind.RETURN, popped=back),
     )
     steps = (ThreadEdge(0, 3), ThreadEdge(1, 0), ThreadEdge(1, 2), ThreadEdge(3, 1))
-    return WarpCfg(function(*nodes), nodes, edges, 0, steps, (Loop(0, (0, 1, 3), ((1, 0),), None, single_witness=True),))
+    return WarpCfg(function(*nodes), nodes, edges, 0, steps, (CfgLoop(0, (0, 1, 3), ((1, 0),), None, single_witness=True),))
 
 
 @pytest.fixture(scope="session")
@@ -90,10 +90,10 @@ def gapped(diamond: WarpCfg) -> WarpCfg:
 def ladder() -> WarpCfg:
     """500 blocks, 1,497 edges: each block goes on, jumps over the next one, and is resumed by it."""
     nodes = tuple(block(8 + 8 * at, "IADD R0, R0, 0x1", divergent=at % 3 == 0) for at in range(500))
-    edges = [Edge(at, at + 1, Kind.FALLTHROUGH) for at in range(499)]
-    edges += [Edge(at, at + 2, Kind.TAKEN) for at in range(498)]
-    edges += [Edge(at, at + 7, Kind.REACTIVATE) for at in range(490)]
-    edges += [Edge(499, None, Kind.EXIT)]
+    edges = [Edge(at, at + 1, EdgeKind.FALLTHROUGH) for at in range(499)]
+    edges += [Edge(at, at + 2, EdgeKind.TAKEN) for at in range(498)]
+    edges += [Edge(at, at + 7, EdgeKind.REACTIVATE) for at in range(490)]
+    edges += [Edge(499, None, EdgeKind.EXIT)]
     steps = tuple(ThreadEdge(at, at + 1) for at in range(499))
     return WarpCfg(function(*nodes), nodes, tuple(edges), 0, steps)
 

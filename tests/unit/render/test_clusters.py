@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from sassan.render.graph.clusters import Cluster, forest
-from sassan.warpcfg.graph import Loop, WarpCfg
+from sassan.warpcfg.graph import CfgLoop, WarpCfg
 
 
 def shape(box: Cluster) -> tuple[list[int], list[object]]:
@@ -17,7 +17,7 @@ def test_a_callee_is_inside_the_loop_that_calls_it(called: WarpCfg):
 
 
 def test_a_loop_that_overlaps_another_is_omitted_and_its_blocks_stay(nested: WarpCfg):
-    crossing = Loop(3, (3, 4), ((4, 3),), None, single_witness=True)
+    crossing = CfgLoop(3, (3, 4), ((4, 3),), None, single_witness=True)
     assert shape(forest(replace(nested, loops=(*nested.loops, crossing)))) == ([0, 4], [([1, 3], [([2], [])])])
 
 

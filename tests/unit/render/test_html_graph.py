@@ -16,7 +16,7 @@ from sassan.render.html.look import DARK, legend, style
 from sassan.render.html.page import _part
 from sassan.render.html.sketch import Sketch, sketch
 from sassan.render.palette import EDGE_STYLES
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 COSTS = Decorations(letters=("L", "C", "C", "C", "C"), costs=(1, 2, 3, 4, 5), counts=(1, 2, 6, 2, 1, 1, 1))
 
@@ -170,7 +170,7 @@ DARK_PANEL = "#1a2028"
 
 def test_colours_of_a_dark_page_have_contrast():
     back = luminance(DARK_PANEL)
-    assert {kind: (luminance(DARK[kind]) + 0.05) / (back + 0.05) >= 4.5 for kind in DARK} == dict.fromkeys(Kind, True)
+    assert {kind: (luminance(DARK[kind]) + 0.05) / (back + 0.05) >= 4.5 for kind in DARK} == dict.fromkeys(EdgeKind, True)
 
 
 def test_the_sheet_has_the_dark_background_that_colours_were_chosen_for():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sassan.ir import Function, SourceLine
 from sassan.isa.tables import load
-from sassan.render.listing import Branch, ListingRow, listing
+from sassan.render.listing import BranchEffect, ListingRow, listing
 from sassan.render.listing_text import lines
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -81,17 +81,17 @@ def test_an_unknown_opcode_has_no_unit_and_no_letter():
 
 def test_a_branch_of_a_function_with_gaps_is_not_classified():
     text = "FROB R0 | 1\n@P0 EXIT | 13\nEXIT | 15"
-    assert listed(scheduled(text, "sm_61"))[1].branch is Branch.UNKNOWN
+    assert listed(scheduled(text, "sm_61"))[1].branch is BranchEffect.UNKNOWN
 
 
 def test_a_branch_on_a_uniform_predicate_is_classified_despite_gaps():
     text = "FROB R0 | 1\nBRA.U UP0, end | 5\nend:\nEXIT | 15"
-    assert listed(scheduled(text, "sm_80"))[1].branch is Branch.UNIFORM
+    assert listed(scheduled(text, "sm_80"))[1].branch is BranchEffect.UNIFORM
 
 
 def test_a_branch_that_nothing_reaches_is_no_divergence():
     text = "EXIT | 15\n@P0 BRA end | 13\nend:\nEXIT | 15"
-    assert listed(scheduled(text, "sm_61"))[1].branch is Branch.UNREACHED
+    assert listed(scheduled(text, "sm_61"))[1].branch is BranchEffect.UNREACHED
 
 
 def test_a_source_line_follows_its_first_instruction():

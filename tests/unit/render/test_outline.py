@@ -17,7 +17,7 @@ from sassan.render.graph.clusters import forest
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import dot_text
 from sassan.render.graph.levels import Level, arcs
-from sassan.warpcfg.graph import Edge, Kind, ThreadEdge, WarpCfg
+from sassan.warpcfg.graph import Edge, EdgeKind, ThreadEdge, WarpCfg
 from unit.render.conftest import block, function
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "sm_61"
@@ -70,10 +70,10 @@ def test_equal_cases_of_a_switch_are_one_block(monkeypatch: pytest.MonkeyPatch):
     starts = [0x08, 0x10, 0x20, 0x30, 0x40, 0x50]
     cases = [block(start, "MOV R1, 0x1", "BRA 0x50") for start in starts[1:5]]
     made = (block(0x08, "BRX R2", divergent=True), *cases, block(0x50, "EXIT"))
-    edges = [edge for at in (1, 2, 3, 4) for edge in (Edge(0, at, Kind.TAKEN), Edge(at, 5, Kind.TAKEN))]
+    edges = [edge for at in (1, 2, 3, 4) for edge in (Edge(0, at, EdgeKind.TAKEN), Edge(at, 5, EdgeKind.TAKEN))]
     # Of a divergent switch, one case resumes another.
-    edges += [Edge(1, 2, Kind.REACTIVATE), Edge(5, None, Kind.EXIT)]
-    steps = tuple(ThreadEdge(edge.src, edge.dst) for edge in edges if edge.kind is Kind.TAKEN)
+    edges += [Edge(1, 2, EdgeKind.REACTIVATE), Edge(5, None, EdgeKind.EXIT)]
+    steps = tuple(ThreadEdge(edge.src, edge.dst) for edge in edges if edge.kind is EdgeKind.TAKEN)
     text = dot_text(WarpCfg(function(*made), made, tuple(edges), 0, steps), Decorations(letters=("C", "C2", "C2", "C2", "CL", "C")))
     assert nodes(text) == {"n0008", "gn0010", "n0040", "n0050"}
     assert "3 equal blocks from 0x0010" in text

@@ -1,7 +1,7 @@
 import pytest
 
 from sassan.render import palette
-from sassan.warpcfg.graph import Kind
+from sassan.warpcfg.graph import EdgeKind
 
 BACKGROUNDS = [palette.PAPER, palette.WORST_FILL, palette.HOT_FILL, palette.heat(0.5), *palette.LOOP_FILLS, palette.CONTEXT_FILL]
 TEXTS = [
@@ -29,8 +29,8 @@ def test_text_has_a_contrast_of_4_5(text: str, background: str):
 
 
 def test_every_kind_of_edge_has_a_line():
-    assert list(palette.EDGE_STYLES) == list(Kind)
+    assert list(palette.EDGE_STYLES) == list(EdgeKind)
 
 
 def test_no_two_kinds_differ_by_colour_alone():
-    assert len({(line.style, line.head, line.tail) for line in palette.EDGE_STYLES.values()}) == len(Kind)
+    assert len({(line.style, line.head, line.tail) for line in palette.EDGE_STYLES.values()}) == len(EdgeKind)

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 
 from sarif import assert_valid
-from sassan.render.sarif import Finding, Location, Rule, SarifRun, log
+from sassan.render.sarif import Location, SarifResult, SarifRule, SarifRun, log
 
-RULE = Rule("max-wcet", "MaxWcet", "A sentence.", "Help.")
+RULE = SarifRule("max-wcet", "MaxWcet", "A sentence.", "Help.")
 
 
-def run(*findings: Finding, **others: Any) -> Any:
+def run(*findings: SarifResult, **others: Any) -> Any:
     values: dict[str, Any] = {"version": "0.1.0", "rules": (RULE,), "files": ("k.sass",), "status": 1, "folder": "/home/me/project"}
     return log(SarifRun(findings=findings, **(values | others)))["runs"][0]
 
 
-def finding(place: Location, message: str = "text") -> Finding:
-    return Finding("max-wcet", message, place, ("k", "sm_80", ""))
+def finding(place: Location, message: str = "text") -> SarifResult:
+    return SarifResult("max-wcet", message, place, ("k", "sm_80", ""))
 
 
 def test_hostile_text_is_valid_and_neither_link_nor_placeholder():

@@ -8,7 +8,7 @@ import pytest
 from listing import assemble
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ir import CompilerFacts
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 from sassan.simt.constant_bank import constant_bank
 
@@ -20,7 +20,9 @@ def test_a_word_is_given_where_all_of_its_bytes_are(arch: str):
     function, where = assemble("EXIT", arch).function, layout(arch)
     assert where is not None
     start = where.parameters
-    bank = constant_bank(function, Launch((32, 8, 1), None, (Setting("", start, 0x11223344, 4), Setting("", start + 4, 0x55, 1))))
+    bank = constant_bank(
+        function, LaunchConfiguration((32, 8, 1), None, (Setting("", start, 0x11223344, 4), Setting("", start + 4, 0x55, 1)))
+    )
     assert [bank.word(where.block + 4 * axis) for axis in range(3)] == [32, 8, 1]
     assert bank.word(start) == 0x11223344
     assert bank.word(start + 4) is None
@@ -34,7 +36,7 @@ def test_parameters_that_begin_elsewhere_leave_the_extents_unknown(arch: str):
     function, where = assemble("EXIT", arch).function, layout(arch)
     assert where is not None
     moved = replace(function, compiler=CompilerFacts(0, parameter_base=where.parameters + 0x40))
-    bank = constant_bank(moved, Launch((32, 8, 1), (4, 1, 1)))
+    bank = constant_bank(moved, LaunchConfiguration((32, 8, 1), (4, 1, 1)))
     assert bank.word(where.block) is None
     assert bank.is_free(where.block)
 
@@ -50,7 +52,7 @@ def test_it_reads_the_words_that_loop_inference_reads(arch: str):
             Setting("", where.parameters + offset, random.getrandbits(8 * size - 1), size)
             for offset, size in zip(offsets, sizes, strict=True)
         ]
-        launch = Launch(random.choice((None, (48, 3, 1))), random.choice((None, (7, 1, 2))), tuple(settings))
+        launch = LaunchConfiguration(random.choice((None, (48, 3, 1))), random.choice((None, (7, 1, 2))), tuple(settings))
         bank, inferred = constant_bank(function, launch), LaunchSymbols(function, launch)
         for offset in (
             *range(where.block, where.block + 12, 4),

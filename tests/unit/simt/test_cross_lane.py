@@ -5,12 +5,12 @@ import pytest
 
 from assembly import instruction
 from integer_step import all_outputs, number
-from sassan.simt.integer_work import Place
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.values import LANES
 
 
 def lanes(text: str, **held: list[int]) -> dict[int, list[int]]:
-    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32))
+    place = WarpInputs(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32))
     words = {number(name): np.array(each, dtype=np.int64) for name, each in held.items()}
     return {register: out.tolist() for register, out in all_outputs(instruction(text), "sm_80", words, place).items()}
 

@@ -2,7 +2,7 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.errors import InputError
-from sassan.strings.fold import Loop, normal
+from sassan.strings.fold import Repeat, normal
 from sassan.strings.kernel_string import KernelString, letters, parse, repeat
 
 
@@ -65,17 +65,17 @@ def test_a_wrong_string_is_refused_with_its_place(text: str, column: int) -> Non
 
 
 def test_an_iteration_before_its_repeat_is_folded_in() -> None:
-    assert normal((7, 1, 2, Loop((1, 2), 9), 8)) == (7, Loop((1, 2), 10), 8)
+    assert normal((7, 1, 2, Repeat((1, 2), 9), 8)) == (7, Repeat((1, 2), 10), 8)
 
 
 def test_an_iteration_after_its_repeat_is_folded_in() -> None:
-    assert normal((7, Loop((1, 2), 9), 1, 2, 8)) == (7, Loop((1, 2), 10), 8)
+    assert normal((7, Repeat((1, 2), 9), 1, 2, 8)) == (7, Repeat((1, 2), 10), 8)
 
 
 def test_a_repeat_inside_a_repeat_stays_inside() -> None:
-    assert normal((Loop((1, Loop((2,), 3)), 4),)) == (Loop((1, Loop((2,), 3)), 4),)
+    assert normal((Repeat((1, Repeat((2,), 3)), 4),)) == (Repeat((1, Repeat((2,), 3)), 4),)
 
 
 def test_folding_a_long_straight_row_is_quick() -> None:
     row = tuple(range(50_000))
-    assert normal((Loop((1, 2), 2), *row))[-1] == 49_999
+    assert normal((Repeat((1, 2), 2), *row))[-1] == 49_999

@@ -6,12 +6,12 @@ import pytest
 
 from samples import VOLTA, explored, program
 from sassan.isa.tables import load
-from sassan.timing.control import INTERLEAVED, SCHEDULED, Control
+from sassan.timing.control import INTERLEAVED, SCHEDULED, ControlCostModel
 from sassan.timing.control_residuals import interleaved_blocks
 from sassan.timing.model import BlockCosts, CostModel
 from sassan.timing.rates import ALONE, Tables
-from sassan.timing.table import Table
-from sassan.timing.unit import Unit
+from sassan.timing.table import TableCostModel
+from sassan.timing.unit import UnitCostModel
 from sassan.warpcfg import explore
 from sassan.warpcfg.graph import WarpCfg
 from scheduled import scheduled
@@ -20,7 +20,7 @@ TOLD = {"global": 100, "store": 90, "sfu": 48, "special": 64, "alu": 6, "branch"
 
 
 def price(text: str, arch: str = "sm_80", **told: int) -> BlockCosts:
-    return Control(Tables(given={**TOLD, **told})).block_costs(explore(scheduled(text, arch), load(arch).facts))
+    return ControlCostModel(Tables(given={**TOLD, **told})).block_costs(explore(scheduled(text, arch), load(arch).facts))
 
 
 def costs(text: str, arch: str = "sm_80", **told: int) -> tuple[int, ...]:
@@ -105,7 +105,7 @@ def test_what_is_open_at_the_end_is_charged_to_the_first_piece() -> None:
     assert price("BAR.SYNC 0x0 | 6\nSTG.E [R2.64], R0 | 1\nEXIT | 5").pieces == ((48 + 73, 1 + 16),)
 
 
-@pytest.mark.parametrize("model", [Unit(), Table(Tables(given=TOLD))])
+@pytest.mark.parametrize("model", [UnitCostModel(), TableCostModel(Tables(given=TOLD))])
 def test_the_pieces_of_a_sum_add_up(model: CostModel) -> None:
     text = "LDG.E R0, [R2.64] | 2 w0\nBAR.SYNC 0x0 | 6\nIADD3 R0, R0, R0, RZ | 4 wait0\nEXIT | 5"
     found = model.block_costs(explore(scheduled(text, "sm_80"), load("sm_80").facts))
@@ -243,7 +243,7 @@ def test_an_instruction_whose_time_nobody_knows_is_a_gap(opcode: str) -> None:
 
 
 def test_code_without_encodings_is_a_gap() -> None:
-    (gap,) = Control().block_costs(explored(program("sm_80", "saxpy", "nvdisasm").functions[0])).gaps
+    (gap,) = ControlCostModel().block_costs(explored(program("sm_80", "saxpy", "nvdisasm").functions[0])).gaps
     assert gap.code == "no-control-codes"
 
 
@@ -278,13 +278,13 @@ def test_the_grid_stride_loops_of_the_compiler_pay_for_no_turns(arch: str, sampl
     (function,) = (one for one in program(arch, sample, "cuobjdump").functions if one.name == kernel)
     found = explored(function)
     assert interleaved_blocks(found)
-    assert Control().block_costs(found).costs == Control().block_costs(without_turns(found)).costs
+    assert ControlCostModel().block_costs(found).costs == ControlCostModel().block_costs(without_turns(found)).costs
 
 
 def test_a_side_that_does_more_than_wait_is_charged() -> None:
     text = GRID_STRIDE.replace("BSYNC B0 ", "LDG.E R6, [R2.64] | 1 w0\nBSYNC B0 ")
     found = explore(scheduled(text, "sm_80"), load("sm_80").facts)
-    model = Control(Tables(given=TOLD))
+    model = ControlCostModel(Tables(given=TOLD))
     # The store of the loop and its wait for the load: the load of who left may have been issued just before.
     assert model.block_costs(found).costs[1] > model.block_costs(without_turns(found)).costs[1]
 

@@ -6,13 +6,13 @@ import pytest
 
 from sassan.domains.residuals import Residual
 from sassan.isa.control import BARRIERS
-from sassan.timing.control_ops import Op
+from sassan.timing.control_ops import TimedOp
 from sassan.timing.control_residuals import DOMAIN, NOTHING, _opened, after
 
 UNITS = ("alu", "fma", "lsu")
 
 
-def passed(residual: Residual, op: Op) -> Residual:
+def passed(residual: Residual, op: TimedOp) -> Residual:
     if op.drains:
         return NOTHING
     barriers = tuple(0 if op.clears >> barrier & 1 else max(left - op.least, 0) for barrier, left in enumerate(residual.barriers))
@@ -26,7 +26,7 @@ def test_one_step_is_what_is_left_joined_with_what_is_opened(seed: int):
     for _ in range(300):
         sets = tuple((dice.randrange(BARRIERS), dice.randrange(40)) for _ in range(dice.randrange(3)))
         least, bits = dice.randrange(16), dice.randrange(1 << BARRIERS)
-        op = Op(least, least, bits, bits, sets, dice.random() < 0.05, dice.randrange(40), dice.choice(UNITS), dice.randrange(12))
+        op = TimedOp(least, least, bits, bits, sets, dice.random() < 0.05, dice.randrange(40), dice.choice(UNITS), dice.randrange(12))
         expected = DOMAIN.join(passed(residual, op), _opened(op, op.least))
         residual = after(residual, (op,))
         assert residual == expected

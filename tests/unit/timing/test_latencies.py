@@ -8,10 +8,10 @@ from samples import EVERY, names, program
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import load
 from sassan.timing import latencies
-from sassan.timing.control import Control
+from sassan.timing.control import ControlCostModel
 from sassan.timing.latencies import Latencies, parse
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
+from sassan.timing.table import TableCostModel
 from sassan.warpcfg import explore
 from scheduled import scheduled
 
@@ -136,22 +136,22 @@ def test_a_machine_file_may_not_name_a_latency_that_there_is_not() -> None:
 def test_the_table_model_adds_latencies_and_no_less_than_intervals() -> None:
     function = scheduled("LDG.E R0, [R2.64] | 2 w0\nMUFU.RCP R1, R1 | 2 w1\nIADD3 R1, R0, R0, RZ | 5\nEXIT | 5")
     cfg = explore(function, load("sm_80").facts)
-    assert Table(Tables(given={"global": 100, "sfu": 3, "alu": 6, "branch": 16})).block_costs(cfg).costs == (100 + 8 + 6 + 16,)
+    assert TableCostModel(Tables(given={"global": 100, "sfu": 3, "alu": 6, "branch": 16})).block_costs(cfg).costs == (100 + 8 + 6 + 16,)
 
 
 def test_the_table_model_needs_no_encodings() -> None:
     function = program("sm_61", "saxpy", "nvdisasm").functions[0]
-    assert Table().block_costs(explore(function, load("sm_61").facts)).gaps == ()
+    assert TableCostModel().block_costs(explore(function, load("sm_61").facts)).gaps == ()
 
 
 def test_a_unit_that_the_machine_does_not_have_is_a_gap() -> None:
     function = scheduled("HADD2 R0, R0, R0 | 6\nEXIT | 15", "sm_52")
-    (gap,) = Table().block_costs(explore(function, load("sm_52").facts)).gaps
+    (gap,) = TableCostModel().block_costs(explore(function, load("sm_52").facts)).gaps
     assert (gap.code, gap.address) == ("no-unit", 8)
 
 
 @pytest.mark.parametrize("set_to", ["w6", "w0 r6"])
 def test_a_barrier_that_a_warp_does_not_have_is_a_gap(set_to: str) -> None:
     function = scheduled(f"LDG.E R0, [R2.64] | 2 {set_to}\nEXIT | 15")
-    (gap,) = Control().block_costs(explore(function, load("sm_80").facts)).gaps
+    (gap,) = ControlCostModel().block_costs(explore(function, load("sm_80").facts)).gaps
     assert (gap.code, gap.address) == ("no-barrier", 0)

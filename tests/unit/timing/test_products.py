@@ -4,7 +4,7 @@ import pytest
 
 from sassan import api
 from sassan.isa.tables import load
-from sassan.timing.control import Control
+from sassan.timing.control import ControlCostModel
 from sassan.timing.rates import Tables
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -14,7 +14,9 @@ APART = "HMMA.16816.F32 R16, R4, R8, R16 | 8\n"
 
 
 def cost(text: str, arch: str = "sm_120", **given: int) -> int:
-    found = Control(Tables(given={"branch": 16, **given})).block_costs(explore(scheduled(text + "EXIT | 5", arch), load(arch).facts))
+    found = ControlCostModel(Tables(given={"branch": 16, **given})).block_costs(
+        explore(scheduled(text + "EXIT | 5", arch), load(arch).facts)
+    )
     assert found.gaps == ()
     return sum(found.costs)
 

@@ -6,11 +6,11 @@ import pytest
 
 from samples import golden, names, own_end, program
 from sassan.isa.tables import load
-from sassan.timing.steps import Steps, steps
+from sassan.timing.steps import InstructionGraph, steps
 from scheduled import scheduled
 
 
-def walked(text: str, arch: str = "sm_80") -> Steps:
+def walked(text: str, arch: str = "sm_80") -> InstructionGraph:
     function = scheduled(text, arch)
     return steps(function, [load(arch).facts(one) for one in function.instructions])
 
@@ -90,7 +90,7 @@ CALLED = """
     """
 
 
-def followed(symbols: tuple[int, ...], callees: tuple[int, ...] | None = None) -> Steps:
+def followed(symbols: tuple[int, ...], callees: tuple[int, ...] | None = None) -> InstructionGraph:
     function = scheduled(CALLED, "sm_80")
     function = replace(function, symbols=tuple((address, f"f{address}") for address in symbols), callees=callees)
     return steps(function, [load("sm_80").facts(one) for one in function.instructions])

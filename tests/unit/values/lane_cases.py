@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, follows, word
-from sassan.values.lanes.held import Held
+from sassan.values.lanes.held import AbstractWord
 from sassan.values.lanes.held import number as known
 
 SIGN = 1 << 31
@@ -95,7 +95,7 @@ class Argument:
     `shared` says that the lanes of each row of a warp have the same rest.
     """
 
-    held: Held
+    held: AbstractWord
     words: tuple[int, ...]
     shared: bool
 
@@ -108,7 +108,7 @@ class Case:
     live: tuple[int, ...]
     bases: Mapping[str, int]
 
-    def complaint(self, function: Callable[..., Held], reference: Callable[..., int]) -> str:
+    def complaint(self, function: Callable[..., AbstractWord], reference: Callable[..., int]) -> str:
         """Return what is wrong with the result of a function, '' where nothing is."""
         held = function(*[each.held if isinstance(each, Argument) else each for each in self.arguments])
         words = {
@@ -164,10 +164,12 @@ def join_complaint(
 _LINE = tuple(range(LANES))
 
 
-def tail_complaints(compare: Callable[..., Held]) -> Iterator[str]:
+def tail_complaints(compare: Callable[..., AbstractWord]) -> Iterator[str]:
     """Yield what is wrong with comparisons of 32 w + lane with numbers near its ends, known or known but for multiples of 32."""
-    rows = [Held(word(0, 32, _LINE), 1)]
-    ends = [Held(const(n), 0) for n in (*range(-34, 35), *range(SIGN - 34, SIGN + 35))] + [Held(word(n, 32, None), 2) for n in range(32)]
+    rows = [AbstractWord(word(0, 32, _LINE), 1)]
+    ends = [AbstractWord(const(n), 0) for n in (*range(-34, 35), *range(SIGN - 34, SIGN + 35))] + [
+        AbstractWord(word(n, 32, None), 2) for n in range(32)
+    ]
     for relation, is_signed, row, end in product(RELATIONS, (False, True), rows, ends):
         for first, second in ((row, end), (end, row)):
             held = compare(relation, first, second, is_signed)
@@ -289,7 +291,7 @@ def _argument(draw: st.DrawFn, index: int, warps: Warps, bases: Mapping[str, int
     value = _made(value, words, warps.live, draw(_tightness))
     shared = shared or value.modulus == SIZE
     needs = 0 if value.known else draw(st.sampled_from([1 << index, 1 << index, 0 if shared else None]))
-    return Argument(Held(value, needs), words, shared)
+    return Argument(AbstractWord(value, needs), words, shared)
 
 
 @st.composite
@@ -298,20 +300,22 @@ def _predicate(draw: st.DrawFn, index: int, warps: Warps) -> Argument:
     few = draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))
     words = tuple(few[lane * lane // 7 % 4] if kind in {"lanes", "each"} else few[0] for lane in range(LANES * warps.count))
     if kind in {"shared", "each"}:
-        return Argument(Held(word(0, 1, None, (0, 1)), 1 << index), words, kind == "shared")
-    return Argument(Held(_made(word(0, SIZE, words), words, warps.live, "tight"), 0), words, shared=True)
+        return Argument(AbstractWord(word(0, 1, None, (0, 1)), 1 << index), words, kind == "shared")
+    return Argument(AbstractWord(_made(word(0, SIZE, words), words, warps.live, "tight"), 0), words, shared=True)
 
 
 @st.composite
 def _places(draw: st.DrawFn, index: int, warps: Warps) -> Argument:
     if draw(st.booleans()):
         places = (draw(st.integers(0, 31)),) * LANES * warps.count
-        return Argument(Held(_made(word(0, SIZE, places), places, warps.live, "tight"), 0), places, shared=True)
+        return Argument(AbstractWord(_made(word(0, SIZE, places), places, warps.live, "tight"), 0), places, shared=True)
     few = draw(st.lists(st.integers(0, 31), min_size=4, max_size=4))
     places = tuple(few[lane % 4] for lane in range(LANES * warps.count))
     known = draw(st.booleans())
     return Argument(
-        Held(_made(word(0, SIZE if known else 1, places if known else None), places, warps.live, "tight"), 0 if known else 1 << index),
+        AbstractWord(
+            _made(word(0, SIZE if known else 1, places if known else None), places, warps.live, "tight"), 0 if known else 1 << index
+        ),
         places,
         known,
     )
@@ -353,7 +357,7 @@ def wrapping_shift() -> Case:
     lanes = tuple(4 * lane for lane in range(LANES))
     words_of_lanes = tuple((lane - 64) & LAST for lane in lanes)
     return Case(
-        (Argument(Held(word(0, 4, lanes), 1), words_of_lanes, shared=True), Argument(known(2), (2,) * LANES, shared=True), False),
+        (Argument(AbstractWord(word(0, 4, lanes), 1), words_of_lanes, shared=True), Argument(known(2), (2,) * LANES, shared=True), False),
         tuple(range(LANES)),
         {},
     )
@@ -361,5 +365,5 @@ def wrapping_shift() -> Case:
 
 def mask_of_the_modulus() -> Case:
     """Return a conjunction with the lowest bit of which nothing is known."""
-    some = Argument(Held(word(3, 8, None), 1), (11,) * LANES, shared=True)
+    some = Argument(AbstractWord(word(3, 8, None), 1), (11,) * LANES, shared=True)
     return Case((some, Argument(known(8), (8,) * LANES, shared=True)), tuple(range(LANES)), {})

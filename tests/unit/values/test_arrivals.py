@@ -6,7 +6,7 @@ from listing import assemble
 from sassan.domains.lanes import LaneWord
 from sassan.isa import tables
 from sassan.isa.registers import bit
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -18,7 +18,7 @@ HALF = "S2R R0, SR_TID.X\nISETP.GE.U32.AND P0, PT, R0, 0x10, PT\n"
 def meeting(text: str, register: int, *, block: tuple[int, int, int] = (32, 1, 1)) -> LaneWord:
     """Return what a register holds before the store, where it is known."""
     function, facts_of = assemble(text, "sm_80").function, tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(block), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(block), lambda facts: explore(function, facts))
     assert values is not None
     name = bit("R", register).bit_length() - 1
     found = [

@@ -6,7 +6,7 @@ from listing import assemble
 from sassan.domains.lanes import LaneWord
 from sassan.isa import tables
 from sassan.isa.registers import bit
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -53,7 +53,9 @@ def behind(text: str, register: int, divisor: int | None) -> LaneWord | None:
     function = assemble(text + "MOV R20, RZ\nSTG.E [R2.64], R4\nSTG.E [R4.64], R4\nEXIT\n", "sm_80").function
     facts_of = tables.load("sm_80").facts
     settings = () if divisor is None else (Setting("", 0x160, divisor, 4),)
-    values = with_values(explore(function, facts_of), facts_of, Launch((256, 1, 1), (64, 1, 1), settings), lambda f: explore(function, f))
+    values = with_values(
+        explore(function, facts_of), facts_of, LaunchConfiguration((256, 1, 1), (64, 1, 1), settings), lambda f: explore(function, f)
+    )
     assert values is not None
     seen = [
         point.word(bit("R", register).bit_length() - 1)

@@ -2,9 +2,9 @@
 
 from listing import assemble
 from sassan.access import accesses
-from sassan.access.accesses import Pattern
+from sassan.access.accesses import AccessPattern
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values
 from sassan.warpcfg import explore
 
@@ -25,6 +25,6 @@ back:
 def test_lanes_are_known_before_an_external_call_and_behind_it_only_where_they_are_read_again():
     code = assemble(CODE)
     facts_of = tables.load(code.function.arch).facts
-    values = with_values(code.graph(), facts_of, Launch((256, 1, 1)), lambda facts: explore(code.function, facts))
+    values = with_values(code.graph(), facts_of, LaunchConfiguration((256, 1, 1)), lambda facts: explore(code.function, facts))
     assert values is not None
-    assert [access.pattern for access in accesses(values)] == [Pattern.ALIGNED, Pattern.SCATTERED, Pattern.ALIGNED]
+    assert [access.pattern for access in accesses(values)] == [AccessPattern.ALIGNED, AccessPattern.SCATTERED, AccessPattern.ALIGNED]

@@ -5,7 +5,7 @@ import pytest
 from samples import EVERY, explored, program
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, layout
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -17,14 +17,14 @@ def function(arch: str, name: str) -> Function:
     return next(each for each in program(arch, "warp_roles").functions if each.name == name)
 
 
-def launch(arch: str, block: tuple[int, int, int], n: int = 64) -> Launch:
+def launch(arch: str, block: tuple[int, int, int], n: int = 64) -> LaunchConfiguration:
     """Return a launch with a value for the second parameter of the kernels."""
     where = layout(arch)
     assert where is not None
-    return Launch(block, (4, 1, 1), (Setting("", where.parameters + 8, n, 4),))
+    return LaunchConfiguration(block, (4, 1, 1), (Setting("", where.parameters + 8, n, 4),))
 
 
-def dividing(kernel: Function, given: Launch) -> set[int]:
+def dividing(kernel: Function, given: LaunchConfiguration) -> set[int]:
     """Return the addresses of branches and the like on whose condition threads of a warp need not agree."""
     facts_of = tables.load(kernel.arch).facts
     values = with_values(explored(kernel), facts_of, given, lambda facts: explore(kernel, facts))
@@ -37,7 +37,7 @@ def dividing(kernel: Function, given: Launch) -> set[int]:
     }
 
 
-def diverging(kernel: Function, given: Launch | None = None) -> int:
+def diverging(kernel: Function, given: LaunchConfiguration | None = None) -> int:
     """Return the number of edges on which a side waits."""
     facts_of = tables.load(kernel.arch).facts
     cfg = explored(kernel)
@@ -53,15 +53,15 @@ def test_what_lanes_share_divides_no_warp(arch: str, name: str, block: tuple[int
     kernel = function(arch, name)
     assert dividing(kernel, launch(arch, block)) == set()
     assert diverging(kernel, launch(arch, block)) == 0
-    assert dividing(kernel, Launch()) != set()
+    assert dividing(kernel, LaunchConfiguration()) != set()
     # With rows of 48 threads, the number of a thread in its block still says which warp it is in.
-    assert (dividing(kernel, Launch(ODD)) == set()) == (name == "linear_warp")
+    assert (dividing(kernel, LaunchConfiguration(ODD)) == set()) == (name == "linear_warp")
 
 
 @pytest.mark.parametrize("arch", EVERY)
 def test_what_the_lane_decides_divides_a_warp(arch: str):
     kernel = function(arch, "lane_roles")
-    assert dividing(kernel, launch(arch, LINE)) == dividing(kernel, Launch()) != set()
+    assert dividing(kernel, launch(arch, LINE)) == dividing(kernel, LaunchConfiguration()) != set()
     assert diverging(kernel, launch(arch, LINE)) == diverging(kernel) > 0
 
 

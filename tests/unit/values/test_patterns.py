@@ -12,7 +12,7 @@ from sassan.ir import Function, Instruction
 from sassan.isa import tables
 from sassan.isa.facts import Facts
 from sassan.isa.registers import span
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values.divisions import Divisions
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import Evaluator, Words
@@ -30,7 +30,7 @@ def drawn(dice: Random) -> dict[int, LaneWord]:
 
 
 def evaluator(function: Function, facts: dict[int, Facts]) -> Evaluator:
-    return Evaluator(LaunchEnvironment(function, Launch((32, 2, 1), (4, 1, 1))), facts, facts, Divisions({}, {}))
+    return Evaluator(LaunchEnvironment(function, LaunchConfiguration((32, 2, 1), (4, 1, 1))), facts, facts, Divisions({}, {}))
 
 
 def run(evaluate: Evaluator, held: dict[int, LaneWord], instruction: Instruction) -> tuple[object, ...]:

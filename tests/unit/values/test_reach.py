@@ -6,7 +6,7 @@ from listing import assemble
 from sassan.app.analysis import analyze
 from sassan.app.settings import Settings
 from sassan.isa import tables
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values
 from sassan.values.reach import unreached
 from sassan.warpcfg import explore
@@ -17,7 +17,7 @@ FEW, MANY = (32, 1, 1), (256, 1, 1)
 def dead(text: str, block: tuple[int, int, int]) -> int:
     """Return how many blocks are not reached."""
     function, facts_of = assemble(text, "sm_80").function, tables.load("sm_80").facts
-    values = with_values(explore(function, facts_of), facts_of, Launch(block), lambda facts: explore(function, facts))
+    values = with_values(explore(function, facts_of), facts_of, LaunchConfiguration(block), lambda facts: explore(function, facts))
     assert values is not None
     return len(unreached(values))
 
@@ -45,6 +45,6 @@ def test_what_is_not_reached_costs_nothing_and_needs_no_bound():
         "far:\nMOV", "far:\nLDG.E R3, [R4]\nISETP.NE.AND P1, PT, R3, RZ, PT\n@P1 BRA far\nMOV"
     )
     function = assemble(text, "sm_80").function
-    few, many = (analyze(function, Settings(launch=Launch(block))) for block in (FEW, MANY))
+    few, many = (analyze(function, Settings(launch=LaunchConfiguration(block))) for block in (FEW, MANY))
     assert (few.wcet.value, few.gaps) == (5, ())
     assert [gap.code for gap in many.gaps] == ["unbounded-loop"]

@@ -8,7 +8,7 @@ from listing import assemble
 from sassan.domains.lanes import LANES
 from sassan.ipet.loop_bounds import inference
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Shape
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.values import WarpContext, WarpValues, warp_contexts, with_values
 from sassan.values.reach import unreached
 from sassan.warpcfg import explore
@@ -40,7 +40,7 @@ EXIT
 
 def values(text: str, block: Shape, warp: WarpContext | None) -> WarpValues:
     function = assemble(text, ARCH).function
-    made = with_values(explore(function, FACTS), FACTS, Launch(block), lambda facts: explore(function, facts), warp)
+    made = with_values(explore(function, FACTS), FACTS, LaunchConfiguration(block), lambda facts: explore(function, facts), warp)
     assert made is not None
     return made
 
@@ -80,5 +80,5 @@ def test_lanes_without_a_thread_come_nowhere():
 def test_a_counter_begins_with_the_index_of_the_threads_of_the_warp():
     block = (256, 1, 1)
     cfg = assemble(STRIDED, ARCH).graph()
-    bounds = [inference(cfg, FACTS, Launch(block), warp).loops[0].bound for warp in (None, *warp_contexts(block))]
+    bounds = [inference(cfg, FACTS, LaunchConfiguration(block), warp).loops[0].bound for warp in (None, *warp_contexts(block))]
     assert bounds == [3, 3, 3, 2, 2, 1, 1, 0, 0]

@@ -12,7 +12,7 @@ from sassan.values.lanes.algebra import FUNCTIONS
 from sassan.values.lanes.arithmetic import divide, modulo, shift_right
 from sassan.values.lanes.bitwise import bit_and
 from sassan.values.lanes.conditions import choose, compare
-from sassan.values.lanes.held import Held, number
+from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.threads import thread_index
 from unit.values.lane_cases import (
     REFERENCES,
@@ -47,7 +47,7 @@ def test_a_function_holds_what_its_lanes_compute(name: str, data: st.DataObject)
 def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
     lanes = tuple({1: SIGN - 1, 30: SIGN + 9}.get(lane, 0) for lane in range(LANES))
     words_of_lanes = tuple((96 - SIGN + 5 + lane) % (1 << 32) for lane in lanes)
-    argument = Argument(Held(word(5, 32, lanes, (100, 110)), 1), words_of_lanes, shared=True)
+    argument = Argument(AbstractWord(word(5, 32, lanes, (100, 110)), 1), words_of_lanes, shared=True)
     _, reference = REFERENCES["shift_right"]
     places = Argument(number(5), (5,) * LANES, shared=True)
     assert Case((argument, places, False), (1, 30), {}).complaint(shift_right, reference) == ""
@@ -60,7 +60,7 @@ def test_words_that_wrap_around_are_not_shifted_as_one_and_masks_keep_what_is_un
 
 def test_a_tail_of_whole_warps_is_decided_by_the_warp():
     assert list(tail_complaints(compare)) == []
-    assert compare("LT", Held(word(0, 32, tuple(range(LANES))), 1), number(96), True).needs == 1
+    assert compare("LT", AbstractWord(word(0, 32, tuple(range(LANES))), 1), number(96), True).needs == 1
 
 
 @given(case=cases("ww"))

@@ -3,7 +3,7 @@
 from listing import assemble
 from sassan.isa.registers import EVERY, bit
 from sassan.isa.tables import load
-from sassan.warpcfg.blocks import Blocks, Push, Straight, cut, static_successors
+from sassan.warpcfg.blocks import Blocks, Straight, TokenPush, cut, static_successors
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 
 R0, R1, R2, R3 = (bit("R", index) for index in range(4))
@@ -42,8 +42,8 @@ def test_the_entry_begins_a_block():
 
 def test_a_block_is_straight_code_and_pushes_in_order():
     (block, *_) = blocks("MOV R0, RZ\n SSY far\n MOV R1, RZ\n MOV R2, RZ\n PBK far\n SYNC\n far:\n EXIT").blocks
-    straight = [step if isinstance(step, Push) else step.writes for step in block.steps]
-    assert straight == [R0, Push(0x48, "SYNC"), R1 | R2, Push(0x48, "BRK")]
+    straight = [step if isinstance(step, TokenPush) else step.writes for step in block.steps]
+    assert straight == [R0, TokenPush(0x48, "SYNC"), R1 | R2, TokenPush(0x48, "BRK")]
 
 
 def test_agreement_passes_through_an_instruction_whose_inputs_agree():

@@ -7,9 +7,9 @@ from ptx import HEAD, NAMES, SAMPLES, functions, graph, kernel, only, source
 from sassan.errors import Gap
 from sassan.frontend.ptx.read import read_ptx
 from sassan.isa.ptx import load
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 from sassan.warpcfg import Options, explore
-from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 from sassan.warpcfg.postdominators import post_dominators, regions
 from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 
@@ -106,7 +106,7 @@ def test_after_the_join_threads_agree_again_on_what_all_of_them_agreed_on():
 
 def test_a_branch_that_cannot_split_the_warp_needs_no_join():
     cfg = graph("mov.u32 %r1, %ctaid.x;", *IF_ELSE[1:])
-    assert not [one for one in cfg.edges if one.kind in {Kind.DIVERGE, Kind.REACTIVATE}]
+    assert not [one for one in cfg.edges if one.kind in {EdgeKind.DIVERGE, EdgeKind.REACTIVATE}]
 
 
 def test_a_loop_pushes_its_token_once():
@@ -124,7 +124,7 @@ def test_a_loop_that_threads_leave_one_by_one_is_still_bounded():
 
 def test_virtual_instructions_cost_nothing():
     cfg = graph(*IF_ELSE)
-    prices = Unit().block_costs(cfg).costs
+    prices = UnitCostModel().block_costs(cfg).costs
     assert sum(prices) == len(IF_ELSE)
     assert [cost for node, cost in zip(cfg.nodes, prices, strict=True) if node.instructions[0].virtual] == [0]
 
@@ -149,7 +149,7 @@ def test_paths_that_end_early_wait_for_nobody():
 def test_a_guarded_return_splits_nobody_for_long():
     cfg = graph("mov.u32 %r1, %tid.x;", "setp.lt.u32 %p1, %r1, 4;", "@%p1 ret;", "mov.u32 %r2, 1;", "ret;")
     assert (cfg.gaps, cfg.token_targets) == ((), ())
-    assert not [one for one in cfg.edges if one.kind is Kind.REACTIVATE]
+    assert not [one for one in cfg.edges if one.kind is EdgeKind.REACTIVATE]
 
 
 def test_a_loop_without_an_end_is_explored():
@@ -212,7 +212,7 @@ def test_threads_pass_a_guarded_call_that_they_do_not_take(jump: tuple[str, ...]
     cfg = explore(function, load(function).facts)
     assert cfg.gaps == ()
     assert {kind for _, to, kind in kinds(cfg) if to == "@%p1 call.uni g"} >= {"fallthrough", "diverge"}
-    assert sum(Unit().block_costs(cfg).costs) == len(lines) + 1
+    assert sum(UnitCostModel().block_costs(cfg).costs) == len(lines) + 1
 
 
 def test_recursion_is_a_gap():

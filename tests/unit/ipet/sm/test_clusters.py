@@ -13,14 +13,14 @@ from sassan.app.makespan.kernels import Paths, kernel_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.ir import CompilerFacts, Function
-from sassan.machine.launch import Launch
+from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
-from sassan.makespan.configuration import Configuration
-from sassan.timing.control import Control
+from sassan.makespan.configuration import MakespanConfiguration
+from sassan.timing.control import ControlCostModel
 from sassan.timing.rates import ALONE, CLUSTER, Tables
 from scheduled import scheduled
 
-LAUNCH = Settings(launch=Launch((64, 1, 1), (100, 1, 1)), resources=Resources(sms=4), partition=True)
+LAUNCH = Settings(launch=LaunchConfiguration((64, 1, 1), (100, 1, 1)), resources=Resources(sms=4), partition=True)
 NOT_IN_CLUSTERS, IN_CLUSTERS = "blocks are not launched in clusters", "of blocks in clusters, no more are resident"
 MEETING = ("UCGABAR_ARV", "UCGABAR_WAIT")
 
@@ -96,13 +96,13 @@ def test_occupancy_says_what_it_takes_for_granted_of_clusters(cluster: int | Non
 
 @pytest.mark.parametrize("warps", [4, None])
 def test_no_schedule_is_sought_where_blocks_on_other_sms_keep_warps_waiting(warps: int | None) -> None:
-    found = kernel_of(analyze(kernel(*MEETING), Settings()), Configuration(warps=warps, sm="9.0"), Paths.WORST, 1)
+    found = kernel_of(analyze(kernel(*MEETING), Settings()), MakespanConfiguration(warps=warps, sm="9.0"), Paths.WORST, 1)
     assert (found.instances, found.bound, gaps(found.result)) == ((), None, [(0x20, "cluster-barrier")])
 
 
 def test_one_warp_alone_awaits_no_other_block() -> None:
     cfg = warp_graph(scheduled("UCGABAR_ARV | 1\nUCGABAR_WAIT | 1\nEXIT | 5", "sm_90"), Settings())
-    found = Control(Tables(given={"cluster": 100, "branch": 16})).block_costs(cfg)
+    found = ControlCostModel(Tables(given={"cluster": 100, "branch": 16})).block_costs(cfg)
     assert (CLUSTER in found.assumptions, ALONE in found.assumptions) == (True, False)
 
 

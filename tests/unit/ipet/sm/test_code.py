@@ -7,7 +7,7 @@ import pytest
 from samples import SAMPLES
 from sassan import api
 from sassan.errors import MissingToolError
-from sassan.ipet.sm.code import Lines, fetched, lines_of, lost
+from sassan.ipet.sm.code import FetchedLines, fetched, lines_of, lost
 from sassan.isa.tables import load
 from sassan.machine.code_caches import CodeCaches, code_caches
 from sassan.warpcfg import explore
@@ -30,27 +30,27 @@ def loop(inside: int, behind: int) -> WarpCfg:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_code_that_both_caches_keep_is_fetched_once(alone: bool):
-    assert lost(straight(128), CACHES, alone=alone) == Lines((0,), (0,), (0,))
+    assert lost(straight(128), CACHES, alone=alone) == FetchedLines((0,), (0,), (0,))
 
 
 def test_code_beyond_the_cache_of_a_partition_comes_from_that_of_the_sm():
-    assert lost(straight(136), CACHES, alone=False) == Lines((17,), (0,), (0,))
+    assert lost(straight(136), CACHES, alone=False) == FetchedLines((17,), (0,), (0,))
 
 
 def test_code_beyond_both_comes_from_l2_and_straight_code_of_a_warp_alone_is_prefetched():
-    assert lost(straight(264), CACHES, alone=False) == Lines((0,), (33,), (0,))
-    assert lost(straight(264), CACHES, alone=True) == Lines((0,), (33,), (32,))
+    assert lost(straight(264), CACHES, alone=False) == FetchedLines((0,), (33,), (0,))
+    assert lost(straight(264), CACHES, alone=True) == FetchedLines((0,), (33,), (32,))
 
 
 def test_a_warp_alone_fetches_a_loop_that_fits_once_per_entry_and_others_share_the_cache():
     cfg = loop(inside=64, behind=256)
     assert lines_of(cfg) == 41
     assert lost(cfg, CACHES, alone=False).far == (1, 8, 32)
-    assert lost(cfg, CACHES, alone=True) == Lines((0, 0, 0), (1 + 8, 0, 32), (0, 0, 31))
+    assert lost(cfg, CACHES, alone=True) == FetchedLines((0, 0, 0), (1 + 8, 0, 32), (0, 0, 31))
 
 
 def test_a_loop_that_only_the_cache_of_the_sm_keeps_is_fetched_from_there_in_each_iteration():
-    assert lost(loop(inside=136, behind=256), CACHES, alone=True) == Lines((0, 17, 0), (1 + 17, 0, 32), (0, 0, 31))
+    assert lost(loop(inside=136, behind=256), CACHES, alone=True) == FetchedLines((0, 17, 0), (1 + 17, 0, 32), (0, 0, 31))
 
 
 def test_what_a_line_costs():

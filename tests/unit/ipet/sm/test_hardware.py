@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sassan.assumptions import Kind, kind_of
+from sassan.assumptions import AssumptionStatus, kind_of
 from sassan.ipet.sm.gpu import memory_of
 from sassan.ipet.sm.hardware import PHENOMENA
 from sassan.products import find, products
@@ -35,7 +35,7 @@ def test_every_bound_for_a_product_says_what_it_takes_for_granted(name: str):
     for product in products():
         text = PHENOMENA[name](product)
         assert text in memory_of(product).assumptions, product.name
-        assert kind_of(text) is Kind.ASSUMED
+        assert kind_of(text) is AssumptionStatus.ASSUMED
 
 
 def test_dirty_sectors_say_how_long_they_would_take():

@@ -17,14 +17,14 @@ from sassan.ipet.sm.bounds import Optima, block_lifetime, grid_bound, resident_b
 from sassan.ipet.sm.makespan import path_bound
 from sassan.ipet.sm.optima import Bound, path_optima
 from sassan.ipet.sm.residency import Grid, Residents, check_warps
-from sassan.ipet.sm.shares import Share, of_code, of_letters
-from sassan.ipet.wcet import Problem, problem, wcet
+from sassan.ipet.sm.shares import Interference, of_code, of_letters
+from sassan.ipet.wcet import WcetProblem, problem, wcet
 from sassan.ir import Instruction
 from sassan.isa import tables
 from sassan.machine import Multiprocessor, load
-from sassan.machine.occupancy import Demand, occupancy
+from sassan.machine.occupancy import BlockDemand, occupancy
 from sassan.source import Span
-from sassan.timing import Unit
+from sassan.timing import UnitCostModel
 from unit.ipet.brute import Op, graph
 
 
@@ -37,7 +37,7 @@ def counts(path: str) -> dict[Letter, int]:
 
 
 def bound(
-    of: Problem, shares: Sequence[Share], sm: Multiprocessor, barriers: BlockBarriers = NO_BARRIERS, *, partition: bool = False
+    of: WcetProblem, shares: Sequence[Interference], sm: Multiprocessor, barriers: BlockBarriers = NO_BARRIERS, *, partition: bool = False
 ) -> Bound:
     """The bound of 8 warps that are resident on an SM."""
     return path_optima(of, shares, sm, barriers, partition=partition).bound(lambda optima: resident_bound(optima, Residents(8)), "")
@@ -58,24 +58,26 @@ def test_the_bound_of_one_path_is_no_bound_of_the_kernel() -> None:
     cfg = graph([Op("bra", (5,), some=True, uniform=True), Op("op"), Op("op"), Op("op"), Op("exit"), Op("op"), Op("op"), Op("exit")])
     sm = machine(32, 128, 8)
     shares = [of_letters(sm, {Letter.LOAD: 3} if node.start == 40 else {Letter.COMPUTE: len(node.instructions)}) for node in cfg.nodes]
-    whole = bound(problem(cfg, Unit(), bounds_of(cfg)), shares, sm)
+    whole = bound(problem(cfg, UnitCostModel(), bounds_of(cfg)), shares, sm)
     assert whole.value is not None
     assert whole.value >= 24
 
 
 def test_a_letter_of_a_slow_unit_takes_it_for_several_slots() -> None:
-    assert of_letters(load("sm_61"), {Letter.DOUBLE: 1, Letter.COMPUTE: 4}) == Share(Fraction(7), Fraction(9), Fraction(9))
+    assert of_letters(load("sm_61"), {Letter.DOUBLE: 1, Letter.COMPUTE: 4}) == Interference(Fraction(7), Fraction(9), Fraction(9))
 
 
 def test_in_a_partition_shared_units_concern_every_warp_and_its_own_only_its_own() -> None:
     # 6.1: C one per cycle and partition, one D every 8 cycles of the SM.
-    assert of_letters(load("sm_61"), {Letter.DOUBLE: 1, Letter.COMPUTE: 4}, partition=True) == Share(Fraction(7), Fraction(12), Fraction(8))
+    assert of_letters(load("sm_61"), {Letter.DOUBLE: 1, Letter.COMPUTE: 4}, partition=True) == Interference(
+        Fraction(7), Fraction(12), Fraction(8)
+    )
 
 
 def test_of_opcodes_the_unit_map_says_how_long_they_keep_their_unit() -> None:
     # 6.1: FADD 128 lanes in 4 partitions; SHL 64 results per clock; DADD 4 lanes of the whole SM.
     code = [instruction("FADD"), instruction("SHL"), instruction("DADD")]
-    assert of_code(load("sm_61"), code) == Share(scheduler_stall=Fraction(35, 4), sm_stall=Fraction(35, 4))
+    assert of_code(load("sm_61"), code) == Interference(scheduler_stall=Fraction(35, 4), sm_stall=Fraction(35, 4))
 
 
 def test_warps_of_other_partitions_take_only_what_is_shared() -> None:
@@ -102,21 +104,21 @@ def test_more_warps_than_are_resident_is_a_usage_error() -> None:
 
 def test_more_warps_than_the_launch_allows_is_a_usage_error_that_says_what_limits_them() -> None:
     with pytest.raises(UsageError) as caught:
-        check_warps(33, load("sm_61"), occupancy(load("sm_61"), Demand(256, 64, 0)))
+        check_warps(33, load("sm_61"), occupancy(load("sm_61"), BlockDemand(256, 64, 0)))
     assert (caught.value.code, caught.value.hint) == ("bad-warps", "1 to 32, or another --block-dim (registers limit it)")
 
 
 def test_a_problem_with_gaps_has_no_bound_and_says_why() -> None:
     cfg = graph([Op("op"), Op("bra", (0,), some=True), Op("exit")])
-    result = bound(problem(cfg, Unit(), bounds_of(cfg)), [Share()] * len(cfg.nodes), load("sm_61"))
+    result = bound(problem(cfg, UnitCostModel(), bounds_of(cfg)), [Interference()] * len(cfg.nodes), load("sm_61"))
     assert (result.value, [gap.code for gap in result.gaps]) == (None, ["unbounded-loop"])
 
 
 def test_without_a_proof_of_an_optimum_there_is_no_bound() -> None:
     cfg = graph([Op("op"), Op("exit")])
-    one = problem(cfg, Unit(), bounds_of(cfg))
+    one = problem(cfg, UnitCostModel(), bounds_of(cfg))
     huge = replace(one, costs=tuple(2**60 for _ in one.costs))
-    found = bound(huge, [Share()] * len(cfg.nodes), load("sm_61"))
+    found = bound(huge, [Interference()] * len(cfg.nodes), load("sm_61"))
     assert (found.value, [gap.code for gap in found.gaps]) == (None, ["no-proof"])
 
 
@@ -126,7 +128,7 @@ def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
     bounds = bounds_of(cfg, None, 10)
     shares = [of_letters(load("sm_61"), {Letter.COMPUTE: len(node.code)}) for node in cfg.nodes]
     barriers = block_barriers(cfg, tables.load("sm_61").facts)
-    one = problem(cfg, Unit(), bounds)
+    one = problem(cfg, UnitCostModel(), bounds)
     # 1 + 11 * 13 instructions and 11 exits, once for the warps that take over from each other.
     assert bound(one, shares, load("sm_61"), barriers).value == 155 + 8 * 155 / 4
     # A model that does not know the pieces counts the block for each of the three.
@@ -135,10 +137,10 @@ def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
 
 def test_where_blocks_of_a_cluster_wait_for_each_other_neither_an_sm_nor_a_grid_has_a_bound() -> None:
     cfg = assemble("MOV R0, RZ\nUCGABAR_ARV\nUCGABAR_WAIT\nEXIT", "sm_90").graph()
-    one = problem(cfg, Unit(), bounds_of(cfg))
+    one = problem(cfg, UnitCostModel(), bounds_of(cfg))
     barriers = block_barriers(cfg, tables.load("sm_90").facts)
     for partition in (False, True):
-        found = path_optima(one, [Share()] * len(cfg.nodes), load("sm_90"), barriers, partition=partition)
+        found = path_optima(one, [Interference()] * len(cfg.nodes), load("sm_90"), barriers, partition=partition)
         sm = found.bound(lambda optima: resident_bound(optima, Residents(8)), "")
         whole = found.bound(lambda optima: grid_bound(optima, Grid(4, 1, 1, 8)), "")
         assert (sm.value, whole.value) == (None, None)
