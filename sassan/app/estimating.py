@@ -19,7 +19,7 @@ from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.counted import Counted
 from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
-from sassan.estimate.launch import EstimatedKernel, Grid, estimate
+from sassan.estimate.launch import EstimatedKernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
@@ -31,6 +31,7 @@ from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
 from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.residency import Grid
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import ParameterLocation
 from sassan.products import Product
@@ -146,7 +147,7 @@ def prepared(
     block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
     assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
     kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
-    return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
+    return Prepared(kernel, Grid(blocks, occupancy.block_warps, gpu.sms, occupancy.blocks, buffers=settings.launch.buffers), gpu, tables)
 
 
 def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, policy: Policy = Policy.OLDEST) -> EstimateResult:

@@ -23,6 +23,7 @@ from sassan.estimate.traffic import Expected, copied, expected
 from sassan.estimate.watch import Key
 from sassan.estimate.work import ResourceWork
 from sassan.ipet.sm.gpu import memory_of
+from sassan.ipet.sm.residency import Grid
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.products import Product
 from sassan.warpcfg.graph import WarpCfg
@@ -47,16 +48,6 @@ _NAMED = 4
 _LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
 _ALIKE = "every warp takes the same path, and each block of it as often as a warp does on average"
 _GUESSES = "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)"
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """`blocks` blocks of `block_warps` warps, at most `places` of them on an SM; they touch no more than `allocated` bytes, where known."""
-
-    blocks: int
-    block_warps: int
-    places: int
-    allocated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from sassan.system import reading
 LARGEST = 1 << 30
 """Bytes of a state."""
 FILE = "state.json"
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(slots=True)

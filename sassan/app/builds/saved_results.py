@@ -24,6 +24,7 @@ from sassan.app.analysis_fields import (
 from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, CodeFigures, code_of
 from sassan.app.builds.read_fields import made, value
 from sassan.app.documents import SCHEMA, FunctionFields
+from sassan.app.inputs import RefusedInput
 from sassan.app.result import Loop
 from sassan.checked import Fields, Format, shown
 from sassan.errors import Gap, InputError
@@ -177,19 +178,11 @@ def _launch(fields: Fields) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """An input that was refused when the results were made."""
-
-    file: str
-    error: InputError
-
-
-@dataclass(frozen=True, slots=True)
 class Saved:
     """What a file of results holds."""
 
     results: tuple[SavedResult, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedInput, ...]
 
 
 @contextmanager
@@ -225,7 +218,7 @@ def load(path: str) -> Saved:
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
     results: list[SavedResult] = []
-    refused: list[Refused] = []
+    refused: list[RefusedInput] = []
     version = ""
     for document in _documents(path, text):
         version = document.table("tool").text("version", "") or version  # of lines, the first tells it
@@ -273,8 +266,8 @@ def _errors(fields: Fields) -> Iterator[Fields]:
         yield replace(error, values={**error.values, "file": fields.text("file", "")})
 
 
-def _refused(fields: Fields) -> Refused:
+def _refused(fields: Fields) -> RefusedInput:
     error = InputError(
         fields.text("code"), fields.text("message", "no reason given"), hint=fields.text("hint") if "hint" in fields else None
     )
-    return Refused(fields.text("file", ""), error)
+    return RefusedInput(fields.text("file", ""), error)
