@@ -18,7 +18,7 @@ from sassan.timing import Quantity
 
 
 def with_sm_level(result: AnalysisResult) -> AnalysisResult:
-    """Add what the warps on an SM take together, as far as the settings want it.
+    """Add what the warps on an SM take together, as requested by the settings.
 
     Raises UsageError for an impossible launch, or more warps than an SM holds.
     """
@@ -32,41 +32,38 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         # Without a table of its SM, a function keeps its WCET and lists what is missing.
         if settings.warps is None:
             return replace(result, residency=Residency(None, error.message))
-        return _unbounded(result, Residents(settings.warps), (Gap(function.entry, error.code, error.message),))
+        return replace(result, makespan=_unbounded(Residents(settings.warps), (Gap(function.entry, error.code, error.message),)))
     known = residency(function, threads, resources, sm) if threads is not None and resources is not None else None
-    result = replace(result, residency=known)
-    return _contended(result, known, sm) if settings.contention else result
+    return replace(result, residency=known, makespan=_contention(result, known, sm) if settings.contention else None)
 
 
-def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocessor) -> AnalysisResult:
-    """Add the bounds of the warps that share an SM, and of the grid."""
-    settings = result.settings
-    wanted = residents(settings.warps, settings.launch, settings.resources, known.occupancy if known is not None else None, sm)
+def _contention(result: AnalysisResult, known: Residency | None, sm: Multiprocessor) -> SmMakespan | None:
+    """The bounds of the warps that share an SM, and of the grid; None where it is unknown how many warps that are."""
+    settings, gpu = result.settings, result.settings.gpu
+    timed = gpu is not None and result.quantity is Quantity.CYCLES
+    memory = memory_of(gpu) if gpu is not None and timed else None
+    occupancy = known.occupancy if known is not None else None
+    wanted = residents(settings.warps, settings.launch, settings.resources, occupancy, sm, memory=memory)
     foreign = tuple(_contention_gap(result, address) for address, cost in result.bounds.external if cost is not None)
     if foreign:
-        return _unbounded(result, wanted or Residents(0), foreign)
+        return _unbounded(wanted or Residents(0), foreign)
     if wanted is None:
-        return result
-    if wanted.grid is not None:
-        memory = memory_of(settings.gpu) if settings.gpu is not None and settings.costs.quantity is Quantity.CYCLES else None
-        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, buffers=settings.launch.buffers, host=settings.launch.host))
+        return None
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = KernelProblem(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
-    bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
-    return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, kernel.barriers)))
+    return makespan(
+        kernel,
+        result.wcet,
+        wanted,
+        sm,
+        partition=settings.partition,
+        waiting=_waiting(result, wanted.warps, sm, kernel.barriers),
+        clock=f"times in us: all SMs of {gpu.name} run at {gpu.boost_clock} MHz" if gpu is not None and timed else "",
+    )
 
 
-def _timed(result: AnalysisResult) -> AnalysisResult:
-    """The result with what its microseconds rest on, where it has any."""
-    gpu, bounds = result.settings.gpu, result.makespan
-    if result.grid_us is None or gpu is None or bounds is None or bounds.grid is None:
-        return result
-    clock = f"times in us: all SMs of {gpu.name} run at {gpu.boost_clock} MHz"
-    return replace(result, makespan=replace(bounds, grid=replace(bounds.grid, assumptions=(*bounds.grid.assumptions, clock))))
-
-
-def _unbounded(result: AnalysisResult, warps: Residents, gaps: tuple[Gap, ...]) -> AnalysisResult:
-    return replace(result, makespan=SmMakespan(warps, Bound(None, gaps=gaps)))
+def _unbounded(warps: Residents, gaps: tuple[Gap, ...]) -> SmMakespan:
+    return SmMakespan(warps, Bound(None, gaps=gaps))
 
 
 def _contention_gap(result: AnalysisResult, address: int) -> Gap:
@@ -74,24 +71,18 @@ def _contention_gap(result: AnalysisResult, address: int) -> Gap:
     return Gap(address, "external-contention", f"what a call of {name} takes from other warps is unknown: only one warp alone is bounded")
 
 
-def _by_waiting(result: AnalysisResult, bounds: SmMakespan, sm: Multiprocessor, barriers: BlockBarriers) -> SmMakespan:
-    """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so.
+def _waiting(result: AnalysisResult, warps: int, sm: Multiprocessor, barriers: BlockBarriers) -> int | None:
+    """The bound of the worst path by the slots in which its last warp waits, None where its letters do not say so.
 
     Equal warps wait no longer for each other at barriers that open in one order (docs/proofs/makespan-strings.md).
     """
-    if (
-        bounds.worst_path is None
-        or result.worst_path is None
-        or result.quantity is not Quantity.INSTRUCTIONS
-        or (barriers and not barriers.in_order)
-    ):
-        return bounds
+    if result.worst_path is None or result.quantity is not Quantity.INSTRUCTIONS or (barriers and not barriers.in_order):
+        return None
     processor = Processor({letter: sm.capacity(letter) for letter in sm.letters}, {}, sm.issue)
-    waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))
-    return replace(bounds, worst_path=min(bounds.worst_path, waiting))
+    return waiting_slots(makespan_problem((result.worst_path,) * warps, processor))
 
 
 def at_cluster_barriers(result: AnalysisResult, warps: int | None) -> AnalysisResult:
     """The result with a gap at each barrier of a cluster, where other SMs keep the warps waiting; the same where there is none."""
     gaps = block_barriers(result.cfg, result.isa.facts).gaps
-    return _unbounded(result, Residents(warps or 0), gaps) if gaps else result
+    return replace(result, makespan=_unbounded(Residents(warps or 0), gaps)) if gaps else result

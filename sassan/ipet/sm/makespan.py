@@ -69,21 +69,31 @@ class KernelProblem:
     barriers: BlockBarriers
 
 
-def makespan(kernel: KernelProblem, worst: Wcet, residents: Residents, machine: Multiprocessor, *, partition: bool = False) -> SmMakespan:
+def makespan(  # noqa: PLR0913 - all parts of one result
+    kernel: KernelProblem,
+    worst: Wcet,
+    residents: Residents,
+    machine: Multiprocessor,
+    *,
+    partition: bool = False,
+    waiting: int | None = None,
+    clock: str = "",
+) -> SmMakespan:
     """The bounds of resident warps and of their grid; with `partition` in the partition model, too.
 
-    Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth.
+    Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth. `waiting` is another bound of warps that all take
+    the worst path, in cycles, None for none; `clock` is what a bound of the grid rests on as a time, '' where it is none.
     """
     code = _fetched(kernel, machine, residents.warps)
     shares = _shares(kernel, machine, code)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers))
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
-    grid, terms = _grid(kernel, machine, whole, code, residents.grid)
+    grid, terms = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
     return SmMakespan(
         residents,
         bound,
-        _worst_path(kernel, worst, shares, residents, bound.value),
+        _worst_path(kernel, worst, shares, residents, (bound.value, waiting)),
         _partition(kernel, residents, machine, code) if partition else None,
         grid,
         terms,
@@ -145,8 +155,8 @@ def _partition(kernel: KernelProblem, residents: Residents, machine: Multiproces
     )
 
 
-def _grid(
-    kernel: KernelProblem, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None
+def _grid(  # noqa: PLR0913 - all that a bound rests on
+    kernel: KernelProblem, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None, *, clock: str
 ) -> tuple[Bound | None, Terms | None]:
     if grid is None:
         return None, None
@@ -174,7 +184,8 @@ def _grid(
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     even = (_EVEN,) if grid.spread else ()
-    assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy)
+    timed = (clock,) if clock and terms is not None else ()
+    assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy, *timed)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 
 
@@ -207,13 +218,20 @@ def _unproven(kernel: KernelProblem) -> Gap:
     return Gap(kernel.problem.cfg.function.entry, "no-proof", "the solver proved no optimum of what a warp takes of memory")
 
 
-def _worst_path(kernel: KernelProblem, worst: Wcet, shares: Sequence[Interference], residents: Residents, bound: int | None) -> int | None:
-    """The bound if every warp takes the worst path, which is one of all; None where no path is known."""
+def _worst_path(
+    kernel: KernelProblem, worst: Wcet, shares: Sequence[Interference], residents: Residents, others: tuple[int | None, int | None]
+) -> int | None:
+    """The bound if every warp takes the worst path, which is one of all; None where no path is known.
+
+    `others` bound it too: the bound of all paths, without which there is none, and that by waiting slots.
+    """
+    bound, waiting = others
     if worst.value is None or worst.path is None or bound is None:
         return None
     counts = zip(kernel.problem.cfg.edges, worst.counts, strict=True)
     share = sum((shares[edge.src] * count for edge, count in counts if count), Interference())
-    return min(bound, path_bound(worst.value, share, residents, barriers=bool(kernel.barriers)))
+    least = min(bound, path_bound(worst.value, share, residents, barriers=bool(kernel.barriers)))
+    return least if waiting is None else min(least, waiting)
 
 
 def path_bound(cost: int, share: Interference, residents: Residents, *, barriers: bool) -> int:

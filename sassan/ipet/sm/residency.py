@@ -91,12 +91,18 @@ def _missing_inputs(function: Function, resources: Resources) -> str:
     return f"the input does not give {' and '.join(missing)}: pass a cubin, or {' and '.join(missing.values())}"
 
 
-def residents(
-    warps: int | None, launch: LaunchConfiguration, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
+def residents(  # noqa: PLR0913 - what a launch and its GPU say
+    warps: int | None,
+    launch: LaunchConfiguration,
+    resources: Resources | None,
+    known: Occupancy | None,
+    machine: Multiprocessor,
+    *,
+    memory: GpuMemory | None = None,
 ) -> Residents | None:
     """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 
-    Raises UsageError `bad-warps` for more warps than can be resident.
+    `memory` is that of the GPU. Raises UsageError `bad-warps` for more warps than can be resident.
     """
     number = warps if warps is not None else known.warps if known is not None else None
     if number is None:
@@ -111,7 +117,8 @@ def residents(
     places = min(known.blocks, -(-blocks // resources.sms))
     if warps is None and not known.demand.clustered:
         number = places * known.block_warps
-    return Residents(number, known.block_warps, Grid(blocks, known.block_warps, resources.sms, places, known))
+    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory)
+    return Residents(number, known.block_warps, grid)
 
 
 def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:
