@@ -23,9 +23,9 @@ from sassan.estimate.launch import EstimatedKernel, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
-from sassan.estimate.roles.alone import TracedBlock
-from sassan.estimate.roles.meetings import waits_alone
+from sassan.estimate.roles.barrier_operations import waits_alone
 from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import UNBOUNDED, Origin
@@ -134,19 +134,19 @@ def prepared(
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
-    alone = _alone(result, seen) if walked is None else None
-    if missing := _missing(result, seen, alone, is_recorded=walked is not None):
+    traced_block = _traced_block(result, seen) if walked is None else None
+    if missing := _missing(result, seen, traced_block, is_recorded=walked is not None):
         return missing
-    every = alone.every if alone is not None else None
-    average = every / len(alone.traces) if alone is not None and every is not None else None
+    every = traced_block.every if traced_block is not None else None
+    average = every / len(traced_block.traces) if traced_block is not None and every is not None else None
     counts = average.tolist() if average is not None else seen.counted.executions if seen is not None else None
     ran = nested(cfg, counts) if walked is None and counts is not None else None
     sampled = PathSource.SAMPLED if (settings.launch.initial or settings.launch.contents) is None else PathSource.SAMPLED_DATA
     source = PathSource.RECORDED if walked is not None else sampled if ran is not None else PathSource.WORST
-    differ = seen is not None and alone is None and source is sampled and _differ(cfg, seen.counted)
+    differ = seen is not None and traced_block is None and source is sampled and _differ(cfg, seen.counted)
     block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
     assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
-    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, alone)
+    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, traced_block)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, gpu.sms, occupancy.blocks, buffers=settings.launch.buffers), gpu, tables)
 
 
@@ -166,7 +166,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         if len(undecided) < len(made) or undecided.keys() <= iterations.keys():
             return EstimateResult(result, None, made)
         iterations = {**undecided, **iterations}
-    if made.kernel.alone is not None:
+    if made.kernel.traced is not None:
         # The simulation says how long these waits take.
         endings = _endings(result)
         iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
@@ -307,7 +307,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return ()
 
 
-def _alone(result: AnalysisResult, seen: Observed | None) -> TracedBlock | None:
+def _traced_block(result: AnalysisResult, seen: Observed | None) -> TracedBlock | None:
     """Return the warps of a block, each with its path, where they wait for some others, or for engines.
 
     None where they do not, and where the launch or the machine does not say their paths.
@@ -320,13 +320,13 @@ def _alone(result: AnalysisResult, seen: Observed | None) -> TracedBlock | None:
     return TracedBlock.of(cfg, traces, matched(traces), result.bounds.of_loop, _executions(result)) if traces is not None else None
 
 
-def _missing(result: AnalysisResult, seen: Observed | None, alone: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
+def _missing(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
     """Return why the warps of a block have no expected path: a wait has no end, or nothing says how often a loop iterates."""
-    if alone is not None and alone.matched.gaps:
-        return alone.matched.gaps
-    if alone is None and (missing := block_barriers(result.cfg, result.isa.facts).gaps):
+    if traced_block is not None and traced_block.matched.gaps:
+        return traced_block.matched.gaps
+    if traced_block is None and (missing := block_barriers(result.cfg, result.isa.facts).gaps):
         return missing
-    return () if is_recorded or (alone is not None and alone.every is not None) else _uncounted(result, seen, alone)
+    return () if is_recorded or (traced_block is not None and traced_block.every is not None) else _uncounted(result, seen, traced_block)
 
 
 def _assumed(result: AnalysisResult, source: PathSource, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
@@ -347,11 +347,11 @@ def _differ(cfg: WarpCfg, counted: Counted) -> bool:
     return longest > _LONGER * mean
 
 
-def _uncounted(result: AnalysisResult, seen: Observed | None, alone: TracedBlock | None) -> tuple[Gap, ...]:
+def _uncounted(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None) -> tuple[Gap, ...]:
     """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
-    if seen is not None and seen.counted.roles and alone is None:
+    if seen is not None and seen.counted.roles and traced_block is None:
         first, second = (", ".join(f"0x{starts[loop]:04x}" for loop in role) for role in seen.counted.roles)
         message = (
             f"warps of a block have roles: some run the loop at {first}, others that at {second}; an estimate gives all warps one path"

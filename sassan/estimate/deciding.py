@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sassan.estimate.waiting import over
+from sassan.estimate.untimed import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
 from sassan.simt.code import ExecutableFunction, Operation, Unity

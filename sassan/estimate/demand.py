@@ -14,8 +14,8 @@ from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
 from sassan.estimate.program import LAST_WORD, TICK, RowField, Stall, WarpProgram
-from sassan.estimate.roles.alone import TracedBlock
-from sassan.estimate.roles.meetings import BarrierOperation, groups_left, is_grouped, is_product, is_queued, meeting
+from sassan.estimate.roles.barrier_operations import BarrierOperation, barrier_operation, groups_left, is_grouped, is_product, is_queued
+from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Instruction
@@ -86,7 +86,7 @@ class Demands:
     usual: Usual
     moved: Mapping[int, Expected]
     share: MemoryShare
-    alone: TracedBlock | None = None
+    traced: TracedBlock | None = None
 
     @cached_property
     def pools(self) -> Mapping[str, bool]:
@@ -115,8 +115,8 @@ class Demands:
         self._wait_for_products(rows, starts.tolist())
         self._wait_for_code(rows)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
-        if self.alone is not None:
-            return self.alone.program(np.array(rows, np.int64), starts, np.array(list(self.pools.values()), np.int64))
+        if self.traced is not None:
+            return self.traced.program(np.array(rows, np.int64), starts, np.array(list(self.pools.values()), np.int64))
         blocks = [any(row[RowField.BLOCKS] for row in rows[first:end]) for first, end in itertools.pairwise(starts.tolist())]
         shares = [1.0 if blocks[node] else share for node, share in zip(visits.nodes, visits.shares, strict=True)]
         weights = [weight * whole / share for weight, whole, share in zip(visits.weights, visits.shares, shares, strict=True)]
@@ -174,7 +174,7 @@ class _Rows:
             row = self._known[key] = self._made(*key, op)
         row = row.copy()
         row[RowField.WAITS] = op.clears
-        if self._demands.alone is not None:
+        if self._demands.traced is not None:
             self._by_events(row, instruction)
         moved = self._demands.moved.get(instruction.address)
         if moved is not None:
@@ -206,7 +206,7 @@ class _Rows:
 
     def _by_events(self, row: list[int], instruction: Instruction) -> None:
         """Leave out what events of the simulation say: how long a warp waits for others and for engines."""
-        kind, left, figures = meeting(instruction), groups_left(instruction), self._demands.usual.figures
+        kind, left, figures = barrier_operation(instruction), groups_left(instruction), self._demands.usual.figures
         engine = is_product(instruction.opcode)
         if kind is None and left is None and not engine and not instruction.opcode.startswith(_AT_ONCE):
             return

@@ -30,7 +30,7 @@ _FIRST, _BEHIND, _EVENTS, _NO_EVENT = range(4)
 GROUPS = 8
 """Groups of products whose ends are known: wgmma.wait_group leaves at most 7 on their way (PTX ISA 8.8)."""
 _BEGUN, _ACTIVE, _NOW, FINISH, WIDTH = range(5)
-"""Places in `SmState.counters`: blocks begun, warps that run, the cycle of the last issue, the end of all accesses, `Run.width`."""
+"""Places in `SmState.counters`: blocks begun, warps that run, the cycle of the last issue, the end of accesses, `SimulatedRun.width`."""
 _CLOCK, _RESIDENT, _TAIL = range(3)
 """Places in `SmState.totals`: those of `program.SimulatedRun`, weighted."""
 QUEUES = 3

@@ -16,7 +16,7 @@ from sassan.estimate.observed import Observed
 from sassan.estimate.path import PathSource, Visits, Weighted, shortest, visits
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, SimulatedRun, Sm, Stall, WarpProgram
-from sassan.estimate.roles.alone import TracedBlock
+from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
 from sassan.estimate.traffic import Expected, copied, expected
@@ -54,7 +54,7 @@ _GUESSES = "transactions where addresses are not known, hits of caches, and usua
 class EstimatedKernel:
     """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
 
-    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others. `alone`: the warps of
+    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others. `traced`: warps of
     a block, where each has a path of its own; what of `path` is not theirs is extrapolated.
     """
 
@@ -66,7 +66,7 @@ class EstimatedKernel:
     observed: Observed | None = None
     assumed: frozenset[int] = frozenset()
     block: Weighted | None = None
-    alone: TracedBlock | None = None
+    traced: TracedBlock | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -84,11 +84,11 @@ class EstimatedKernel:
 
     def beyond(self, walked: Visits) -> float:
         """Return how many times the instructions that are simulated a block executes, where each warp has a path of its own."""
-        if self.alone is None:
+        if self.traced is None:
             return 1.0
         sizes = np.array(self.sizes, np.float64)
-        every = self.alone.every if self.alone.every is not None else len(self.alone.traces) * np.array(walked.counts(len(sizes)))
-        return max(1.0, float(sizes @ every) / float(sizes @ self.alone.executions(len(sizes))))
+        every = self.traced.every if self.traced.every is not None else len(self.traced.traces) * np.array(walked.counts(len(sizes)))
+        return max(1.0, float(sizes @ every) / float(sizes @ self.traced.executions(len(sizes))))
 
     def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
@@ -137,17 +137,17 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     pipeline = memory_pipeline(usual.rates.machine.arch)
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.touched)
-    if kernel.alone is not None:
-        moved = {**moved, **copied(kernel.alone.matched.bytes, pipeline)}
+    if kernel.traced is not None:
+        moved = {**moved, **copied(kernel.traced.matched.bytes, pipeline)}
     memory = LaunchMemory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
-    demands = Demands(kernel.cfg, usual, moved, share, kernel.alone)
+    demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)
     program = demands.program(walked)
-    length = sum(sizes[node] for node in walked.nodes) if kernel.alone is None else int(np.take(sizes, program.nodes).mean())
+    length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())
     run, simulated = on_sm.run(program, usual, length, policy=policy)
     work = ResourceWork(program, tuple(demands.pools), usual.rates.machine.schedulers)
-    if kernel.alone is None:
+    if kernel.traced is None:
         simulated -= max(0.0, run.cycles - work.at_most(walked, len(run.dispatched) * grid.block_warps, run))
     else:
         simulated *= kernel.beyond(walked)
@@ -157,7 +157,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
     # How long engines take until what they do is seen is assumed, and so are the waits for them.
-    doubtful = run.assumed + (run.stalls[:, Stall.BARRIER] if kernel.alone is not None else 0.0)
+    doubtful = run.assumed + (run.stalls[:, Stall.BARRIER] if kernel.traced is not None else 0.0)
     uncounted = run.stalls.sum(axis=1) * np.repeat([node in kernel.assumed for node in range(len(sizes))], sizes)
     balance = grid.blocks / (gpu.sms * on_sm.blocks)
     shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
@@ -183,7 +183,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
 
 def _assumptions(kernel: EstimatedKernel) -> tuple[str, ...]:
     """Return what is taken for granted of the paths of warps, and of what is not known of hardware."""
-    return (*((_ALIKE,) if kernel.alone is None else kernel.alone.assumptions), _GUESSES)
+    return (*((_ALIKE,) if kernel.traced is None else kernel.traced.assumptions), _GUESSES)
 
 
 def _counts(kernel: EstimatedKernel, share: float) -> tuple[str, ...]:

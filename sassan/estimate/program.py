@@ -74,8 +74,8 @@ class WarpProgram:
     """`rows` of all instructions (see `RowField`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
 
     Where warps of a block have paths of their own, warp w makes the visits `paths[w, 0]` to `paths[w, 1]`, and `events[paths[w, 2]]` to
-    `events[paths[w, 3]]` are what it does at barriers of its block: visit, row, `Act`, barrier, count (`roles/phases.py`). Else there is
-    one row for all warps.
+    `events[paths[w, 3]]` are what it does at barriers of its block: visit, row, `BarrierAction`, barrier, count (`roles/phases.py`).
+    Else there is one row for all warps.
 
     A visit represents `weights` visits, and takes as many times its time. `shared[u]`: all schedulers share unit u.
     A warp makes a visit if the word that its number and `turns` give is below `below`, 2^32 times the share of the warps that do

@@ -94,6 +94,4 @@ Latencies = Annotated[
     list[str] | None,
     _costs("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
 ]
-LettersOption = Annotated[
-    LettersChoice, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")
-]
+LettersOption = Annotated[LettersChoice, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]

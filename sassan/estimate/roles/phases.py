@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from sassan.errors import Gap
-from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, BarrierOperation
+from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
 from sassan.simt.values import LANES
 
@@ -76,29 +76,29 @@ def matched(traces: Sequence[WarpTrace]) -> MatchedEvents:
     return MatchedEvents(kept, tuple(visits), len(numbers), _bytes(traces), gaps)
 
 
-def _key(met: BarrierExecution) -> _Key:
-    if met.kind in IN_SHARED_MEMORY:
-        return "mbarrier", met.barrier
-    return ("cluster", 0) if met.kind in {BarrierOperation.CLUSTER_ARRIVE, BarrierOperation.CLUSTER_WAIT} else ("barrier", met.barrier)
+def _key(each: BarrierExecution) -> _Key:
+    if each.kind in IN_SHARED_MEMORY:
+        return "mbarrier", each.barrier
+    return ("cluster", 0) if each.kind in {BarrierOperation.CLUSTER_ARRIVE, BarrierOperation.CLUSTER_WAIT} else ("barrier", each.barrier)
 
 
 def _needs(traces: Sequence[WarpTrace]) -> Mapping[_Key, int]:
     """Return how many arrivals a phase of each barrier in shared memory needs, data included."""
     counts: dict[_Key, int] = {}
     arrivals, copies = Counter[_Key](), Counter[_Key]()
-    for met in (each for trace in traces for each in trace.met if each.kind in IN_SHARED_MEMORY):
-        key = _key(met)
-        if met.kind is BarrierOperation.BEGIN and met.amount is not None:
-            counts[key] = _COUNT + 1 - (met.amount >> 1 & _COUNT)
-        elif met.kind in _ARRIVALS:
-            arrivals[key] += _arrivals(met)
-        elif met.kind is BarrierOperation.COPY:
+    for each in (some for trace in traces for some in trace.executions if some.kind in IN_SHARED_MEMORY):
+        key = _key(each)
+        if each.kind is BarrierOperation.BEGIN and each.amount is not None:
+            counts[key] = _COUNT + 1 - (each.amount >> 1 & _COUNT)
+        elif each.kind in _ARRIVALS:
+            arrivals[key] += _arrivals(each)
+        elif each.kind is BarrierOperation.COPY:
             copies[key] += 1
     return {key: count + round(copies[key] * count / max(1, arrivals[key])) for key, count in counts.items()}
 
 
-def _arrivals(met: BarrierExecution) -> int:
-    return 1 if met.kind is BarrierOperation.COMMIT else met.threads
+def _arrivals(each: BarrierExecution) -> int:
+    return 1 if each.kind is BarrierOperation.COMMIT else each.threads
 
 
 def _events(  # noqa: C901, PLR0912 - one kind each
@@ -107,14 +107,14 @@ def _events(  # noqa: C901, PLR0912 - one kind each
     """Yield the events of one warp; barriers get `numbers` as they come."""
     last = defaultdict[_Key, int](lambda: -1)
     turns, arrived = Counter[_Key](), Counter[_Key]()
-    for met in trace.met:
-        key = _key(met)
+    for each in trace.executions:
+        key = _key(each)
         number = numbers.setdefault(key, len(numbers))
-        place = (met.visit, met.address)
-        match met.kind:
+        place = (each.visit, each.address)
+        match each.kind:
             case BarrierOperation.TEST:
-                if met.amount in _PARITIES:
-                    parity = int(met.amount == _PARITY)
+                if each.amount in _PARITIES:
+                    parity = int(each.amount == _PARITY)
                     last[key] += last[key] % 2 != parity
                 elif arrived[key]:
                     # The state that an arrival returned: the phase is that of the arrival, the one behind the last that was waited for.
@@ -124,7 +124,7 @@ def _events(  # noqa: C901, PLR0912 - one kind each
             case BarrierOperation.ARRIVE | BarrierOperation.EXPECT | BarrierOperation.COPIED:
                 arrived[key] += 1
                 yield BarrierEvent(
-                    *place, BarrierAction.COPY if met.kind is BarrierOperation.COPIED else BarrierAction.ARRIVE, number, _arrivals(met)
+                    *place, BarrierAction.COPY if each.kind is BarrierOperation.COPIED else BarrierAction.ARRIVE, number, _arrivals(each)
                 )
             case BarrierOperation.COMMIT:
                 yield BarrierEvent(*place, BarrierAction.COMMIT, number, 1)
@@ -133,9 +133,9 @@ def _events(  # noqa: C901, PLR0912 - one kind each
             case BarrierOperation.SYNC | BarrierOperation.CHECK_IN:
                 turns[key] += 1
                 yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1)
-                if met.kind is BarrierOperation.SYNC:
+                if each.kind is BarrierOperation.SYNC:
                     yield BarrierEvent(
-                        *place, BarrierAction.WAIT, number, turns[key] * (warps if met.amount is None else met.amount // LANES)
+                        *place, BarrierAction.WAIT, number, turns[key] * (warps if each.amount is None else each.amount // LANES)
                     )
             case BarrierOperation.CLUSTER_ARRIVE:
                 turns[key] += 1
@@ -181,12 +181,12 @@ def _bytes(traces: Sequence[WarpTrace]) -> Mapping[int, float]:
     """Return the bytes of copies: those that are announced at a barrier come by the copies that arrive at it."""
     announced, copies = Counter[_Key](), Counter[_Key]()
     by_copy = defaultdict[int, Counter[_Key]](Counter)
-    for met in (each for trace in traces for each in trace.met):
-        if met.kind is BarrierOperation.EXPECT and met.amount is not None:
-            announced[_key(met)] += met.amount * met.threads
-        elif met.kind is BarrierOperation.COPY:
-            copies[_key(met)] += 1
-            by_copy[met.address][_key(met)] += 1
+    for each in (some for trace in traces for some in trace.executions):
+        if each.kind is BarrierOperation.EXPECT and each.amount is not None:
+            announced[_key(each)] += each.amount * each.threads
+        elif each.kind is BarrierOperation.COPY:
+            copies[_key(each)] += 1
+            by_copy[each.address][_key(each)] += 1
     return {
         address: sum(times * announced[key] / copies[key] for key, times in some.items()) / some.total()
         for address, some in by_copy.items()

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.errors import SassanError
-from sassan.estimate.roles.meetings import IN_SHARED_MEMORY, BarrierOperation, amount, meeting, place
-from sassan.estimate.waiting import UntimedIntegers
+from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation, amount, barrier_operation, place
+from sassan.estimate.untimed import UntimedIntegers
 from sassan.estimate.warps import pointers, usual_branches
 from sassan.estimate.watch import EnoughError, lane_addresses
 from sassan.ir import Immediate, Instruction, Operand, Register
@@ -59,7 +59,7 @@ class WarpTrace:
     """The nodes that a warp visits, and what it does at barriers; `ended`: it came to its end."""
 
     nodes: npt.NDArray[np.int64]
-    met: tuple[BarrierExecution, ...]
+    executions: tuple[BarrierExecution, ...]
     ended: bool
 
 
@@ -70,20 +70,20 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     """
     assert launch.block is not None
     assert launch.grid is not None
-    meetings = {each.address: (each, kind) for node in cfg.nodes for each in node.code if (kind := meeting(each)) is not None}
+    operations = {each.address: (each, kind) for node in cfg.nodes for each in node.code if (kind := barrier_operation(each)) is not None}
     number = prod(launch.grid) // 2
     block = (number % launch.grid[0], number // launch.grid[0] % launch.grid[1], number // (launch.grid[0] * launch.grid[1]))
     spots = [Spot(block, warp) for warp in range(-(-prod(launch.block) // LANES))]
-    registers = frozenset(register for each, _ in meetings.values() for register in _read(each))
+    registers = frozenset(register for each, _ in operations.values() for register in _read(each))
     try:
-        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls), [*(node.start for node in cfg.nodes), *meetings])
+        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls), [*(node.start for node in cfg.nodes), *operations])
     except SassanError:
         return None
     code = control_slice(code, registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})), blocks=usual_branches(cfg.function, code.blocks))
-    code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in meetings.items()})
+    code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in operations.items()})
     placed, active = warps_at(cfg.function, pointers(cfg.function, launch), spots, np.random.default_rng(_SEED))
-    notes = _Notes(cfg, code, meetings, len(spots))
+    notes = _Notes(cfg, code, operations, len(spots))
     try:
         outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes)
         ended = outcome.status == RunStatus.ENDED
@@ -96,7 +96,7 @@ def _read(instruction: Instruction) -> tuple[int, ...]:
     """Return the registers (bit numbers) that say at which barrier an instruction is, with what, and in which threads."""
     named = [place(instruction), amount(instruction)]
     registers = [register for operand in named for register in _registers(operand)]
-    if meeting(instruction) is BarrierOperation.COPY:
+    if barrier_operation(instruction) is BarrierOperation.COPY:
         # The barrier stands behind the shared address.
         registers = [Register(each.file, each.index + 1) for each in registers[:1] if each.index is not None]
     if instruction.guard is not None:
@@ -112,24 +112,24 @@ def _registers(operand: Operand | None) -> tuple[Register, ...]:
 
 @dataclass(slots=True)
 class _Notes:
-    """An observer that notes the visits of nodes, and the meetings."""
+    """An observer that notes the visits of nodes, and the operations at barriers."""
 
     cfg: WarpCfg
     code: ExecutableFunction
-    meetings: Mapping[int, tuple[Instruction, BarrierOperation]]
+    operations: Mapping[int, tuple[Instruction, BarrierOperation]]
     runs: int
     ended: npt.NDArray[np.bool_] = field(init=False)
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
     _visits: list[tuple[int, Rows]] = field(default_factory=list[tuple[int, Rows]])
     _made: npt.NDArray[np.int64] = field(init=False)
-    _met: list[list[BarrierExecution]] = field(init=False)
+    _executions: list[list[BarrierExecution]] = field(init=False)
     _work: int = 0
 
     def __post_init__(self) -> None:
         """Start with nothing noted."""
         self._nodes = {(node.context, node.start): index for index, node in enumerate(self.cfg.nodes)}
         self._made, self.ended = np.zeros(self.runs, np.int64), np.zeros(self.runs, np.bool_)
-        self._met = [[] for _ in range(self.runs)]
+        self._executions = [[] for _ in range(self.runs)]
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Note a visit of the warps that are about to execute a block."""
@@ -144,10 +144,10 @@ class _Notes:
                 there = rows[contexts == context]
                 self._visits.append((node, there))
                 self._made[there] += 1
-        if address in self.meetings:
-            self._meet(session, *self.meetings[address], rows)
+        if address in self.operations:
+            self._note(session, *self.operations[address], rows)
 
-    def _meet(self, session: Session, instruction: Instruction, kind: BarrierOperation, rows: Rows) -> None:
+    def _note(self, session: Session, instruction: Instruction, kind: BarrierOperation, rows: Rows) -> None:
         active, guard = lanes(session.warps.active[rows]), instruction.guard
         if guard is not None:
             active &= (self._words(session, Register(guard.file, guard.index), rows) != 0) != guard.negated
@@ -160,7 +160,7 @@ class _Notes:
                 continue
             many = None if amounts is None else int(amounts[at, executing[0]])
             for barrier, threads in zip(*np.unique(barriers[at, executing], return_counts=True), strict=True):
-                self._met[warp].append(
+                self._executions[warp].append(
                     BarrierExecution(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many)
                 )
 
@@ -193,5 +193,6 @@ class _Notes:
         bounds = np.searchsorted(warps[order], np.arange(self.runs + 1))
         sorted_nodes = nodes[order].astype(np.int64)
         return tuple(
-            WarpTrace(sorted_nodes[bounds[warp] : bounds[warp + 1]], tuple(self._met[warp]), bool(ended[warp])) for warp in range(self.runs)
+            WarpTrace(sorted_nodes[bounds[warp] : bounds[warp + 1]], tuple(self._executions[warp]), bool(ended[warp]))
+            for warp in range(self.runs)
         )

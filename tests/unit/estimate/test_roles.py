@@ -6,7 +6,7 @@ import pytest
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
-from sassan.estimate.roles.meetings import BarrierOperation
+from sassan.estimate.roles.barrier_operations import BarrierOperation
 from sassan.estimate.roles.phases import matched
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
 from sassan.machine.launch import LaunchConfiguration

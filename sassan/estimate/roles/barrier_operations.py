@@ -46,7 +46,7 @@ _PRODUCTS = ("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "
 _GROUPED = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 
 
-def meeting(instruction: Instruction) -> BarrierOperation | None:  # noqa: PLR0911 - one kind each
+def barrier_operation(instruction: Instruction) -> BarrierOperation | None:  # noqa: PLR0911 - one kind each
     """Return what an instruction does at a barrier; None for any other one."""
     name, *modifiers = instruction.opcode.split(".")
     match name:
@@ -74,7 +74,7 @@ def meeting(instruction: Instruction) -> BarrierOperation | None:  # noqa: PLR09
 
 def waits_alone(instruction: Instruction) -> bool:
     """Say whether a warp waits at an instruction for some others, or for an engine, and not for all warps of its block."""
-    kind = meeting(instruction)
+    kind = barrier_operation(instruction)
     if kind in {BarrierOperation.TEST, BarrierOperation.CHECK_IN, BarrierOperation.CLUSTER_WAIT}:
         return True
     return (kind is BarrierOperation.SYNC and amount(instruction) is not None) or groups_left(instruction) is not None
