@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from sassan.arch import architecture, known_names, rows
 from sassan.checked import Fields, Format
@@ -108,7 +109,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     efficiency, efficiency_source = _defaults().get(dram, (None, ""))
     if efficiency is None and "dram_efficiency" not in measured:
         raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
-    (launch, launch_source), (block, block_source) = _launch()
+    (launch, launch_source), (block, block_source), sms = _launch(), _blocks(), fields.whole("sms", most=_MOST)
     lanes = fields.table("lanes")
     cited = {
         "dram_efficiency": efficiency_source,
@@ -126,14 +127,14 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         name=name,
         aliases=fields.texts("aliases"),
         architecture=arch.name,
-        sms=fields.whole("sms", most=_MOST),
+        sms=sms,
         boost_clock=boost,
         dram=dram,
         dram_size=fields.number("dram_gb", least=0, most=_MOST),
         dram_bandwidth=fields.number("dram_gb_per_s", least=1, most=_MOST),
         dram_efficiency=measured.number("dram_efficiency", efficiency, least=0.01, most=1),
         launch_us=measured.number("launch_us", launch, least=0, most=_MOST),
-        block_cycles=measured.number("block_cycles", block, least=0, most=_MOST),
+        block_cycles=measured.number("block_cycles", block.cycles(sms), least=0, most=_MOST),
         sources=tuple(cited.items()),
         base_clock=base,
         l2_size=_optional(fields, "l2_kib"),
@@ -210,17 +211,33 @@ def _common() -> Fields:
 
 
 @cache
-def _launch() -> tuple[tuple[float, str], tuple[float, str]]:
-    """Return the microseconds of a launch, and the cycles in which an SM gets a block, each with its source."""
-    sources, launch = _sources(_common()), _common().table("launch")
-    blocks = launch.table("blocks")
-    overhead = launch.number("us", least=0, most=_MOST), launch.citation(sources)
-    return overhead, (blocks.number("cycles", least=0, most=_MOST), blocks.citation(sources))
+def _launch() -> tuple[float, str]:
+    """Return the microseconds of a launch, with their source."""
+    launch = _common().table("launch")
+    return launch.number("us", least=0, most=_MOST), launch.citation(_sources(_common()))
 
 
-def block_cycles() -> float:
-    """Return the cycles in which an SM gets a block, where nothing is known of a product."""
-    return _launch()[1][0]
+class _Blocks(NamedTuple):
+    """The cycles in which an SM takes a block, and in which the GPU hands one out, whichever SM gets it."""
+
+    sm: float
+    gpu: float
+
+    def cycles(self, sms: int) -> float:
+        """Return the cycles in which each of so many SMs gets a block, while all of them want one."""
+        return max(self.sm, self.gpu * sms)
+
+
+@cache
+def _blocks() -> tuple[_Blocks, str]:
+    blocks = _common().table("launch").table("blocks")
+    sm, gpu = (blocks.number(key, least=0, most=_MOST) for key in ("cycles", "gpu_cycles"))
+    return _Blocks(sm, gpu), blocks.citation(_sources(_common()))
+
+
+def block_cycles(sms: int) -> float:
+    """Return the cycles in which each of `sms` SMs gets a block, where nothing else is known of a product."""
+    return _blocks()[0].cycles(sms)
 
 
 @cache

@@ -170,7 +170,7 @@ def _of_attributes(launch: RecordedLaunch) -> Product | None:
         dram_bandwidth=2 * clock * width / 8 / _MEGA,
         dram_efficiency=_EFFICIENCY,
         launch_us=_LAUNCH_US,
-        block_cycles=block_cycles(),
+        block_cycles=block_cycles(device.sm_count),
         sources=(),
         l2_size=l2 // 1024 if isinstance(l2, int) else None,
     )

@@ -1,5 +1,6 @@
 """`--gpu`: the SM and the number of SMs of a product, times at its clock, and what it excludes."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,18 @@ def test_the_bound_of_a_grid_has_its_terms(sassan: Sassan):
     assert known["terms"]["memory"] > 0
     assert (unknown["terms"]["launch"], unknown["terms"]["memory"]) == (0, 0)
     assert any(text.startswith("unlimited memory bandwidth: ") for text in unknown["assumptions"])
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(("blocks", "threads"), [(blocks, threads) for blocks in (132, 1056, 10560, 105600) for threads in (32, 256, 1024)])
+def test_no_launch_of_empty_blocks_was_measured_above_its_bound(sassan: Sassan, blocks: int, threads: int):
+    """With 132 SMs, each waits for its turn to get a block: 159 cycles, where 90 are sufficient on a small GPU."""
+    launch = ("--block-dim", str(threads), "--grid", str(blocks))
+    bound = analyzed(sassan, SAMPLES / "engines" / "empty.cubin", *launch, "--gpu", "H100 SXM", "--model", "control")["grid"]
+    with (SAMPLES / "engines" / "h100.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["parameter"] == f"{blocks} blocks of {threads}"]
+    assert rows
+    assert all(float(row["value"]) / 1000 < bound["us"] for row in rows)
 
 
 def test_the_table_has_microseconds_rounded_up(sassan: Sassan):

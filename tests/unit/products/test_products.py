@@ -18,7 +18,7 @@ PLAUSIBLE = {
     "dram_bandwidth": (25, 8000),
     "dram_efficiency": (0.5, 0.95),
     "launch_us": (1, 10),
-    "block_cycles": (30, 200),
+    "block_cycles": (30, 300),
 }
 PLAUSIBLE_IF_KNOWN = {"base_clock": (560, 2410), "l2_size": (256, 132_000), "l2_bytes_per_cycle": (500, 6000)}
 every_product = pytest.mark.parametrize("product", products(), ids=lambda product: product.name)
