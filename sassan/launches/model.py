@@ -60,7 +60,9 @@ class ProgramLaunch:
 
     `arguments` is None if the kernel's parameters are unknown; `given` are integer parameters that somebody wrote down instead. `code`
     (`sha256:…` of the image that contains the kernel) is None likewise. `writes` are those of the host since the launch before, in order:
-    before the first of the `count` launches, or before each. `contents` of memory are known, and the launch does not change them; it
+    before the first of the `count` launches, or before each. `cluster` are the extents of its clusters in blocks, where it has any, and
+    `preferred_cluster` those of larger ones, where they fit. `programmatic`: it may begin before the launch ahead of it in its stream has
+    ended. `carveout`: percent of the on-chip memory of an SM that the program wants as shared memory. `contents` of memory are known, and the launch does not change them; it
     `initial` others, too, which it may change.
     """
 
@@ -78,6 +80,9 @@ class ProgramLaunch:
     writes: tuple[MemoryWrite, ...] = ()
     contents: Contents | None = None
     initial: Contents | None = field(default=None, compare=False)
+    preferred_cluster: Shape | None = None
+    programmatic: bool = False
+    carveout: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,14 @@ def table(launch: ProgramLaunch) -> Iterator[str]:
         yield f"stream = {launch.stream}"
     if launch.cluster is not None:
         yield f"cluster = {list(launch.cluster)}"
+    if launch.preferred_cluster is not None:
+        yield f"preferred_cluster = {list(launch.preferred_cluster)}"
     if launch.cooperative:
         yield "cooperative = true"
+    if launch.programmatic:
+        yield "programmatic = true"
+    if launch.carveout is not None:
+        yield f"carveout = {launch.carveout}"
     if launch.writes:
         yield f"writes = [{', '.join(map(_write, launch.writes))}]"
 
