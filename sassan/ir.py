@@ -260,6 +260,8 @@ class CompilerFacts:
     """The largest number of blocks of a cluster; 0: not given, None: no attribute about clusters."""
     block: BlockLimit | None = None
     """The blocks that may be launched, None where the source does not say."""
+    cluster_extents: tuple[int, int, int] | None = None
+    """The extents of a cluster that the code requires (`__cluster_dims__`), in blocks; None where it requires none."""
     pointers: tuple[FunctionPointer, ...] = ()
     """The addresses of functions in the constant bank of the compiler (4), in order of their offsets."""
 

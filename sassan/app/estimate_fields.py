@@ -21,6 +21,7 @@ from sassan.fields.kinds import (
     COUNT,
     EXTENTS,
     FIGURE,
+    FLAG,
     MICROSECONDS,
     NAME,
     POSITIVE,
@@ -140,6 +141,15 @@ class LaunchFields(Record[TimedLaunch]):
     block = _of(EXTENTS, "threads of a block, by axis", lambda each: each.launch.launch.block, csv="block", head="block")
     shared = _of(
         COUNT, "dynamic shared memory of a block", lambda each: each.launch.launch.shared, unit="bytes", csv="shared", head="shared"
+    )
+    cluster = _of(nullable(EXTENTS), "blocks of a cluster, by axis", lambda each: each.launch.launch.cluster, head="cluster", sparse=True)
+    programmatic = _of(
+        FLAG, "whether it may begin before the launch ahead of it in its stream has ended", lambda each: each.launch.launch.programmatic
+    )
+    tensor_maps = _of(
+        array(STRING),
+        "the tensor maps among its arguments, with their offsets there",
+        lambda each: [f"{offset}: {said}" for offset, said in each.launch.launch.maps],
     )
     count = _of(POSITIVE, "equal launches, one after the other", lambda each: each.launch.launch.count, csv="count", head="count")
     known_bytes = _of(

@@ -24,6 +24,7 @@ from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
 from sassan.estimate.roles.barrier_operations import waits_alone
+from sassan.estimate.roles.boxes import boxes_of, shared_copies
 from sassan.estimate.roles.phases import matched
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
@@ -316,8 +317,12 @@ def _traced_block(result: AnalysisResult, seen: Observed | None) -> TracedBlock 
     meet = any(waits_alone(each) for node in cfg.nodes for each in node.code)
     if seen is None or not (meet or seen.counted.roles):
         return None
-    traces = traced(cfg, result.isa.facts, result.settings.launch)
-    return TracedBlock.of(cfg, traces, matched(traces), result.bounds.of_loop, _executions(result)) if traces is not None else None
+    launch = result.settings.launch
+    traces = traced(cfg, result.isa.facts, launch)
+    if traces is None:
+        return None
+    several = matched(traces, boxes_of(cfg, launch, traces), shared_copies(cfg))
+    return TracedBlock.of(cfg, traces, several, result.bounds.of_loop, _executions(result))
 
 
 def _missing(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:

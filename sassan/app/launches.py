@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from math import prod
 
 from sassan.app.analysis import analyze
 from sassan.app.parameter_names import named
@@ -13,9 +14,10 @@ from sassan.compilers.signatures import NamedParameter
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function, Language
 from sassan.launches import Argument, Launches, ProgramLaunch
-from sassan.machine.launch import LaunchConfiguration, check
+from sassan.machine.launch import LaunchConfiguration, Shape, check
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
+from sassan.machine.tensor_map import SIZE, TensorMap, tensor_maps
 
 _POINTERS = "recorded pointers: where a bound depends on an address, it is that of the recording, 512 bytes aligned as on a GPU"
 _PIECE = 8
@@ -113,6 +115,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             launch.block,
             launch.grid,
             (*_settings(function, launch.arguments or ()), *launch.given),
+            maps=tuple(_maps(function, launch)),
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
             recorded=True,
@@ -141,7 +144,7 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
 
 
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:
-    function = _named(function, launch.arguments or ())
+    function = _clustered(_named(function, launch.arguments or ()), launch.cluster)
     try:
         asked = settings_of(settings, function, launch)
         if launch.given:
@@ -151,6 +154,16 @@ def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Se
         if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise
         return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
+
+
+def _clustered(function: Function, cluster: Shape | None) -> Function:
+    """Return a kernel that is launched in such clusters: code need not say that it is, nor need code that may be."""
+    facts = function.compiler
+    if cluster is None or (facts is not None and facts.cluster_extents is not None):
+        return function
+    if facts is not None:
+        return replace(function, compiler=replace(facts, cluster=prod(cluster)))
+    return replace(function, declared=replace(function.declared, cluster=prod(cluster)))
 
 
 def _named(function: Function, arguments: Sequence[Argument]) -> Function:
@@ -172,9 +185,18 @@ def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Set
     base = parameter_base(function)
     for argument in arguments if base is not None else ():
         data = argument.data
+        hidden = {at + index for at, _ in tensor_maps(data) for index in range(0, SIZE, _PIECE)}
         for at in range(0, len(data), _PIECE):
             piece = data[at : at + _PIECE]
-            yield Setting("", (base or 0) + argument.offset + at, int.from_bytes(piece, "little"), len(piece))
+            if at not in hidden:
+                yield Setting("", (base or 0) + argument.offset + at, int.from_bytes(piece, "little"), len(piece))
+
+
+def _maps(function: Function, launch: ProgramLaunch) -> Iterator[tuple[int, TensorMap]]:
+    """Yield the tensor maps among the arguments of machine code, each with where it stands in constant bank 0."""
+    base = None if function.language is Language.PTX else parameter_base(function)
+    if base is not None:
+        yield from ((base + offset, each) for offset, each in launch.maps)
 
 
 def parameter_base(function: Function) -> int | None:

@@ -20,6 +20,7 @@ from sassan.access.accesses import Access, AccessPattern
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.accesses.touched import Touched
+from sassan.estimate.roles.copies import Copied
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.memory_pipeline import MemoryPipeline
@@ -80,9 +81,9 @@ def expected(
     return out
 
 
-def copied(bytes_of: Mapping[int, float], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
-    """Return what copies by the copy engine move, which are of so many bytes; they pass L1 by."""
-    return {address: Expected(size / pipeline.port, size / SECTOR) for address, size in bytes_of.items()}
+def copied(copies: Mapping[int, Copied], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
+    """Return what copies by the copy engine move, by their addresses; they pass L1 by."""
+    return {address: Expected(each.passed / pipeline.port, each.requested / SECTOR) for address, each in copies.items()}
 
 
 def _one_unit(touched: Iterable[Touched]) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sassan.machine.contents import Contents
 from sassan.machine.launch import Shape
 from sassan.machine.parameters import Setting
+from sassan.machine.tensor_map import TensorMap, tensor_maps
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,10 @@ class ProgramLaunch:
 
     `arguments` is None if the kernel's parameters are unknown; `given` are integer parameters that somebody wrote down instead. `code`
     (`sha256:…` of the image that contains the kernel) is None likewise. `writes` are those of the host since the launch before, in order:
-    before the first of the `count` launches, or before each. `contents` of memory are known, and the launch does not change them; it
-    `initial` others, too, which it may change.
+    before the first of the `count` launches, or before each. `cluster` are the extents of its clusters in blocks, where it has any, and
+    `preferred_cluster` those of larger ones, where they fit. `programmatic`: it may begin before the launch ahead of it in its stream has
+    ended. `carveout`: percent of the on-chip memory of an SM that the program wants as shared memory. `contents` of memory are known, and
+    the launch does not change them; it `initial` others, too, which it may change.
     """
 
     kernel: str
@@ -78,6 +81,14 @@ class ProgramLaunch:
     writes: tuple[MemoryWrite, ...] = ()
     contents: Contents | None = None
     initial: Contents | None = field(default=None, compare=False)
+    preferred_cluster: Shape | None = None
+    programmatic: bool = False
+    carveout: int | None = None
+
+    @property
+    def maps(self) -> tuple[tuple[int, TensorMap], ...]:
+        """Return the tensor maps in its arguments, by their offset among the parameters."""
+        return tuple((argument.offset + at, each) for argument in self.arguments or () for at, each in tensor_maps(argument.data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,10 @@ def _device(table: Fields) -> ProgramDevice:
 
 
 def _launch(table: Fields) -> ProgramLaunch:
-    table.only("kernel", "grid", "block", "shared", "params", "param", "count", "code", "stream", "cluster", "cooperative", "writes")
+    table.only(
+        *("kernel", "grid", "block", "shared", "params", "param", "count", "code", "stream", "writes"),
+        *("cluster", "preferred_cluster", "cooperative", "programmatic", "carveout"),
+    )
     block = _shape(table, "block", BLOCK_LIMITS)
     threads = block[0] * block[1] * block[2]
     if threads > BLOCK_THREADS:
@@ -115,6 +118,9 @@ def _launch(table: Fields) -> ProgramLaunch:
         table.flag("cooperative"),
         _given(table),
         tuple(_write(write) for write in table.tables("writes")) if "writes" in table else (),
+        preferred_cluster=_shape(table, "preferred_cluster", BLOCK_LIMITS) if "preferred_cluster" in table else None,
+        programmatic=table.flag("programmatic"),
+        carveout=table.whole("carveout", most=100, least=0) if "carveout" in table else None,
     )
 
 

@@ -50,6 +50,8 @@ def table(launch: ProgramLaunch) -> Iterator[str]:
     yield f"grid = {list(launch.grid)}"
     yield f"block = {list(launch.block)}"
     yield f"shared = {launch.shared}"
+    for offset, each in launch.maps:
+        yield f"# params at {offset}: {each}"
     if launch.arguments is not None:
         inner = ", ".join(_argument(argument) for argument in launch.arguments)
         yield f"params = [{inner}]"
@@ -60,12 +62,23 @@ def table(launch: ProgramLaunch) -> Iterator[str]:
         yield f"code = {quoted(launch.code)}"
     if launch.stream:
         yield f"stream = {launch.stream}"
-    if launch.cluster is not None:
-        yield f"cluster = {list(launch.cluster)}"
-    if launch.cooperative:
-        yield "cooperative = true"
+    yield from _manner(launch)
     if launch.writes:
         yield f"writes = [{', '.join(map(_write, launch.writes))}]"
+
+
+def _manner(launch: ProgramLaunch) -> Iterator[str]:
+    """Yield how it is launched beside its shape."""
+    if launch.cluster is not None:
+        yield f"cluster = {list(launch.cluster)}"
+    if launch.preferred_cluster is not None:
+        yield f"preferred_cluster = {list(launch.preferred_cluster)}"
+    if launch.cooperative:
+        yield "cooperative = true"
+    if launch.programmatic:
+        yield "programmatic = true"
+    if launch.carveout is not None:
+        yield f"carveout = {launch.carveout}"
 
 
 def _argument(argument: Argument) -> str:

@@ -13,6 +13,7 @@ from sassan.ir import Function
 from sassan.machine.contents import Contents
 from sassan.machine.parameters import Named, ParameterLocation, Setting, describe, place_of
 from sassan.machine.parameters import places as known_places
+from sassan.machine.tensor_map import TensorMap
 
 Shape = tuple[int, int, int]
 """Extents in x, y, z."""
@@ -45,6 +46,8 @@ class LaunchConfiguration:
     """Bytes of global memory that are known, and that the launch itself does not change."""
     initial: Contents | None = field(default=None, compare=False)
     """Those, and bytes that are known when it begins: for expectations alone."""
+    maps: tuple[tuple[int, TensorMap], ...] = ()
+    """Tensor maps among its parameters, by their offset in constant bank 0; their bytes on a GPU are others, and none of `parameters`."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
@@ -67,7 +70,8 @@ class LaunchConfiguration:
         called = {(place.offset, place.size): place.source for place in known_places(function) if place.source and place.offset >= 0}
         named = [(called.get((setting.offset, setting.size), ""), setting) for setting in self.parameters]
         texts = [f"{name}={each.value}" if name else f"{each}{_location(each, places.get(each))}" for name, each in named]
-        return ", ".join(parts + [f"parameter {text}" for text in texts])
+        maps = [f"0x{offset:x}: {each}" for offset, each in self.maps]
+        return ", ".join(parts + [f"parameter {text}" for text in (*texts, *maps)])
 
     def placed(self, function: Function) -> tuple[tuple[Setting, ParameterLocation], ...]:
         """The given parameters that a kernel has, each with its place.

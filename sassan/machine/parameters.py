@@ -22,11 +22,15 @@ _FORMATS = {2: "<e", 4: "<f", 8: "<d"}
 
 @dataclass(frozen=True, slots=True)
 class BankLayout:
-    """Byte offsets in constant bank 0: block and grid extents (x, y and z, a word each), and the first kernel parameter."""
+    """Byte offsets in constant bank 0: block and grid extents (x, y and z, a word each), and the first kernel parameter.
+
+    `address`: where the address of that parameter stands, two words; None where nothing says it.
+    """
 
     block: int
     grid: int
     parameters: int
+    address: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +111,9 @@ def layout(arch: str) -> BankLayout | None:
     row = rows(named(arch)[0], "parameters").get("")
     if row is None:
         return None
-    row.fields.only("block", "grid", "first", "source")
-    return BankLayout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"))
+    row.fields.only("block", "grid", "first", "address", "source")
+    address = row.fields.whole("address") if "address" in row.fields else None
+    return BankLayout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"), address)
 
 
 def bank_layout(function: Function) -> BankLayout | None:

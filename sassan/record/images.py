@@ -13,7 +13,7 @@ from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts
 from sassan.machine import Multiprocessor
-from sassan.machine.launch import BLOCK_THREADS
+from sassan.machine.launch import BLOCK_THREADS, Shape
 from sassan.machine.occupancy import BlockDemand, occupancy, rules_of
 from sassan.record.ptx import entries
 from sassan.scratch import scratch
@@ -38,6 +38,8 @@ class KernelFacts:
     local: int = 0
     constant: int = 0
     barriers: int = 1
+    cluster: Shape | None = None
+    """The extents of a cluster that the code requires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def _kernel(code: str, sm: int, facts: CompilerFacts, reserved: int) -> KernelFa
         facts.frame_size or 0,
         0,
         facts.barriers if facts.barriers is not None else 1,
+        facts.cluster_extents,
     )
 
 

@@ -13,7 +13,7 @@ _IMAGE = struct.Struct("=Q")
 _BLOCK = struct.Struct("=QQQ")
 _TRANSFER = struct.Struct("=QQQQ")
 _OCCUPANCY_QUERY = struct.Struct("=QII")
-_LAUNCH = struct.Struct("=Q16I")
+_LAUNCH = struct.Struct("=Q20I")
 _PARAMETER = struct.Struct("=II")
 _NAME = 64
 MANAGED = 1
@@ -23,16 +23,22 @@ HOST = (MANAGED, 2)
 
 @dataclass(frozen=True, slots=True)
 class RawLaunch:
-    """A launch as sent by the stand-in library; `arguments` are (offset, bytes), None if the parameters are unknown."""
+    """A launch as sent by the stand-in library; `arguments` are (offset, bytes), None if the parameters are unknown.
+
+    `programmatic` and `carveout` are those of `ProgramLaunch`.
+    """
 
     image: int
     kernel: str
     grid: Shape
     block: Shape
     cluster: Shape | None
+    preferred_cluster: Shape | None
+    cooperative: bool
+    programmatic: bool
+    carveout: int | None
     shared: int
     stream: int
-    cooperative: bool
     arguments: tuple[tuple[int, bytes], ...] | None
 
 
@@ -112,8 +118,8 @@ def occupancy_query(payload: bytes) -> tuple[int, str, int, int]:
 def launch(payload: bytes) -> RawLaunch:
     """Return a launch."""
     number, *words = _unpack(_LAUNCH, payload)
-    grid, block_, cluster = ((words[at], words[at + 1], words[at + 2]) for at in (0, 3, 6))
-    shared, stream, cooperative, known, count, length, _ = words[9:]
+    grid, block_, cluster, preferred = ((words[at], words[at + 1], words[at + 2]) for at in (0, 3, 6, 9))
+    cooperative, programmatic, carveout, shared, stream, known, count, length = words[12:]
     at = _LAUNCH.size + length
     name = name_of(payload[_LAUNCH.size : at])
     arguments: list[tuple[int, bytes]] = []
@@ -131,9 +137,12 @@ def launch(payload: bytes) -> RawLaunch:
         grid,
         block_,
         cluster if all(cluster) else None,
+        preferred if all(preferred) else None,
+        bool(cooperative),
+        bool(programmatic),
+        carveout - 1 if carveout else None,
         shared,
         stream,
-        bool(cooperative),
         tuple(arguments) if known else None,
     )
 
@@ -144,18 +153,17 @@ def device(numbers: tuple[int, ...], name: str) -> bytes:
     return struct.pack(f"={len(numbers)}Q{_NAME}s", *numbers, text)
 
 
-def kernel(numbers: tuple[int, ...], parameters: tuple[tuple[int, int], ...]) -> bytes:
-    """Return the answer for a known kernel: registers, shared, local, constant, threads, arch; then its parameters."""
-    return struct.pack(
-        f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for parameter in parameters for word in parameter)
-    )
+def kernel(numbers: tuple[int, ...], cluster: Shape, parameters: tuple[tuple[int, int], ...]) -> bytes:
+    """Return the answer for a known kernel: registers, shared, local, constant, threads, arch; a required cluster; its parameters."""
+    words = (1, *numbers, *cluster, len(parameters), *(word for parameter in parameters for word in parameter))
+    return struct.pack(f"={len(words)}I", *words)
 
 
-UNREADABLE = struct.pack("=8I", *[0] * 8)
+UNREADABLE = struct.pack("=11I", *[0] * 11)
 """The answer for a kernel in an unreadable image: its launches are recorded without arguments."""
-NO_KERNEL = struct.pack("=8I", 2, 98, *[0] * 6)
+NO_KERNEL = struct.pack("=11I", 2, 98, *[0] * 9)
 """The answer for an unknown kernel: launches fail with cudaErrorInvalidDeviceFunction."""
-NO_IMAGE = struct.pack("=8I", 2, 209, *[0] * 6)
+NO_IMAGE = struct.pack("=11I", 2, 209, *[0] * 9)
 """The answer without code for the device: launches fail with cudaErrorNoKernelImageForDevice."""
 
 

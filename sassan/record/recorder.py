@@ -175,7 +175,8 @@ class Recorder:
         if facts is None:
             return self._refusal(process.images[image])
         threads = threads_of(facts, self._device.machine)
-        return protocol.kernel((facts.registers, facts.shared, facts.local, facts.constant, threads, facts.arch), facts.parameters)
+        numbers = (facts.registers, facts.shared, facts.local, facts.constant, threads, facts.arch)
+        return protocol.kernel(numbers, facts.cluster or (0, 0, 0), facts.parameters)
 
     def _refusal(self, data: bytes) -> bytes:
         """Return the answer for a kernel that is not in an image."""
@@ -251,6 +252,9 @@ class Recorder:
             raw.cluster,
             raw.cooperative,
             writes=writes,
+            preferred_cluster=raw.preferred_cluster,
+            programmatic=raw.programmatic,
+            carveout=raw.carveout,
         )
 
     def _end_early(self, why: str) -> None:

@@ -12,7 +12,9 @@ from sassan.app import launches
 from sassan.app.reading import read_program
 from sassan.app.sequence import ONE_BY_ONE
 from sassan.app.settings import Settings
-from sassan.launches import Argument, ProgramLaunch
+from sassan.launches import Argument, Launches, ProgramLaunch, text
+from sassan.machine.tensor_map import MapKind, TensorMap
+from tensor_maps import ELEMENTS, encoded
 
 MANDELBROT = SAMPLES / "sm_61" / "mandelbrot.nvdisasm.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.nvdisasm.sass"
@@ -195,3 +197,34 @@ def test_a_damaged_file_is_refused_before_the_inputs_are_read(sassan: Sassan, tm
     result = sassan("analyze", "nothing.sass", "--launches", path)
     assert_refused(result, 3)
     assert result.codes == ["launches-value"]
+
+
+def test_the_bytes_of_a_tensor_map_are_no_parameters_and_it_is_named_in_words(sassan: Sassan, tmp_path: Path):
+    known = TensorMap(MapKind.TILED, ELEMENTS[6], 0x1000, (4096, 1024), (8192,), (1, 1), (64, 128))
+    structure = bytes(range(8)) + encoded(known) + bytes(8)
+    argument = Argument(8, len(structure), int.from_bytes(structure, "little"))
+    recorded = ProgramLaunch("saxpy", (4, 1, 1), (64, 1, 1), 0, (argument,))
+    (function,) = read_program(str(SAXPY)).functions
+    given = launches.settings_of(Settings(), function, recorded).launch
+    base = launches.parameter_base(function) or 0
+    assert given.maps == ((base + 16, known),)
+    assert [(setting.offset, setting.size) for setting in given.parameters] == [(base + 8, 8), (base + 8 + 136, 8)]
+    assert given.describe(function).endswith(f"parameter 0x{base + 16:x}: {known}")
+    path = tmp_path / "launches.toml"
+    path.write_text(text(Launches((recorded,))))
+    assert f"# params at 16: {known}" in path.read_text()
+    (row,) = sassan("analyze", SAXPY, "--launches", path, "--json").document["launches"]
+    assert row["tensor_maps"] == [f"16: {known}"]
+
+
+@pytest.mark.parametrize(("cluster", "gaps"), [("[2, 2, 1]", ["cluster-launch"]), ("[1, 1, 1]", [])])
+def test_a_launch_in_clusters_has_no_bound_of_a_grid_whatever_the_code_was_compiled_for(
+    sassan: Sassan, tmp_path: Path, cluster: str, gaps: list[str]
+):
+    path = tmp_path / "launches.toml"
+    path.write_text(launch(9, grid=4, more=f"cluster = {cluster}\nprogrammatic = true\n"))
+    result = sassan("analyze", MANDELBROT, "--launches", path, "--json")
+    (row,) = result.document["launches"]
+    assert [gap["code"] for gap in row["gaps"]] == gaps
+    assert (row["cluster"], row["programmatic"]) == (json.loads(cluster), True)
+    assert "cluster" in sassan("analyze", MANDELBROT, "--launches", path).out.partition("\n")[0]

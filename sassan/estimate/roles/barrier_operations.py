@@ -15,6 +15,7 @@ class BarrierOperation(IntEnum):
     bytes. TEST: a wait for a phase of a barrier in shared memory. COPY: the copy engine arrives when it has brought the data. COMMIT: the
     tensor cores arrive when they have done what was asked of them. COPIED: copies of the thread (cp.async) arrive when they are over.
     SYNC: arrival at a barrier of warps, and wait; CHECK_IN: arrival alone. CLUSTER_ARRIVE and CLUSTER_WAIT: the barrier of a cluster.
+    MOVE: the copy engine moves a box of a tensor, and arrives at no barrier.
     """
 
     BEGIN = 0
@@ -28,6 +29,7 @@ class BarrierOperation(IntEnum):
     CHECK_IN = auto()
     CLUSTER_ARRIVE = auto()
     CLUSTER_WAIT = auto()
+    MOVE = auto()
 
 
 IN_SHARED_MEMORY = frozenset(
@@ -42,6 +44,7 @@ IN_SHARED_MEMORY = frozenset(
     )
 )
 _LOADS = frozenset({"UTMALDG", "UBLKCP"})
+_MOVES = frozenset({"UTMASTG", "UTMAREDG", "UTMAPF"})
 _PRODUCTS = ("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", "UTCSHIFT")
 _GROUPED = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 
@@ -66,10 +69,14 @@ def barrier_operation(instruction: Instruction) -> BarrierOperation | None:  # n
             return BarrierOperation.CLUSTER_ARRIVE
         case "UCGABAR_WAIT":
             return BarrierOperation.CLUSTER_WAIT
-        case _ if name in _LOADS and modifiers[:2] != ["G", "S"]:
-            return BarrierOperation.COPY
         case _:
-            return None
+            return _of_copy_engine(name, modifiers)
+
+
+def _of_copy_engine(name: str, modifiers: list[str]) -> BarrierOperation | None:
+    if name in _LOADS and modifiers[:2] != ["G", "S"]:
+        return BarrierOperation.COPY
+    return BarrierOperation.MOVE if name in _MOVES else None
 
 
 def waits_alone(instruction: Instruction) -> bool:

@@ -7,12 +7,14 @@ Blocks of a cluster are alike: what a warp does at a barrier of another block, t
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.errors import Gap
 from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation
+from sassan.estimate.roles.copies import Boxes, Copied, disagreements, moved_by
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
 from sassan.simt.values import LANES
 
@@ -49,21 +51,28 @@ class BarrierEvent(NamedTuple):
 class MatchedEvents:
     """The events of each warp, up to its last visit that was reached, and the `visits` of it; `gaps`: waits without an end.
 
-    `bytes` are those that one execution of a copy brings into shared memory on average, by its address.
+    `copies` are what one execution of each copy moves on average, by its address. `notes` name barriers at which other bytes are announced
+    than arrive.
     """
 
     events: tuple[tuple[BarrierEvent, ...], ...]
     visits: tuple[int, ...]
     barriers: int
-    bytes: Mapping[int, float]
+    copies: Mapping[int, Copied]
     gaps: tuple[Gap, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 _Key = tuple[str, int]
 
 
-def matched(traces: Sequence[WarpTrace]) -> MatchedEvents:
-    """Return what the warps of a block do to the barriers that they meet at."""
+def matched(traces: Sequence[WarpTrace], boxes: Boxes = MappingProxyType({}), shared: frozenset[int] = frozenset()) -> MatchedEvents:
+    """Return what the warps of a block do to the barriers that they meet at; `shared` are copies that other blocks get or count, too."""
+    notes = tuple(disagreements(traces, boxes, shared))
+    copies = moved_by(traces, boxes)
+    traces = [
+        replace(trace, executions=tuple(met for met in trace.executions if met.kind is not BarrierOperation.MOVE)) for trace in traces
+    ]
     needs = _needs(traces)
     numbers: dict[_Key, int] = {}
     events = [tuple(_events(trace, needs, len(traces), numbers)) for trace in traces]
@@ -73,7 +82,7 @@ def matched(traces: Sequence[WarpTrace]) -> MatchedEvents:
     names = {number: key for key, number in numbers.items()}
     gaps = tuple(_gap(events[warp][reached[warp]], warp, names) for warp in stuck) if whole else ()
     kept = tuple(some[:at] for some, at in zip(events, reached, strict=True))
-    return MatchedEvents(kept, tuple(visits), len(numbers), _bytes(traces), gaps)
+    return MatchedEvents(kept, tuple(visits), len(numbers), copies, gaps, notes)
 
 
 def _key(each: BarrierExecution) -> _Key:
@@ -175,19 +184,3 @@ def _gap(event: BarrierEvent, warp: int, names: Mapping[int, _Key]) -> Gap:
         "unmatched-wait",
         f"warp {warp} waits here for arrival {event.arrivals} at {which}, and no warp of its block makes it",
     )
-
-
-def _bytes(traces: Sequence[WarpTrace]) -> Mapping[int, float]:
-    """Return the bytes of copies: those that are announced at a barrier come by the copies that arrive at it."""
-    announced, copies = Counter[_Key](), Counter[_Key]()
-    by_copy = defaultdict[int, Counter[_Key]](Counter)
-    for each in (some for trace in traces for some in trace.executions):
-        if each.kind is BarrierOperation.EXPECT and each.amount is not None:
-            announced[_key(each)] += each.amount * each.threads
-        elif each.kind is BarrierOperation.COPY:
-            copies[_key(each)] += 1
-            by_copy[each.address][_key(each)] += 1
-    return {
-        address: sum(times * announced[key] / copies[key] for key, times in some.items()) / some.total()
-        for address, some in by_copy.items()
-    }

@@ -49,10 +49,11 @@ class TracedBlock:
         waits = (
             "waits are over when those that are counted have arrived, in any order; a block stands for all, and for those of its cluster"
         )
+        known = (*self.matched.notes, waits)
         if not self.loops:
-            return (waits,)
+            return known
         heads = ", ".join(f"0x{head:04x}" for head in self.loops)
-        return (waits, f"the loop at {heads} iterates as often as its bound says, and each time like those that were run")
+        return (*known, f"the loop at {heads} iterates as often as its bound says, and each time like those that were run")
 
     def nodes(self, warp: int) -> Numbers:
         """Return the nodes that a warp is simulated at."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sassan.errors import SassanError
 from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation, amount, barrier_operation, place
+from sassan.estimate.roles.tensor_operands import descriptor, with_window
 from sassan.estimate.untimed import UntimedIntegers
 from sassan.estimate.warps import pointers, usual_branches
 from sassan.estimate.watch import EnoughError, lane_addresses
@@ -43,7 +44,7 @@ class BarrierExecution(NamedTuple):
     """What one warp did at a barrier in its visit of a node, by the number of the visit.
 
     `barrier` is where it lies in shared memory, or its number; `threads` are those that executed the instruction, and `amount` its operand
-    behind the barrier, None where it has none.
+    behind the barrier, None where it has none. `map` is the address of the tensor map of a copy, None for others.
     """
 
     visit: int
@@ -52,6 +53,7 @@ class BarrierExecution(NamedTuple):
     barrier: int
     threads: int
     amount: int | None
+    map: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})), blocks=usual_branches(cfg.function, code.blocks))
     code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in operations.items()})
     placed, active = warps_at(cfg.function, pointers(cfg.function, launch), spots, np.random.default_rng(_SEED))
+    placed = with_window(placed, cfg.function)
     notes = _Notes(cfg, code, operations, len(spots))
     try:
         outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes)
@@ -96,12 +99,17 @@ def _read(instruction: Instruction) -> tuple[int, ...]:
     """Return the registers (bit numbers) that say at which barrier an instruction is, with what, and in which threads."""
     named = [place(instruction), amount(instruction)]
     registers = [register for operand in named for register in _registers(operand)]
-    if barrier_operation(instruction) is BarrierOperation.COPY:
+    if barrier_operation(instruction) in {BarrierOperation.COPY, BarrierOperation.MOVE}:
         # The barrier stands behind the shared address.
-        registers = [Register(each.file, each.index + 1) for each in registers[:1] if each.index is not None]
+        registers = [_next(each) for each in registers[:1]]
+        registers += [each for first in _registers(descriptor(instruction))[:1] for each in (first, _next(first))]
     if instruction.guard is not None:
         registers.append(Register(instruction.guard.file, instruction.guard.index))
     return tuple(number for each in registers if (number := bit(each.file, each.index).bit_length() - 1) >= 0)
+
+
+def _next(register: Register) -> Register:
+    return Register(register.file, None if register.index is None else register.index + 1)
 
 
 def _registers(operand: Operand | None) -> tuple[Register, ...]:
@@ -153,15 +161,17 @@ class _Notes:
             active &= (self._words(session, Register(guard.file, guard.index), rows) != 0) != guard.negated
         barriers = self._barriers(session, instruction, kind, rows)
         behind = amount(instruction)
-        amounts = None if behind is None or kind is BarrierOperation.COPY else self._words(session, behind, rows)
+        amounts = None if behind is None or kind in {BarrierOperation.COPY, BarrierOperation.MOVE} else self._words(session, behind, rows)
+        maps = self._maps(session, instruction, rows)
         for at, warp in enumerate(rows.tolist()):
             executing = np.flatnonzero(active[at])
             if not len(executing):
                 continue
             many = None if amounts is None else int(amounts[at, executing[0]])
+            tensor = None if maps is None else int(maps[at, executing[0]])
             for barrier, threads in zip(*np.unique(barriers[at, executing], return_counts=True), strict=True):
                 self._executions[warp].append(
-                    BarrierExecution(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many)
+                    BarrierExecution(int(self._made[warp]) - 1, instruction.address, kind, int(barrier), int(threads), many, tensor)
                 )
 
     def _barriers(self, session: Session, instruction: Instruction, kind: BarrierOperation, rows: Rows) -> Words:
@@ -175,6 +185,15 @@ class _Notes:
         if kind in IN_SHARED_MEMORY:
             return lane_addresses(session, operand, rows) & np.uint32(_SHARED)
         return self._words(session, operand, rows)
+
+    def _maps(self, session: Session, instruction: Instruction, rows: Rows) -> npt.NDArray[np.uint64] | None:
+        """Return the addresses of the tensor maps of a copy in every lane."""
+        operand = descriptor(instruction)
+        if operand is None:
+            return None
+        first = operand.base[0]
+        low, high = (self._words(session, each, rows).astype(np.uint64) for each in (first, _next(first)))
+        return (low | high << np.uint64(32)) + np.uint64(operand.offset % (1 << 64))
 
     def _words(self, session: Session, operand: Operand, rows: Rows) -> Words:
         if isinstance(operand, Immediate) and isinstance(operand.value, int):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from sassan.arch import Architecture
 from sassan.frontend.cubin.attributes import Attribute, AttributeKind, AttributeProblem, attributes, branches, words
@@ -46,6 +45,7 @@ class _Attributes:
     parameters: list[Parameter] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     block: BlockLimit | None = None
+    cluster_extents: tuple[int, int, int] | None = None
 
 
 def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, CompilerFacts]:
@@ -142,7 +142,8 @@ def _launch(attribute: Attribute, function: _Attributes) -> None:
             if function.block is None or not function.block.exact:
                 function.block = BlockLimit((x, y, z), attribute.kind == AttributeKind.REQNTID)
         case AttributeKind.CTA_PER_CLUSTER:
-            numbers["cluster"] = prod(words(attribute, 3))
+            x, y, z = words(attribute, 3)
+            numbers["cluster"], function.cluster_extents = x * y * z, (x, y, z)
         case AttributeKind.MAX_CLUSTER_RANK:
             numbers["cluster"] = numbers.get("cluster") or words(attribute, 1)[0]
         case AttributeKind.EXPLICIT_CLUSTER:
@@ -177,6 +178,7 @@ def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes,
         literals=elf.bytes_of(literals) if literals is not None and not moved else b"",
         block=attributes.block,
         pointers=(),
+        cluster_extents=attributes.cluster_extents,
         **{"barriers": barriers, **attributes.numbers},
     )
     for address in _addresses(facts):

@@ -26,7 +26,9 @@ enum status {
   INVALID_HANDLE = 400,
   NOT_FOUND = 500,
   OUT_OF_RESOURCES = 701,
+  TOO_MANY_TOGETHER = 720, /* more blocks of a cooperative launch than the device holds */
   NOT_SUPPORTED = 801,
+  INVALID_CLUSTER = 912,
 };
 
 typedef struct {
@@ -83,8 +85,9 @@ struct kernel {
   unsigned queried;
   int known, absent; /* absent: the status of a launch without code for the device */
   uint32_t count, parameter_bytes, registers, shared, local, constant, threads, arch;
+  dim3 cluster; /* that the code requires; 0 where it requires none */
   struct parameter *parameters;
-  int dynamic_shared, carveout;
+  int dynamic_shared, carveout, large_clusters, cluster_policy;
 };
 struct symbol {
   struct image *image;
@@ -94,25 +97,45 @@ struct symbol {
   void *memory;
   struct symbol *next;
 };
+/* How a launch is made beside its shape. */
+struct manner {
+  dim3 cluster, preferred_cluster; /* 0 where not given */
+  uint32_t cooperative;
+  uint32_t programmatic; /* it may begin before the launch ahead of it in its stream has ended */
+  uint32_t carveout;     /* percent of on-chip memory for shared memory plus one; 0 where not given */
+};
 struct launch {
   struct kernel *kernel;
-  dim3 grid, block, cluster;
+  dim3 grid, block;
   size_t shared;
   void **arguments;
   const void *packed;
   size_t packed_size;
-  int cooperative;
+  struct manner manner;
 };
-/* An attribute of a launch: cooperative (2) or cluster (4); others have no effect on a recording. */
+/* The attributes of a launch that are recorded; others have no effect on a recording. */
+enum attribute_id {
+  COOPERATIVE = 2,
+  CLUSTER = 4,
+  PROGRAMMATIC = 6,
+  PROGRAMMATIC_EVENT = 7,
+  PREFERRED_CLUSTER = 11,
+  COMPLETION_EVENT = 12,
+  CARVEOUT = 14,
+};
+union attribute_value {
+  char bytes[64];
+  dim3 extents;
+  int number;
+  struct event *event;
+};
 struct attribute {
   int id, pad;
-  union {
-    char bytes[64];
-    dim3 cluster;
-    int flag;
-  } value;
+  union attribute_value value;
 };
-HIDDEN void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count);
+HIDDEN void set_attribute(struct manner *manner, int id, const union attribute_value *value);
+HIDDEN void get_attribute(const struct manner *manner, int id, union attribute_value *value);
+HIDDEN void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count, void *stream);
 HIDDEN struct image *new_image(const void *data, size_t size);
 HIDDEN void send_image(struct image *image);
 HIDDEN struct kernel *new_kernel(struct image *image, const char *name, const void *host);
@@ -126,6 +149,11 @@ HIDDEN size_t global_size(struct image *image, const char *name);
 HIDDEN size_t image_size(const void *data);
 HIDDEN int resident(struct kernel *kernel, unsigned threads, size_t shared);
 HIDDEN int refused(const struct launch *launch);
+HIDDEN int refused_cluster(const struct kernel *kernel, dim3 grid, const struct manner *manner);
+HIDDEN int active_clusters(const struct launch *launch, int *clusters);
+HIDDEN int potential_cluster(const struct launch *launch, int *blocks);
+HIDDEN int function_attribute(struct kernel *kernel, int attribute);
+HIDDEN int set_function_attribute(struct kernel *kernel, int attribute, int value);
 
 /* work.c: operations, run in program order or captured in a graph */
 struct graph;
@@ -158,7 +186,7 @@ struct operation {
   enum operation_kind kind;
   size_t size;
   char *frame;
-  struct image *image;
+  struct kernel *kernel;
   struct copy copy;
   struct fill fill;
   struct host_call host;
@@ -189,6 +217,9 @@ HIDDEN struct stream *new_stream(unsigned flags, int priority);
 HIDDEN double tick(void);
 HIDDEN int launch_on(const struct launch *launch, void *stream);
 HIDDEN int make_launch(const struct launch *launch, unsigned stream, struct operation *operation);
+HIDDEN const struct manner *manner_of(const struct operation *operation);
+HIDDEN int set_manner(struct operation *operation, const struct manner *manner);
+HIDDEN void record_event(struct event *event, void *stream);
 HIDDEN int run_or_capture(const struct operation *operation, void *stream);
 HIDDEN int copy_on(void *target, const void *source, size_t size, void *stream);
 HIDDEN int fill_on(void *target, int value, size_t size, void *stream);

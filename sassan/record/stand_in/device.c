@@ -49,7 +49,7 @@ HIDDEN int attribute_of_device(int attribute) {
     case 106: return (int)assumed->blocks_sm;
     case 111: return (int)assumed->shared_reserved;
     case 115: return 1;                                       /* memory pools */
-    case 120: return assumed->major >= 9;                     /* clusters */
+    case 120: case 127: return assumed->major >= 9;           /* clusters, tensor maps */
     default: return 0;
   }
 }
@@ -244,7 +244,8 @@ static const struct {
     {INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {NOT_FOUND, "cudaErrorSymbolNotFound", "named symbol not found"},
     {OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {TOO_MANY_TOGETHER, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {INVALID_CLUSTER, "cudaErrorInvalidClusterSize", "invalid cluster size"},
     {NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"},
 };
 

@@ -228,9 +228,7 @@ API int cuEventDestroy_v2(struct event *event) {
 API int cuEventRecord(struct event *event, void *stream) {
   enter();
   if (event == NULL) return ended(INVALID_HANDLE);
-  event->time = tick();
-  event->recorded = 1;
-  event->capture = stream_of(stream)->capture;
+  record_event(event, stream);
   return ended(OK);
 }
 

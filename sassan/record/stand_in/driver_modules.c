@@ -124,28 +124,13 @@ API int cuLibraryGetGlobal(void **address, size_t *size, struct image *library, 
 
 API int cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel) {
   enter();
-  switch (attribute) {
-    case 0: *value = (int)kernel->threads; break;
-    case 1: *value = (int)kernel->shared; break;
-    case 2: *value = (int)kernel->constant; break;
-    case 3: *value = (int)kernel->local; break;
-    case 4: *value = (int)kernel->registers; break;
-    case 5: case 6: *value = (int)kernel->arch; break;
-    case 8: *value = kernel->dynamic_shared ? kernel->dynamic_shared : (int)(device()->shared_block - kernel->shared); break;
-    case 9: *value = kernel->carveout; break;
-    default: *value = 0;
-  }
+  *value = function_attribute(kernel, attribute);
   return ended(OK);
 }
 
 API int cuFuncSetAttribute(struct kernel *kernel, int attribute, int value) {
   enter();
-  if (attribute == 8) {
-    if (value < 0 || (uint64_t)value + kernel->shared > device()->shared_optin) return ended(INVALID_VALUE);
-    kernel->dynamic_shared = value;
-  }
-  if (attribute == 9) kernel->carveout = value;
-  return ended(OK);
+  return ended(set_function_attribute(kernel, attribute, value));
 }
 
 API int cuKernelGetAttribute(int *value, int attribute, struct kernel *kernel, int number) {
@@ -261,7 +246,7 @@ API int cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned
 API int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                   unsigned shared, void *stream, void **arguments) {
   struct launch launch = {
-      .kernel = kernel, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .arguments = arguments, .cooperative = 1};
+      .kernel = kernel, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .arguments = arguments, .manner = {.cooperative = 1}};
   enter();
   return launched(&launch, stream, NULL);
 }
@@ -274,9 +259,27 @@ struct configuration {
   unsigned count;
 };
 
+static struct launch configured(const struct configuration *config, struct kernel *kernel) {
+  struct launch launch = {.kernel = kernel, .grid = config->grid, .block = config->block, .shared = config->shared};
+  set_attributes(&launch, config->attributes, config->count, config->stream);
+  return launch;
+}
+
 API int cuLaunchKernelEx(const struct configuration *config, struct kernel *kernel, void **arguments, void **extra) {
-  struct launch launch = {.kernel = kernel, .grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
-  set_attributes(&launch, config->attributes, config->count);
   enter();
+  struct launch launch = configured(config, kernel);
+  launch.arguments = arguments;
   return launched(&launch, config->stream, extra);
+}
+
+API int cuOccupancyMaxActiveClusters(int *clusters, struct kernel *kernel, const struct configuration *config) {
+  enter();
+  struct launch launch = configured(config, kernel);
+  return ended(active_clusters(&launch, clusters));
+}
+
+API int cuOccupancyMaxPotentialClusterSize(int *blocks, struct kernel *kernel, const struct configuration *config) {
+  enter();
+  struct launch launch = configured(config, kernel);
+  return ended(potential_cluster(&launch, blocks));
 }

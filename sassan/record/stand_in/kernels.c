@@ -7,6 +7,7 @@
 
 #define BUCKETS 8192
 #define FATBIN 0xba55ed50u
+#define FACTS 44
 #define MOST_PARAMETERS 4096u
 #define MOST_PARAMETER_BYTES 32768u
 
@@ -103,23 +104,25 @@ static void *ask_about(char kind, struct image *image, const char *name, size_t 
 }
 
 int load_facts(struct kernel *kernel) {
-  /* The answer: 0 for an unreadable image, 2 and a status for a kernel without code for the device; else 1, then registers, shared, local, constant, threads, arch, the number of parameters, and each one's offset and size. */
+  /* The answer: 0 for an unreadable image, 2 and a status for a kernel without code for the device; else 1, then registers, shared, local,
+   * constant, threads, arch, the extents of a required cluster, the number of parameters, and each one's offset and size. */
   if (kernel->queried) return kernel->known;
   size_t size;
   uint32_t *reply = ask_about('K', kernel->image, kernel->name, &size);
   if (reply == NULL) return 0;
   kernel->queried = 1;
-  if (size >= 32 && reply[0] == 2) kernel->absent = (int)reply[1];
-  if (size >= 32 && reply[0] == 1 && reply[7] <= MOST_PARAMETERS && size == 32 + 8 * (size_t)reply[7]) {
+  if (size >= FACTS && reply[0] == 2) kernel->absent = (int)reply[1];
+  if (size >= FACTS && reply[0] == 1 && reply[10] <= MOST_PARAMETERS && size == FACTS + 8 * (size_t)reply[10]) {
     kernel->registers = reply[1];
     kernel->shared = reply[2];
     kernel->local = reply[3];
     kernel->constant = reply[4];
     kernel->threads = reply[5];
     kernel->arch = reply[6];
-    kernel->count = reply[7];
+    memcpy(&kernel->cluster, reply + 7, sizeof kernel->cluster);
+    kernel->count = reply[10];
     kernel->parameters = checked_allocation(calloc(kernel->count + 1, sizeof *kernel->parameters));
-    memcpy(kernel->parameters, reply + 8, 8 * (size_t)kernel->count);
+    memcpy(kernel->parameters, reply + FACTS / 4, 8 * (size_t)kernel->count);
     kernel->known = 1;
     for (uint32_t i = 0; i < kernel->count; i++) {
       uint64_t stop = (uint64_t)kernel->parameters[i].offset + kernel->parameters[i].size;
@@ -178,6 +181,25 @@ int resident(struct kernel *kernel, unsigned threads, size_t shared) {
   return blocks;
 }
 
+static uint64_t volume(dim3 extents) { return (uint64_t)extents.x * extents.y * extents.z; }
+
+static int cluster_limit(const struct kernel *kernel) {
+  /* Blocks of a cluster: 8 on every device with clusters, 16 on some if the program asks for it (CUDA C++ Programming Guide, "Thread Block Clusters"). */
+  uint64_t major = device()->major;
+  return major < 9 ? 1 : kernel->large_clusters && major <= 10 ? 16 : 8;
+}
+
+int refused_cluster(const struct kernel *kernel, dim3 grid, const struct manner *manner) {
+  const dim3 cluster = manner->cluster, preferred = manner->preferred_cluster, required = kernel->cluster;
+  if (cluster.x == 0) return OK;
+  if (!cluster.y || !cluster.z || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) return INVALID_CONFIGURATION;
+  if (volume(cluster) > (uint64_t)cluster_limit(kernel)) return INVALID_CLUSTER;
+  if (required.x && memcmp(&required, &cluster, sizeof cluster) != 0) return INVALID_CLUSTER;
+  if (preferred.x == 0) return OK;
+  if (!preferred.y || !preferred.z || grid.x % preferred.x || grid.y % preferred.y || grid.z % preferred.z) return INVALID_CONFIGURATION;
+  return preferred.x % cluster.x || preferred.y % cluster.y || preferred.z != cluster.z ? INVALID_CLUSTER : OK;
+}
+
 int refused(const struct launch *launch) {
   /* The status of a launch that a GPU would refuse; it must not be recorded even if the program ignores the error. */
   const dim3 grid = launch->grid, block = launch->block;
@@ -191,12 +213,123 @@ int refused(const struct launch *launch) {
   uint64_t limit = device()->shared_block;
   if (kernel->dynamic_shared > 0 && (uint64_t)kernel->dynamic_shared + kernel->shared > limit) limit = (uint64_t)kernel->dynamic_shared + kernel->shared;
   if (launch->shared + kernel->shared > limit) return INVALID_VALUE;
+  if (launch->manner.cooperative) {
+    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    if (blocks > (uint64_t)resident(launch->kernel, (unsigned)threads, launch->shared) * device()->sms) return TOO_MANY_TOGETHER;
+  }
+  return refused_cluster(kernel, grid, &launch->manner);
+}
+
+void set_attribute(struct manner *manner, int id, const union attribute_value *value) {
+  switch (id) {
+    case COOPERATIVE: manner->cooperative = value->number != 0; break;
+    case CLUSTER: manner->cluster = value->extents; break;
+    case PROGRAMMATIC: manner->programmatic = value->number != 0; break;
+    case PREFERRED_CLUSTER: manner->preferred_cluster = value->extents; break;
+    case CARVEOUT: manner->carveout = value->number >= 0 && value->number <= 100 ? (uint32_t)value->number + 1 : 0; break;
+  }
+}
+
+void get_attribute(const struct manner *manner, int id, union attribute_value *value) {
+  memset(value, 0, sizeof *value);
+  switch (id) {
+    case COOPERATIVE: value->number = (int)manner->cooperative; break;
+    case CLUSTER: value->extents = manner->cluster; break;
+    case PROGRAMMATIC: value->number = (int)manner->programmatic; break;
+    case PREFERRED_CLUSTER: value->extents = manner->preferred_cluster; break;
+    case CARVEOUT: value->number = (int)manner->carveout - 1; break;
+  }
+}
+
+void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count, void *stream) {
+  for (unsigned i = 0; attributes != NULL && i < count; i++) {
+    const union attribute_value *value = &attributes[i].value;
+    set_attribute(&launch->manner, attributes[i].id, value);
+    int records = attributes[i].id == PROGRAMMATIC_EVENT || attributes[i].id == COMPLETION_EVENT;
+    if (records && value->event != NULL) record_event(value->event, stream);
+  }
+}
+
+/* Clusters that the device holds at once: how its SMs are grouped is not known, so that all of them count. */
+int active_clusters(const struct launch *launch, int *clusters) {
+  const dim3 cluster = launch->manner.cluster.x ? launch->manner.cluster : launch->kernel->cluster;
+  uint64_t blocks = volume(cluster), threads = volume(launch->block);
+  if (blocks == 0 || threads == 0 || threads > 1024) return blocks == 0 ? INVALID_CLUSTER : INVALID_VALUE;
+  int fits = blocks <= (uint64_t)cluster_limit(launch->kernel);
+  *clusters = fits ? (int)((uint64_t)resident(launch->kernel, (unsigned)threads, launch->shared) * device()->sms / blocks) : 0;
   return OK;
 }
 
-void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count) {
-  for (unsigned i = 0; i < count; i++) {
-    if (attributes[i].id == 2) launch->cooperative = attributes[i].value.flag;
-    if (attributes[i].id == 4) launch->cluster = attributes[i].value.cluster;
+int potential_cluster(const struct launch *launch, int *blocks) {
+  uint64_t threads = volume(launch->block), required = volume(launch->kernel->cluster);
+  if (threads == 0 || threads > 1024) return INVALID_VALUE;
+  *blocks = resident(launch->kernel, (unsigned)threads, launch->shared) ? required ? (int)required : cluster_limit(launch->kernel) : 0;
+  return OK;
+}
+
+/* Attributes of a function, numbered alike by the runtime and the driver. */
+enum {
+  THREADS,
+  SHARED,
+  CONSTANT,
+  LOCAL,
+  REGISTERS,
+  PTX,
+  BINARY,
+  DYNAMIC_SHARED = 8,
+  FUNCTION_CARVEOUT,
+  CLUSTER_NEEDED,
+  CLUSTER_WIDTH,
+  CLUSTER_HEIGHT,
+  CLUSTER_DEPTH,
+  LARGE_CLUSTERS,
+  CLUSTER_POLICY
+};
+
+int function_attribute(struct kernel *kernel, int attribute) {
+  load_facts(kernel);
+  switch (attribute) {
+    case THREADS: return (int)kernel->threads;
+    case SHARED: return (int)kernel->shared;
+    case CONSTANT: return (int)kernel->constant;
+    case LOCAL: return (int)kernel->local;
+    case REGISTERS: return (int)kernel->registers;
+    case PTX: case BINARY: return (int)kernel->arch;
+    case DYNAMIC_SHARED: return kernel->dynamic_shared ? kernel->dynamic_shared : (int)(device()->shared_block - kernel->shared);
+    case FUNCTION_CARVEOUT: return kernel->carveout;
+    case CLUSTER_NEEDED: return kernel->cluster.x != 0;
+    case CLUSTER_WIDTH: return (int)kernel->cluster.x;
+    case CLUSTER_HEIGHT: return (int)kernel->cluster.y;
+    case CLUSTER_DEPTH: return (int)kernel->cluster.z;
+    case LARGE_CLUSTERS: return kernel->large_clusters;
+    case CLUSTER_POLICY: return kernel->cluster_policy;
+    default: return 0;
+  }
+}
+
+int set_function_attribute(struct kernel *kernel, int attribute, int value) {
+  load_facts(kernel);
+  unsigned *extent = attribute == CLUSTER_WIDTH ? &kernel->cluster.x : attribute == CLUSTER_HEIGHT ? &kernel->cluster.y : &kernel->cluster.z;
+  switch (attribute) {
+    case DYNAMIC_SHARED:
+      if (value < 0 || (uint64_t)value + kernel->shared > device()->shared_optin) return INVALID_VALUE;
+      kernel->dynamic_shared = value;
+      return OK;
+    case FUNCTION_CARVEOUT:
+      if (value < -1 || value > 100) return INVALID_VALUE;
+      kernel->carveout = value;
+      return OK;
+    case CLUSTER_WIDTH: case CLUSTER_HEIGHT: case CLUSTER_DEPTH:
+      if (value < 1 || (*extent && *extent != (unsigned)value)) return INVALID_VALUE; /* what the code requires is not changed */
+      *extent = (unsigned)value;
+      return OK;
+    case LARGE_CLUSTERS:
+      kernel->large_clusters = value != 0;
+      return OK;
+    case CLUSTER_POLICY:
+      kernel->cluster_policy = value;
+      return OK;
+    default:
+      return OK;
   }
 }

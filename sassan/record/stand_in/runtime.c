@@ -158,15 +158,9 @@ API int cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arg
 }
 
 API int cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
-  struct launch launch = {.grid = grid, .block = block, .shared = shared, .arguments = arguments, .cooperative = 1};
+  struct launch launch = {.grid = grid, .block = block, .shared = shared, .arguments = arguments, .manner = {.cooperative = 1}};
   enter();
-  struct kernel *kernel = kernel_named(function);
-  if (kernel != NULL && load_facts(kernel)) {
-    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    uint64_t most = (uint64_t)resident(kernel, block.x * block.y * block.z, shared) * device()->sms;
-    if (blocks > most) return done(720); /* too large for a cooperative launch */
-  }
-  return done(launched(kernel, &launch, stream));
+  return done(launched(kernel_named(function), &launch, stream));
 }
 
 struct configuration {
@@ -177,11 +171,33 @@ struct configuration {
   unsigned count;
 };
 
+static struct launch configured(const struct configuration *config) {
+  struct launch launch = {.grid = config->grid, .block = config->block, .shared = config->shared};
+  set_attributes(&launch, config->attributes, config->count, config->stream);
+  return launch;
+}
+
 API int cudaLaunchKernelExC(const struct configuration *config, const void *function, void **arguments) {
-  struct launch launch = {.grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
-  set_attributes(&launch, config->attributes, config->count);
   enter();
+  struct launch launch = configured(config);
+  launch.arguments = arguments;
   return done(launched(kernel_named(function), &launch, config->stream));
+}
+
+static int occupancy(const struct configuration *config, const void *function, int (*answer)(const struct launch *, int *), int *out) {
+  enter();
+  struct launch launch = configured(config);
+  launch.kernel = kernel_named(function);
+  if (launch.kernel == NULL || !load_facts(launch.kernel)) return done(INVALID_DEVICE_FUNCTION);
+  return done(answer(&launch, out));
+}
+
+API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct configuration *config) {
+  return occupancy(config, function, active_clusters, clusters);
+}
+
+API int cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function, const struct configuration *config) {
+  return occupancy(config, function, potential_cluster, blocks);
 }
 
 API int cudaFuncGetName(const char **name, const void *function) {
@@ -204,7 +220,7 @@ API int cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset,
 struct function_attributes {
   size_t shared, constant, local;
   int threads, registers, ptx, binary, cache, dynamic_shared, carveout;
-  int cluster[5]; /* since CUDA 11.8 */
+  int cluster[6]; /* since CUDA 11.8: needed, width, height, depth, policy, more than 8 blocks allowed */
 };
 
 API int cudaFuncGetAttributes(struct function_attributes *out, const void *function) {
@@ -218,22 +234,17 @@ API int cudaFuncGetAttributes(struct function_attributes *out, const void *funct
   out->threads = (int)kernel->threads;
   out->registers = (int)kernel->registers;
   out->ptx = out->binary = (int)kernel->arch;
-  out->dynamic_shared = kernel->dynamic_shared ? kernel->dynamic_shared : (int)(device()->shared_block - kernel->shared);
+  out->dynamic_shared = function_attribute(kernel, 8);
   out->carveout = kernel->carveout;
+  static const int attributes[] = {10, 11, 12, 13, 15, 14};
+  for (int i = 0; device()->runtime_version >= 12000 && i < 6; i++) out->cluster[i] = function_attribute(kernel, attributes[i]);
   return done(OK);
 }
 
 API int cudaFuncSetAttribute(const void *function, int attribute, int value) {
   enter();
   struct kernel *kernel = kernel_named(function);
-  if (kernel == NULL) return done(INVALID_DEVICE_FUNCTION);
-  if (attribute == 8) {
-    load_facts(kernel);
-    if (value < 0 || (uint64_t)value + kernel->shared > device()->shared_optin) return done(INVALID_VALUE);
-    kernel->dynamic_shared = value;
-  }
-  if (attribute == 9) kernel->carveout = value;
-  return done(OK);
+  return done(kernel == NULL ? INVALID_DEVICE_FUNCTION : set_function_attribute(kernel, attribute, value));
 }
 
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads, size_t shared, unsigned flags) {
@@ -271,4 +282,28 @@ API int cudaLibraryGetKernel(struct kernel **kernel, struct image *library, cons
   new->next = kernels;
   *kernel = kernels = new;
   return done(OK);
+}
+
+/* Functions of the driver by their names. */
+API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+
+static int entry_point(const char *name, void **function, unsigned version, uint64_t flags, int *status) {
+  enter();
+  if (name == NULL || function == NULL || version > device()->driver_version) return done(INVALID_VALUE);
+  int found;
+  cuGetProcAddress_v2(name, function, (int)version, flags, &found);
+  if (status != NULL) *status = found;
+  return done(OK); /* what is not found is NULL */
+}
+
+API int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, uint64_t flags, int *status) {
+  return entry_point(name, function, version, flags, status);
+}
+
+/* Up to CUDA 11 there is no output for the status. */
+API int cudaGetDriverEntryPoint(const char *name, void **function, uint64_t flags, int *status) {
+  enter();
+  unsigned version = (unsigned)device()->runtime_version;
+  leave();
+  return entry_point(name, function, version, flags, version >= 12000 ? status : NULL);
 }

@@ -97,9 +97,7 @@ API int cudaEventDestroy(struct event *event) {
 API int cudaEventRecord(struct event *event, void *stream) {
   enter();
   if (event == NULL) return done(INVALID_HANDLE);
-  event->time = tick();
-  event->recorded = 1;
-  event->capture = stream_of(stream)->capture;
+  record_event(event, stream);
   return done(OK);
 }
 
@@ -263,24 +261,38 @@ struct kernel_node {
   void **arguments, **extra;
 };
 
-static int kernel_operation(const struct kernel_node *parameters, struct operation *operation) {
+static int kernel_operation(const struct kernel_node *parameters, struct operation *operation, const struct manner *manner) {
   struct launch launch = {.kernel = kernel_named(parameters->function), .grid = parameters->grid, .block = parameters->block, .shared = parameters->shared,
                           .arguments = parameters->arguments};
   if (launch.kernel == NULL) return INVALID_DEVICE_FUNCTION;
+  if (manner != NULL) launch.manner = *manner;
   return parameters->arguments == NULL && parameters->extra != NULL ? NOT_SUPPORTED : make_launch(&launch, 0, operation);
 }
 
 API int cudaGraphAddKernelNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct kernel_node *parameters) {
   struct operation operation;
   enter();
-  int status = kernel_operation(parameters, &operation);
+  int status = kernel_operation(parameters, &operation, NULL);
   if (status == OK) *node = add_node(graph, &operation, before, count);
   return done(status);
 }
 
+static int change(struct operation *operation, const struct kernel_node *parameters) {
+  /* Another kernel, shape or arguments; how it is launched stays as it is. */
+  struct operation changed;
+  if (manner_of(operation) == NULL) return INVALID_VALUE;
+  struct manner manner = *manner_of(operation);
+  if (memcmp(&manner.cluster, &operation->kernel->cluster, sizeof manner.cluster) == 0) manner.cluster.x = 0; /* required, not asked for */
+  int status = kernel_operation(parameters, &changed, &manner);
+  if (status != OK) return status;
+  free(operation->frame);
+  *operation = changed;
+  return OK;
+}
+
 API int cudaGraphKernelNodeSetParams(struct node *node, const struct kernel_node *parameters) {
   enter();
-  return done(kernel_operation(parameters, &node->operation));
+  return done(change(&node->operation, parameters));
 }
 
 API int cudaGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, const struct kernel_node *parameters) {
@@ -291,7 +303,29 @@ API int cudaGraphExecKernelNodeSetParams(struct graph *executable, struct node *
     leave();
     return missing("cudaGraphExecKernelNodeSetParams");
   }
-  return done(kernel_operation(parameters, &copy->operation));
+  return done(change(&copy->operation, parameters));
+}
+
+API int cudaGraphKernelNodeSetAttribute(struct node *node, int id, const union attribute_value *value) {
+  enter();
+  if (manner_of(&node->operation) == NULL || value == NULL) return done(INVALID_VALUE);
+  struct manner manner = *manner_of(&node->operation);
+  set_attribute(&manner, id, value);
+  return done(set_manner(&node->operation, &manner));
+}
+
+API int cudaGraphKernelNodeGetAttribute(struct node *node, int id, union attribute_value *value) {
+  enter();
+  const struct manner *manner = manner_of(&node->operation);
+  if (manner == NULL || value == NULL) return done(INVALID_VALUE);
+  get_attribute(manner, id, value);
+  return done(OK);
+}
+
+API int cudaGraphKernelNodeCopyAttributes(struct node *target, struct node *source) {
+  enter();
+  if (manner_of(&target->operation) == NULL || manner_of(&source->operation) == NULL) return done(INVALID_VALUE);
+  return done(set_manner(&target->operation, manner_of(&source->operation)));
 }
 
 API int cudaGraphExecUpdate(struct graph *executable, struct graph *graph, void *a, void *b) {

@@ -28,7 +28,9 @@ double tick(void) { return now += 0.001; } /* milliseconds: consecutive events a
 /* The message of a launch, as decoded by `protocol.launch`. */
 struct head {
   uint64_t image;
-  uint32_t grid[3], block[3], cluster[3], shared, stream, cooperative, known, count, name, unused;
+  dim3 grid, block;
+  struct manner manner;
+  uint32_t shared, stream, known, count, name;
 };
 
 static int argument(const struct launch *launch, uint32_t index, const struct parameter *parameter, const char **at) {
@@ -40,25 +42,27 @@ static int argument(const struct launch *launch, uint32_t index, const struct pa
   return *at != NULL;
 }
 
-int make_launch(const struct launch *launch, unsigned stream, struct operation *operation) {
+int make_launch(const struct launch *given, unsigned stream, struct operation *operation) {
+  struct launch complete = *given, *launch = &complete;
   struct kernel *kernel = launch->kernel;
-  int known = load_facts(kernel), why = refused(launch);
+  int known = load_facts(kernel);
+  if (launch->manner.cluster.x == 0) launch->manner.cluster = kernel->cluster;
+  if (launch->manner.carveout == 0) launch->manner.carveout = (uint32_t)(kernel->carveout + 1);
+  int why = refused(launch);
   if (why != OK) return why;
   size_t name = strlen(kernel->name), size = sizeof(struct head) + name;
   for (uint32_t i = 0; known && i < kernel->count; i++) size += 8 + kernel->parameters[i].size;
   char *frame = checked_allocation(malloc(size)), *at = frame + sizeof(struct head);
   struct head head = {
       kernel->image->id,
-      {launch->grid.x, launch->grid.y, launch->grid.z},
-      {launch->block.x, launch->block.y, launch->block.z},
-      {launch->cluster.x, launch->cluster.y, launch->cluster.z},
+      launch->grid,
+      launch->block,
+      launch->manner,
       (uint32_t)launch->shared,
       stream,
-      (uint32_t)launch->cooperative,
       (uint32_t)known,
       known ? kernel->count : 0,
       (uint32_t)name,
-      0,
   };
   memcpy(frame, &head, sizeof head);
   memcpy(at, kernel->name, name);
@@ -76,9 +80,27 @@ int make_launch(const struct launch *launch, unsigned stream, struct operation *
   memset(operation, 0, sizeof *operation);
   operation->kind = LAUNCH;
   operation->frame = frame;
-  operation->image = kernel->image;
+  operation->kernel = kernel;
   operation->size = size;
   return OK;
+}
+
+const struct manner *manner_of(const struct operation *operation) {
+  /* How a launch is made; NULL for other work. */
+  return operation->kind == LAUNCH ? &((const struct head *)operation->frame)->manner : NULL;
+}
+
+int set_manner(struct operation *operation, const struct manner *manner) {
+  struct head *head = (struct head *)operation->frame;
+  int why = refused_cluster(operation->kernel, head->grid, manner);
+  if (why == OK) head->manner = *manner;
+  return why;
+}
+
+void record_event(struct event *event, void *stream) {
+  event->time = tick();
+  event->recorded = 1;
+  event->capture = stream_of(stream)->capture;
 }
 
 static void perform(const struct operation *operation) {
@@ -88,7 +110,7 @@ static void perform(const struct operation *operation) {
     case EMPTY:
       break;
     case LAUNCH:
-      send_image(operation->image); /* a forked process has sent no images */
+      send_image(operation->kernel->image); /* a forked process has sent no images */
       send_message('L', operation->frame, operation->size, "", 0);
       break;
     case COPY:

@@ -1,5 +1,7 @@
 """Warps of a block with paths of their own: each is simulated on its own, and a wait that nobody ends is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,14 +9,22 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
 from sassan.estimate.roles.barrier_operations import BarrierOperation
+from sassan.estimate.roles.boxes import boxes_of
+from sassan.estimate.roles.copies import Boxes
 from sassan.estimate.roles.phases import matched
-from sassan.estimate.roles.traces import BarrierExecution, WarpTrace
+from sassan.estimate.roles.tensor_operands import WINDOW
+from sassan.estimate.roles.traces import BarrierExecution, WarpTrace, traced
+from sassan.ir import CompilerFacts, Parameter
+from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import Setting
+from sassan.machine.tensor_map import Element, MapKind, TensorMap
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
 from scheduled import scheduled
+from tensor_maps import encoded
 
 ROLES = """
     S2R R0, SR_TID.X                             | 2 w0
@@ -89,10 +99,110 @@ def test_every_wait_of_a_pipeline_is_matched(turns: int):
     found = matched(pipeline(turns))
     assert found.gaps == ()
     assert found.visits == tuple(len(each.nodes) for each in pipeline(turns))
-    assert set(found.bytes.values()) == {4096}
+    assert set(found.copies.values()) == {(4096, 4096)}
 
 
 def test_a_missing_arrival_is_named_with_its_barrier():
     (gap, *_) = matched(pipeline(7, missing=2)).gaps
     assert gap.code == "unmatched-wait"
     assert "0x2 of shared memory" in gap.message
+
+
+BOX = TensorMap(MapKind.TILED, Element("float32", 32, 32), 0, (256, 256), (1024,), (1, 1), (32, 64))
+"""Its boxes have 8192 bytes."""
+MAP = 0x1000
+
+
+def copies(*met: tuple[BarrierOperation, int | None], ended: bool = True) -> WarpTrace:
+    """Return the trace of a warp that announces bytes at one barrier, and lets the copy engine bring boxes of one map."""
+    several = tuple(
+        BarrierExecution(
+            at, 0x10 if kind is BarrierOperation.EXPECT else 0x20, kind, 0, 1, amount, MAP if kind is BarrierOperation.COPY else None
+        )
+        for at, (kind, amount) in enumerate(met)
+    )
+    return WarpTrace(np.zeros(len(met), np.int64), several, ended=ended)
+
+
+COPY = (BarrierOperation.COPY, None)
+BOXES: Boxes = {(0x20, MAP): BOX}
+
+
+def test_copies_bring_their_boxes_and_a_barrier_that_is_told_so_is_not_noted():
+    found = matched([copies((BarrierOperation.EXPECT, 16384), COPY, COPY)], BOXES)
+    assert found.copies == {0x20: (8192, 8192)}
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(("told", "ends"), [(4096, "may end before the data are there"), (16384, "never ends")])
+def test_a_barrier_that_is_told_of_other_bytes_than_its_boxes_bring_is_noted_with_both(told: int, ends: str):
+    (note,) = matched([copies((BarrierOperation.EXPECT, told), COPY, (BarrierOperation.EXPECT, told), COPY)], BOXES).notes
+    assert f"{told} bytes (at 0x0010)" in note
+    assert "8192 (at 0x0020)" in note
+    assert ends in note
+
+
+def test_of_a_run_that_was_cut_short_only_whole_phases_are_compared():
+    cut = copies((BarrierOperation.EXPECT, 16384), COPY, COPY, (BarrierOperation.EXPECT, 16384), COPY, ended=False)
+    assert matched([cut], BOXES).notes == ()
+    wrong = copies((BarrierOperation.EXPECT, 4096), COPY, (BarrierOperation.EXPECT, 4096), ended=False)
+    assert len(matched([wrong], BOXES).notes) == 1
+
+
+def test_nothing_is_noted_where_a_map_is_not_known_or_other_blocks_get_the_box():
+    wrong = copies((BarrierOperation.EXPECT, 4096), COPY)
+    assert matched([wrong], {}).notes == ()
+    assert matched([wrong], BOXES, frozenset({0x20})).notes == ()
+    assert matched([copies((BarrierOperation.EXPECT, None), COPY)], BOXES).notes == ()
+
+
+def test_a_box_that_blocks_share_is_requested_once_and_passes_as_often_as_it_is_announced():
+    shared = matched([copies((BarrierOperation.EXPECT, 16384), COPY)], BOXES, frozenset({0x20}))
+    assert shared.copies == {0x20: (16384, 8192)}
+
+
+def test_either_number_of_bytes_of_a_type_that_is_padded_in_shared_memory_is_right():
+    box = replace(BOX, element=Element("6 bits in bytes", 6, 8), box=(128, 64))
+    for told, notes in ((6144, 0), (8192, 0), (8000, 1)):
+        assert len(matched([copies((BarrierOperation.EXPECT, told), COPY)], {(0x20, MAP): box}).notes) == notes
+
+
+def test_a_store_of_a_box_arrives_at_no_barrier_and_moves_its_bytes():
+    store = WarpTrace(np.zeros(1, np.int64), (BarrierExecution(0, 0x20, BarrierOperation.MOVE, 0, 1, None, MAP),), ended=True)
+    found = matched([store], BOXES)
+    assert (found.copies, found.barriers, found.events) == ({0x20: (8192, 8192)}, 0, ((),))
+    assert matched([store]).copies == {}
+
+
+TENSOR_COPIES = """
+    ULDC.64 UR6, c[0x0][0x198]                       | 7
+    UIADD3 UR8, UP0, UR6, 0x70, URZ                  | 7
+    UIADD3.X UR9, URZ, UR7, URZ, UP0, !UPT           | 7
+    ULDC.64 UR10, c[0x0][0x300]                      | 7
+    S2R R0, SR_TID.X                                 | 2 w0
+    ISETP.NE.AND P0, PT, R0, RZ, PT                  | 13 wait0
+    @P0 EXIT                                         | 5
+    MOV R1, 0x400                                    | 5
+    R2UR UR5, R1                                     | 7
+    UMOV UR4, 0x800                                  | 7
+    SYNCS.ARRIVE.TRANS64 RZ, [UR5], R2               | 5
+    UTMALDG.2D [UR4], [UR8]                          | 5
+    UTMASTG.2D [UR4], [UR10]                         | 5
+    UTMASTG.3D [UR4], [UR10]                         | 5
+    EXIT                                             | 5
+"""
+
+
+def test_maps_are_found_by_the_address_that_copies_are_passed_among_parameters_and_in_memory():
+    facts = CompilerFacts(16 * 15, parameters=(Parameter(0, 0x70, 128), Parameter(1, 0xF0, 8)), parameter_base=0x210)
+    function = replace(scheduled(TENSOR_COPIES, "sm_90"), kernel=True, compiler=facts)
+    other = replace(BOX, box=(16, 16))
+    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), (Setting("", 0x300, 0x5000, 8),), maps=((0x280, BOX),))
+    settings = Settings(costs=models.model("control", Tables()), launch=launch)
+    result = analyze(function, settings)
+    traces = traced(result.cfg, result.isa.facts, launch)
+    assert traces is not None
+    known = replace(launch, initial=Contents((KnownBytes(0x5000, encoded(other)),), "one"))
+    load, store, of_three = 16 * 11, 16 * 12, 16 * 13
+    assert boxes_of(result.cfg, known, traces) == {(load, WINDOW + 0x70): BOX, (store, 0x5000): other, (of_three, 0x5000): None}
+    assert set(boxes_of(result.cfg, replace(launch, maps=()), traces).values()) == {None}

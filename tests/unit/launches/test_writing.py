@@ -37,6 +37,9 @@ LAUNCHES = st.builds(
     st.integers(0, 3),
     st.none() | SHAPES,
     st.booleans(),
+    preferred_cluster=st.none() | SHAPES,
+    programmatic=st.booleans(),
+    carveout=st.none() | st.integers(0, 100),
 )
 DEVICES = st.builds(ProgramDevice, TEXTS, st.just("sm_90a"), st.integers(1, 200), st.integers(0, 2**40))
 

@@ -267,8 +267,8 @@ def test_a_value_wider_than_its_parameter_is_refused():
     [
         ("sm_52", BankLayout(0x8, 0x14, 0x140)),
         ("sm_75", BankLayout(0x0, 0xC, 0x160)),
-        ("sm_90a", BankLayout(0x0, 0xC, 0x210)),
-        ("sm_120", BankLayout(0x360, 0x370, 0x380)),
+        ("sm_90a", BankLayout(0x0, 0xC, 0x210, 0x198)),
+        ("sm_120", BankLayout(0x360, 0x370, 0x380, 0x348)),
         ("sm_35", None),
         ("sm_130", None),
     ],
