@@ -222,7 +222,7 @@ class _Rows:
     def _move(self, row: list[int], moved: Expected) -> None:
         share, figures = self._demands.share, self._demands.usual.figures
         row[RowField.PIPELINE] = _ticks(moved.cycles)
-        row[RowField.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial / share.part))
+        row[RowField.L2] = _ticks(max(moved.bytes / (moved.quicker * float(share.l2)), moved.serial / share.part))
         row[RowField.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
         if moved.sectors:
             missed = min(1.0, moved.sectors)

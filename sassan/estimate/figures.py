@@ -21,15 +21,16 @@ _TEXTURE = 90
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What `figures.toml` says, in cycles: `l1` and `l2` from the issue of a load until that level answers it, and `dram` more than L2.
+    """What `figures.toml` says, in cycles where nothing else is said.
 
-    `dispatch`: until a block follows another one. `release`:
-    from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
+    `l1` and `l2`: from the issue of a load until that level answers it; `dram`: more than L2. `dispatch`: until a block follows another
+    one. `release`: from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
     `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
     is usual. `cache`: KiB of L1 that shared memory never takes.
     `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit. `copy`: from the issue of a copy by the
     copy engine until L1 would have answered a load. `trial`: of an arrival at a barrier in shared memory, or a look at it. `product`: from
-    the last pass of an asynchronous matrix product until it is known to be done. `phase`: until a warp sees that a phase is over.
+    the last pass of an asynchronous matrix product until it is known to be done. `phase`: until a warp sees that a phase is over. `engine`:
+    bytes a cycle that the copy engine of an SM moves. `bulk`: how many times as fast as loads of all SMs L2 answers copies.
     """
 
     l1: float
@@ -47,6 +48,8 @@ class Figures:
     trial: float
     product: float
     phase: float
+    engine: float
+    bulk: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     pipeline = memory_pipeline(usual.rates.machine.arch)
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.touched)
     if kernel.traced is not None:
-        moved = {**moved, **copied(kernel.traced.matched.copies, pipeline)}
+        moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
     memory = LaunchMemory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))

@@ -20,6 +20,7 @@ from sassan.access.accesses import Access, AccessPattern
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.accesses.touched import Touched
+from sassan.estimate.figures import Figures
 from sassan.estimate.roles.copies import Copied
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory, Register
@@ -35,12 +36,14 @@ class Expected:
     """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1.
 
     `guessed`: nothing is known of its lanes. `serial`: cycles for which one unit of L2 works on operations of lanes, for all warps.
+    `quicker`: how many times as fast as to loads L2 gives its bytes.
     """
 
     cycles: float = 0.0
     sectors: float = 0.0
     guessed: bool = False
     serial: float = 0.0
+    quicker: float = 1.0
 
     @property
     def bytes(self) -> float:
@@ -81,9 +84,11 @@ def expected(
     return out
 
 
-def copied(copies: Mapping[int, Copied], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
+def copied(copies: Mapping[int, Copied], figures: Figures) -> Mapping[int, Expected]:
     """Return what copies by the copy engine move, by their addresses; they pass L1 by."""
-    return {address: Expected(each.passed / pipeline.port, each.requested / SECTOR) for address, each in copies.items()}
+    return {
+        address: Expected(each.passed / figures.engine, each.requested / SECTOR, quicker=figures.bulk) for address, each in copies.items()
+    }
 
 
 def _one_unit(touched: Iterable[Touched]) -> float:
