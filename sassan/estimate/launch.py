@@ -94,6 +94,7 @@ class EstimatedKernel:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
         Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
+        Copies by tensor maps move each byte of a tensor once.
         """
         executions: dict[int, float] = {}
         for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
@@ -101,13 +102,17 @@ class EstimatedKernel:
                 executions[each.address] = executions.get(each.address, 0.0) + count
         known = {address for (address, _), each in self.touched.items() if not each.drawn}
         random = {address for (address, _), each in self.touched.items() if each.random}
+        copies = self.traced.matched.copies if self.traced is not None else {}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        tensors: dict[frozenset[tuple[int, int]], float] = {}
         requested = 0.0
         for access in self.accesses:
             if (size := moved[access.address].bytes) and (count := executions.get(access.address, 0.0)):
                 requested += count * size
                 alone = 0 if access.opcode.startswith("LD") else access.address
-                if access.address not in known:
+                if access.address in copies and (sources := copies[access.address].tensors):
+                    tensors[sources] = tensors.get(sources, 0.0) + count * size
+                elif access.address not in known:
                     pointers.setdefault((access.base, alone), []).append((count, size))
         fetched = 0.0
         for (_, alone), several in pointers.items():
@@ -117,7 +122,8 @@ class EstimatedKernel:
         reads, writes = self.observed.footprint if self.observed is not None else (0.0, 0.0)
         # At random addresses, L2 holds what fits it of the buffers.
         scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
-        touched = min(reads + fetched * warps, most) + scattered * warps, min(writes, most)
+        copied_once = sum(min(size * warps, sum(bytes_of for _, bytes_of in sources)) for sources, size in tensors.items())
+        touched = min(reads + fetched * warps, most) + scattered * warps + copied_once, min(writes, most)
         filled = fills * self.observed.parts * touched[1] if self.observed is not None else 0.0
         return memory.missed(requested * warps, touched, filled)
 

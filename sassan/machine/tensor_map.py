@@ -86,6 +86,11 @@ class TensorMap:
         return len(self.extents)
 
     @property
+    def tensor_bytes(self) -> int:
+        """Return the bytes of the whole tensor, without gaps between its rows."""
+        return -(-prod(self.extents) * self.element.bits // 8)
+
+    @property
     def elements(self) -> int | None:
         """Return the elements that one copy moves, those beyond the tensor included; None where tensors are interleaved."""
         if self.interleave:

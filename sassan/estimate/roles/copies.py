@@ -14,10 +14,14 @@ from sassan.machine.tensor_map import TensorMap
 
 
 class Copied(NamedTuple):
-    """Bytes of a copy: those that pass between the SM and L2, and those that L2 reads or writes; fewer, where blocks share a box."""
+    """Bytes of a copy: those that pass between the SM and L2, and those that L2 reads or writes; fewer, where blocks share a box.
+
+    `tensors` are what it copies from or to: address and bytes of each, nothing where that is not known.
+    """
 
     passed: float
     requested: float
+    tensors: frozenset[tuple[int, int]] = frozenset()
 
 
 Boxes = Mapping[tuple[int, int | None], TensorMap | None]
@@ -44,11 +48,15 @@ def moved_by(traces: Sequence[WarpTrace], boxes: Boxes) -> Mapping[int, Copied]:
         arrives = announced[met.barrier] / copies[met.barrier] if met.kind is BarrierOperation.COPY else None
         if box is None or box.box_bytes is None:
             return None if arrives is None else Copied(arrives, arrives)
-        return Copied(arrives or box.box_bytes, box.box_bytes)
+        return Copied(arrives or box.box_bytes, box.box_bytes, frozenset({(box.address, box.tensor_bytes)}))
 
     known = {address: [moved for met in several if (moved := each(met)) is not None] for address, several in by_copy.items()}
     return {
-        address: Copied(*(sum(column) / len(several) for column in zip(*several, strict=True)))
+        address: Copied(
+            sum(one.passed for one in several) / len(several),
+            sum(one.requested for one in several) / len(several),
+            frozenset().union(*(one.tensors for one in several)) if all(one.tensors for one in several) else frozenset(),
+        )
         for address, several in known.items()
         if several
     }

@@ -99,7 +99,7 @@ def test_every_wait_of_a_pipeline_is_matched(turns: int):
     found = matched(pipeline(turns))
     assert found.gaps == ()
     assert found.visits == tuple(len(each.nodes) for each in pipeline(turns))
-    assert set(found.copies.values()) == {(4096, 4096)}
+    assert {each[:2] for each in found.copies.values()} == {(4096, 4096)}
 
 
 def test_a_missing_arrival_is_named_with_its_barrier():
@@ -130,7 +130,7 @@ BOXES: Boxes = {(0x20, MAP): BOX}
 
 def test_copies_bring_their_boxes_and_a_barrier_that_is_told_so_is_not_noted():
     found = matched([copies((BarrierOperation.EXPECT, 16384), COPY, COPY)], BOXES)
-    assert found.copies == {0x20: (8192, 8192)}
+    assert {address: each[:2] for address, each in found.copies.items()} == {0x20: (8192, 8192)}
     assert found.notes == ()
 
 
@@ -158,7 +158,7 @@ def test_nothing_is_noted_where_a_map_is_not_known_or_other_blocks_get_the_box()
 
 def test_a_box_that_blocks_share_is_requested_once_and_passes_as_often_as_it_is_announced():
     shared = matched([copies((BarrierOperation.EXPECT, 16384), COPY)], BOXES, frozenset({0x20}))
-    assert shared.copies == {0x20: (16384, 8192)}
+    assert {address: each[:2] for address, each in shared.copies.items()} == {0x20: (16384, 8192)}
 
 
 def test_either_number_of_bytes_of_a_type_that_is_padded_in_shared_memory_is_right():
@@ -170,7 +170,9 @@ def test_either_number_of_bytes_of_a_type_that_is_padded_in_shared_memory_is_rig
 def test_a_store_of_a_box_arrives_at_no_barrier_and_moves_its_bytes():
     store = WarpTrace(np.zeros(1, np.int64), (BarrierExecution(0, 0x20, BarrierOperation.MOVE, 0, 1, None, MAP),), ended=True)
     found = matched([store], BOXES)
-    assert (found.copies, found.barriers, found.events) == ({0x20: (8192, 8192)}, 0, ((),))
+    assert ([each[:2] for each in found.copies.values()], found.barriers, found.events) == ([(8192, 8192)], 0, ((),))
+    ((_, tensor),) = found.copies[0x20].tensors
+    assert tensor == BOX.tensor_bytes == 256 * 256 * 4
     assert matched([store]).copies == {}
 
 
