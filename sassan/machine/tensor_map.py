@@ -129,7 +129,12 @@ def tensor_map(data: bytes) -> TensorMap | None:
     address, *strides = numbers[:5]
     last, box, steps, (wide, channels, pixels) = numbers[5:10], numbers[10:15], numbers[15:20], numbers[20:23]
     lower, upper, zero = numbers[23:26], numbers[26:29], numbers[29:]
-    limits = ((kind, len(MapKind)), (element, len(_ELEMENTS)), (interleave, _INTERLEAVES), (swizzle, len(_SWIZZLES)))
+    limits: tuple[tuple[int, int], ...] = (
+        (kind, len(MapKind)),
+        (element, len(_ELEMENTS)),
+        (interleave, _INTERLEAVES),
+        (swizzle, len(_SWIZZLES)),
+    )
     limits += ((promotion, _PROMOTIONS), (fill, _FILLS), (wide, _MODES))
     tiled = kind == MapKind.TILED
     fits = (
