@@ -322,7 +322,22 @@ def _traced_block(result: AnalysisResult, seen: Observed | None) -> TracedBlock 
     if traces is None:
         return None
     several = matched(traces, boxes_of(cfg, launch, traces), shared_copies(cfg))
-    return TracedBlock.of(cfg, traces, several, result.bounds.of_loop, _executions(result))
+    return TracedBlock.of(cfg, traces, several, _back_edges(result, seen), _executions(result))
+
+
+def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
+    """Return the back edges per entry that warps of a block are expected to take: as counted, else as the bound says.
+
+    Of an outermost loop that only other warps enter than those that were run: as many as of the one that these enter, which goes through
+    the same tiles.
+    """
+    counted, loops = seen.counted.iterations, result.cfg.loops
+    outermost = [round(count) for loop, count in zip(loops, counted, strict=True) if count is not None and loop.parent is None]
+    tiles = max(outermost, default=0)
+    return [
+        round(count) if count is not None else tiles if tiles and loop.parent is None and not seen.counted.executions[loop.head] else bound
+        for loop, count, bound in zip(loops, counted, result.bounds.of_loop, strict=True)
+    ]
 
 
 def _missing(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:

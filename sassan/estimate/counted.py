@@ -29,7 +29,8 @@ class Counted:
 
     `assumed` are nodes whose executions are not counted: iterations were leapt over that need not be alike, warps were cut, or contents of
     memory decide. `cut` are the loops in which warps were cut, or which they did not come to: only bounds say how often these iterate.
-    `roles`: two sorts of warps of one block that run loops which the others never do; none where there are no two.
+    `roles`: two sorts of warps of one block that run loops which the others never do; none where there are no two. `iterations`: back edges
+    per entry of each loop, where every warp that enters it comes to its end, whatever memory holds; None of others.
     """
 
     executions: tuple[float, ...]
@@ -37,12 +38,14 @@ class Counted:
     assumed: frozenset[int]
     cut: frozenset[int]
     roles: tuple[Role, ...] = ()
+    iterations: tuple[float | None, ...] = ()
 
 
 def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], expected: Mapping[int, int] = NOTHING) -> Counted:
     """Return how often a warp visits each node. A warp that was cut goes on as on the longest path (`worst`: by edges).
 
-    `expected` are the back edges per entry of loops (by number) which drawn contents of memory say nothing of: no more are counted.
+    `expected` are the back edges per entry of loops (by number) which drawn contents of memory say nothing of: no more are counted, unless
+    warps iterate as often whatever memory holds.
     Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
     """
     short = done & ~watch.leapt
@@ -64,8 +67,10 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
                 assumed |= nodes
                 cut |= loops
     entries = watch.entries.astype(np.float64)
+    known = tuple(_iterations(watch, done, chosen, loop) for loop in range(len(watch.cfg.loops)))
     for loop, iterations in sorted(expected.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
-        _cap(watch.cfg, visits, entries, loop, iterations)
+        if known[loop] is None:
+            _cap(watch.cfg, visits, entries, loop, iterations)
     decided = {node for warp, copy in chosen.pairs for node in np.flatnonzero(watch.visits[:, warp] != watch.visits[:, copy]).tolist()}
     assumed |= decided
     mean = visits[:, stands].sum(axis=1) / max(1, int(stands.sum()))
@@ -77,7 +82,20 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
         frozenset(assumed),
         frozenset(cut),
         _roles(watch.cfg, visits, blocks, first),
+        known,
     )
+
+
+def _iterations(watch: Watch, done: Truth, chosen: Sample, loop: int) -> float | None:
+    """Return the back edges per entry of a loop that does not depend on contents of memory; None where warps say nothing of it."""
+    visits, entries = watch.visits[watch.cfg.loops[loop].head], watch.entries[loop]
+    entered = entries > 0
+    pairs = [(warp, copy) for warp, copy in chosen.pairs if entered[warp] or entered[copy]]
+    if not pairs or not done[entered].all() or watch.leaps.guessed[loop, entered].any():
+        return None
+    if any(visits[warp] != visits[copy] or entries[warp] != entries[copy] for warp, copy in pairs):
+        return None
+    return float((visits[entered].sum() - entries[entered].sum()) / entries[entered].sum())
 
 
 def _cap(cfg: WarpCfg, visits: Figures, entries: Figures, loop: int, iterations: int) -> None:

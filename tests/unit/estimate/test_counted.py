@@ -14,6 +14,7 @@ from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import observed, watch
+from sassan.estimate.counted import counted
 from sassan.estimate.warps import Sample
 from sassan.estimate.warps import sample as warps_of
 from sassan.frontend import load, read
@@ -117,6 +118,23 @@ def test_iterations_are_counted_where_bounds_are_far_above_them():
     assert result.bounds.of_loop[number] == 7  # by a run of all warps
     assert 100 < visits[inner.head].max() < 700
     assert not visits[inner.head][[spot.block[0] > 1 for spot in chosen.spots]].any()
+
+
+def test_an_expectation_limits_only_iterations_that_memory_decides():
+    result = tiles()
+    chosen = warps_of((32, 1, 1), (12, 1, 1))
+    found, done = observed.run(result.cfg, result.isa.facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    free = counted(found, done, chosen, result.wcet.counts)
+    decided = {number: 0 for number, count in enumerate(free.iterations) if count is not None}
+    assert len(decided) == len(free.iterations) - 1 == 1
+    assert counted(found, done, chosen, result.wcet.counts, decided) == free
+    assert counted(found, done, chosen, result.wcet.counts, {0: 0, 1: 0}) != free
+    (function,) = read(load(str(SAMPLES / "sm_80" / "spmv_csr.nvdisasm.sass"))).functions
+    launch = LaunchConfiguration((256, 1, 1), (64, 1, 1), (Setting("", 0x160, 1 << 14, 4),))
+    rows = analyze(function, Settings(launch=launch))
+    chosen = warps_of((256, 1, 1), (64, 1, 1))
+    found, done = observed.run(rows.cfg, rows.isa.facts, launch, chosen, (0,) * len(rows.cfg.loops))
+    assert set(counted(found, done, chosen, (0,) * len(rows.cfg.edges)).iterations) == {None}
 
 
 def test_a_launch_takes_as_long_as_its_longest_block():
