@@ -91,7 +91,7 @@ def _iterations(watch: Watch, done: Truth, chosen: Sample, loop: int) -> float |
     visits, entries = watch.visits[watch.cfg.loops[loop].head], watch.entries[loop]
     entered = entries > 0
     pairs = [(warp, copy) for warp, copy in chosen.pairs if entered[warp] or entered[copy]]
-    if not pairs or not done[entered].all() or watch.leaps.guessed[loop, entered].any():
+    if not pairs or not done[entered].all():
         return None
     if any(visits[warp] != visits[copy] or entries[warp] != entries[copy] for warp, copy in pairs):
         return None
