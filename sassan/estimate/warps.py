@@ -22,11 +22,12 @@ from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
 from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, SideOrder
-from sassan.simt.values import Words
+from sassan.simt.values import LANES, Words
 from sassan.warpcfg.graph import WarpCfg
 
 _GROUPS = 8
@@ -38,6 +39,7 @@ _COPIES = 8
 _APART = 28
 """Pointers that are not known are so many bits apart."""
 _SEED = 2026
+_RANK = "SR_CGACTAID"
 _NEVER = Condition(never=True)
 _STEPS = 20_000
 """Blocks of code that a warp executes at most."""
@@ -102,6 +104,7 @@ def run(
     nodes = [node.start for node in cfg.nodes]
     code = _code(cfg, facts_of, [*nodes, *looked_at.groups], looked_at.registers)
     place, active = warps_at(function, pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
+    place = ranked(place, function, chosen.spots)
 
     def watch_of(code: ExecutableFunction) -> tuple[Watch, Deciding]:
         values = Deciding(place, code, live_slice(control_slice(code), {}))
@@ -167,6 +170,15 @@ def _calls(blocks: Sequence[ExecutableBlock], number: int, callees: frozenset[in
             return control is not None and control.flow is Flow.CALL and control.target in callees
         number = blocks[number].follow
     return False
+
+
+def ranked(place: WarpInputs, function: Function, spots: Sequence[Spot]) -> WarpInputs:
+    """Return the inputs of warps, with which block of its cluster each block is: the first one, where blocks are launched alone."""
+    facts = function.compiler
+    width, height, depth = (facts.cluster_extents or (facts.cluster or 1, 1, 1)) if facts is not None else (1, 1, 1)
+    ranks = [spot.block[0] % width + width * (spot.block[1] % height + height * (spot.block[2] % depth)) for spot in spots]
+    words = np.array(ranks, np.uint32)[:, None] * np.ones((1, LANES), np.uint32)
+    return replace(place, special={**place.special, _RANK: words})
 
 
 def pointers(function: Function, launch: LaunchConfiguration) -> LaunchConfiguration:
