@@ -329,15 +329,23 @@ def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
     """Return the back edges per entry that warps of a block are expected to take: as counted, else as the bound says.
 
     Of an outermost loop that only other warps enter than those that were run: as many as of the one that these enter, which goes through
-    the same tiles.
+    the same tiles. Of one around others in which warps were cut, no more than is expected of any loop: bounds of tiles are far above.
     """
     counted, loops = seen.counted.iterations, result.cfg.loops
     outermost = [round(count) for loop, count in zip(loops, counted, strict=True) if count is not None and loop.parent is None]
-    tiles = max(outermost, default=0)
-    return [
-        round(count) if count is not None else tiles if tiles and loop.parent is None and not seen.counted.executions[loop.head] else bound
-        for loop, count, bound in zip(loops, counted, result.bounds.of_loop, strict=True)
-    ]
+    tiles, around = max(outermost, default=0), {loop.parent for loop in loops}
+
+    def of_loop(number: int) -> int | None:
+        count, bound = counted[number], result.bounds.of_loop[number]
+        if count is not None:
+            return round(count)
+        if loops[number].parent is not None:
+            return bound
+        if tiles and not seen.counted.executions[loops[number].head]:
+            return tiles
+        return bound if bound is None or number not in around or number not in seen.counted.cut else min(bound, _ITERATIONS)
+
+    return [of_loop(number) for number in range(len(loops))]
 
 
 def _missing(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
