@@ -1,10 +1,12 @@
 """Data instructions on a group of runs that stand at one block."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation
 from sassan.simt.state import Session
-from sassan.simt.values import FACTOR, Moment, Truth, Words
+from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
 _WORD = 0xFFFFFFFF
 
@@ -27,6 +29,7 @@ class _Registers:
         self.values = session.values
         self.memory = session.warps.local
         self.certainty = session.certainty
+        self.separate = session.separate
         self._slots = session.slots
         self._all = session.warps.registers
         self._words: dict[int, Words] = {}
@@ -64,9 +67,14 @@ def _operate(operation: Operation, local: _Registers) -> None:
     results, computed = _results(operation, inputs, local, at)
     if local.certainty is not None:
         local.certainty.operated(operation, inputs, local.at, executing, computed)
+    where = executing
+    if operation.broadcast:
+        read = (*operation.gathered, *operation.reads)
+        copies = [word for register, word in zip(read, inputs, strict=True) if register in ONE_COPY] if local.separate else []
+        results = tuple(_broadcast(executing, result, copies) for result in results)
+        where = executing if local.separate else executing.any(axis=1, keepdims=True)
     for register, result in zip(operation.writes, results, strict=True):
-        old = local.get(register)
-        local.put(register, _broadcast(executing, result, old) if operation.broadcast else np.where(executing, result, old))
+        local.put(register, np.where(where, result, local.get(register)))
 
 
 def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[tuple[Words, ...], Truth | bool]:
@@ -111,8 +119,11 @@ def _local(operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], lo
     return ()
 
 
-def _broadcast(executing: Truth, result: Words, old: Words) -> Words:
-    """Return the first executing thread's result in every lane: one copy per warp."""
+def _broadcast(executing: Truth, result: Words, copies: Sequence[Words]) -> Words:
+    """Return the first executing thread's result in every lane, one copy per warp; its own where a lane reads other `copies`."""
+    leader = (np.arange(len(executing)), executing.argmax(axis=1))
+    alike = np.ones_like(executing)
+    for word in copies:
+        alike &= word == word[leader][:, None]
     wide = np.broadcast_to(result, executing.shape)
-    chosen = wide[np.arange(len(executing)), executing.argmax(axis=1)]
-    return np.where(executing.any(axis=1, keepdims=True), chosen[:, None], old)
+    return np.where(alike, wide[leader][:, None], wide)

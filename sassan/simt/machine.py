@@ -57,14 +57,22 @@ class Machine:
         self._limits = limits
 
     def run(
-        self, active: Words, observer: BlockObserver | None = None, *, called: bool = False, certainty: Certainty | None = None
+        self,
+        active: Words,
+        observer: BlockObserver | None = None,
+        *,
+        called: bool = False,
+        certainty: Certainty | None = None,
+        separate: bool = False,
     ) -> RunOutcome:
         """Return what N runs did that start at the entry with these masks, none of them empty.
 
         `called` starts them inside a call from nowhere: the return of the function ends the warp. `certainty`, of these runs and this
-        code, says afterwards what does not depend on drawn words.
+        code, says afterwards what does not depend on drawn words. `separate` gives each side of a divergence uniform registers of its own:
+        what the warp does if no two sides use one at a time, as graphs assume, also where the drawn words part threads that stay together.
         """
-        session = replace(new_session(self._code, self._values, active, self._order, called=called), certainty=certainty)
+        session = new_session(self._code, self._values, active, self._order, called=called)
+        session = replace(session, certainty=certainty, separate=separate)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)

@@ -64,6 +64,7 @@ class Session:
 
     `barriers` are the numbers of the barrier registers that the tags name, -1 for other tags. `starts` are the blocks behind calls by their
     address, `sites` the calls before them. With `certainty`, it is followed which words are given.
+    `separate`: each side of a divergence has uniform registers of its own.
     """
 
     code: ExecutableFunction
@@ -78,6 +79,7 @@ class Session:
     sites: dict[int, tuple[int, ...]]
     called: bool = False
     certainty: Certainty | None = None
+    separate: bool = False
 
 
 @dataclass(slots=True)

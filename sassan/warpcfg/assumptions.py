@@ -10,6 +10,7 @@ from sassan.warpcfg.options import EITHER, Options
 
 POINTERS = "a call through a pointer enters a device function of this input, at its start"
 SAVED = "no store through a pointer or beyond an array overwrites what a function saved on its stack: return addresses, registers, barriers"
+PHASE = "a test of one phase of one barrier in shared memory gives all lanes that execute it together one answer"
 VALUE_ASSUMPTIONS = ("one load from one address gives all lanes one value", "the source lanes of SHFL are active")
 
 
@@ -18,7 +19,7 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
     either = options.order == EITHER
     order = proved("either side of a divergence may run first") if either else "the taken side of a divergence runs first"
     traps = ("no debugger resumes a warp at a trap that ends a function",) if any(map(blocks.stops, blocks.blocks)) else ()
-    return (order, *_queries(blocks), *(_interleaving(blocks) if volta else ()), *traps)
+    return (order, *_queries(blocks), *_phases(blocks), *(_interleaving(blocks) if volta else ()), *traps)
 
 
 def _queries(blocks: Blocks) -> Iterator[str]:
@@ -28,6 +29,12 @@ def _queries(blocks: Blocks) -> Iterator[str]:
     if places:
         text = "addresses that are made of arguments of the kernel lie neither in shared nor in local memory"
         yield published(f"{text}: {', '.join(places)}")
+
+
+def _phases(blocks: Blocks) -> Iterator[str]:
+    """Yield what is assumed where threads wait for a phase of a barrier in shared memory."""
+    if any("PHASECHK" in instruction.opcode.split(".") for block in blocks.blocks for instruction in block.instructions):
+        yield PHASE
 
 
 def agreement(address: int, opcode: str) -> str:

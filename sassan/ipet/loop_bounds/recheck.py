@@ -1,7 +1,8 @@
 """Inferred bounds held to the concrete SIMT machine: warps of the launch run the part of the program that decides where control goes.
 
 Integer instructions compute what they compute; what memory and everything else hold is drawn. No thread may go back to the head of a loop
-more often, between two entries, than its bound says. A run that takes too long is cut: what it did is the prefix of an execution.
+more often, between two entries, than its bound says. A run that takes too long is cut: what it did is the prefix of an execution. As in the
+inference, threads have uniform registers of their own: drawn words may part those that step one counter together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +102,8 @@ def seen(
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
         order = SideOrder.RANDOM if described(cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
-        Machine(code, Integers(place, chosen), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
+        machine = Machine(code, Integers(place, chosen), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds))))
+        machine.run(active, watch, separate=True)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)

@@ -16,6 +16,8 @@ from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.values import Moment
+from sassan.warpcfg.assumptions import PHASE
+from sassan.warpcfg.graph import EdgeKind
 
 ARCH = "sm_80"
 FACTS = tables.load(ARCH).facts
@@ -137,3 +139,62 @@ def test_a_bound_that_nobody_could_wait_for_makes_no_run_longer():
         == recheck.back_edge_counts(cfg, FACTS, (LaunchConfiguration(),))
         != ((31999,),)
     )
+
+
+PARTED = """
+    S2R R2, SR_TID.X
+    MOV R3, RZ
+    UMOV UR4, 0x0
+    UMOV UR5, 0x8
+head:
+    LDG.E R4, [R2.64]
+    ISETP.LT.U32.AND P0, PT, R4, 0xc, PT
+    @P0 BRA side
+    BRA turn
+side:
+    NOP
+turn:
+    UIADD3 UR4, UR4, 0x1, URZ
+    UISETP.NE.U32.AND UP0, UPT, UR4, UR5, UPT
+    PLOP3.LUT P1, PT, PT, PT, UP0, 0x80, 0x8
+    @P1 BRA head
+    EXIT
+"""
+
+
+def test_threads_that_drawn_words_part_step_no_uniform_counter_for_each_other():
+    # ptxas counts so only where it knows that no threads part; graphs assume that no two sides use UR4 at a time.
+    assert held(PARTED) == ((7,), (7,))
+
+
+def test_a_wrong_bound_on_a_uniform_counter_of_parted_threads_is_refuted():
+    cfg, launch = assemble(PARTED, ARCH).graph(), LaunchConfiguration((64, 1, 1), (1, 1, 1))
+    (one,) = infer(cfg, FACTS, launch)
+    (refuted,) = check_bounds(cfg, FACTS, launch, [replace(one, bound=6)]).refuted
+    assert refuted.refutation == Refutation(6, 7, one.reason)
+
+
+def test_a_wait_for_a_barrier_in_shared_memory_parts_no_threads():
+    cfg = assemble(
+        """
+        UMOV UR4, URZ
+        UMOV UR17, 0x400
+        MOV R2, RZ
+    head:
+        SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR17], R2
+        @!P0 BRA again
+    on:
+        UIADD3 UR4, UR4, 0x1, URZ
+        MOV R3, UR4
+        ISETP.NE.AND P1, PT, R3, 0x8, PT
+        @P1 BRA head
+        EXIT
+    again:
+        SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR17], R2
+        @!P0 BRA again
+        BRA on
+        """,
+        "sm_90",
+    ).graph()
+    assert not any(edge.kind is EdgeKind.DIVERGE for edge in cfg.edges)
+    assert PHASE in cfg.assumptions
