@@ -53,9 +53,9 @@ def moved_by(traces: Sequence[WarpTrace], boxes: Boxes) -> Mapping[int, Copied]:
     known = {address: [moved for met in several if (moved := each(met)) is not None] for address, several in by_copy.items()}
     return {
         address: Copied(
-            sum(one.passed for one in several) / len(several),
-            sum(one.requested for one in several) / len(several),
-            frozenset().union(*(one.tensors for one in several)) if all(one.tensors for one in several) else frozenset(),
+            sum(moved.passed for moved in several) / len(several),
+            sum(moved.requested for moved in several) / len(several),
+            frozenset().union(*(moved.tensors for moved in several)) if all(moved.tensors for moved in several) else frozenset(),
         )
         for address, several in known.items()
         if several
