@@ -27,6 +27,9 @@ Role = tuple[int, ...]
 class Counted:
     """`executions` of each node by a warp on average, and by one of the `longest` block that was run; as many where memory decides that.
 
+    `leading` are those by the warp of a block that executes most, on average over blocks, and `alone` by the one that does of all warps.
+    `followed` are loops with an expectation that does not matter: warps were run through them, and no contents that are drawn decide.
+
     `assumed` are nodes whose executions are not counted: iterations were leapt over that need not be alike, warps were cut, or contents of
     memory decide. `cut` are the loops in which warps were cut, or which they did not come to: only bounds say how often these iterate.
     `roles`: two sorts of warps of one block that run loops which the others never do; none where there are no two.
@@ -37,6 +40,9 @@ class Counted:
     assumed: frozenset[int]
     cut: frozenset[int]
     roles: tuple[Role, ...] = ()
+    leading: tuple[float, ...] = ()
+    alone: tuple[float, ...] = ()
+    followed: frozenset[int] = frozenset()
 
 
 def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], expected: Mapping[int, int] = NOTHING) -> Counted:
@@ -46,7 +52,7 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
     Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
     """
     short = done & ~watch.leapt
-    contents = any(short[warp] != short[copy] for warp, copy in chosen.pairs)
+    contents = any(short[warp] != short[copy] and not _alike(watch, warp, copy) for warp, copy in chosen.pairs)
     stands = chosen.inner & short if contents and (chosen.inner & short).any() else chosen.inner
     completed = _Completed(watch, worst)
     visits = watch.visits.astype(np.float64)
@@ -64,19 +70,51 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
                 assumed |= nodes
                 cut |= loops
     entries = watch.entries.astype(np.float64)
-    for loop, iterations in sorted(expected.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
+    followed = frozenset(loop for loop in expected if _followed(watch, done, chosen, loop))
+    guessed = {loop: iterations for loop, iterations in expected.items() if loop not in followed}
+    for loop, iterations in sorted(guessed.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
         _cap(watch.cfg, visits, entries, loop, iterations)
     decided = {node for warp, copy in chosen.pairs for node in np.flatnonzero(watch.visits[:, warp] != watch.visits[:, copy]).tolist()}
     assumed |= decided
-    mean = visits[:, stands].sum(axis=1) / max(1, int(stands.sum()))
+    weights = chosen.weights
+    mean = _mean(visits, weights * stands)
     sizes = np.array([len(node.code) for node in watch.cfg.nodes], np.float64)
-    each = [visits[:, first & (blocks == block)].mean(axis=1) for block in np.unique(blocks)]
+    each = [_mean(visits, weights * (first & (blocks == block))) for block in np.unique(blocks)]
+    roles = _roles(watch.cfg, visits, blocks, first)
+    # What contents decide that are drawn says nothing of the longest warp.
+    visits[sorted(decided)] = mean[sorted(decided), None]
+    order = np.argsort(sizes @ visits, kind="stable")
+    leading = [order[stands[order] & (blocks[order] == block)][-1] for block in np.unique(blocks[stands])]
     return Counted(
         tuple(mean.tolist()),
         tuple((mean if decided else max(each, key=lambda of_block: float(sizes @ of_block))).tolist()),
         frozenset(assumed),
         frozenset(cut),
-        _roles(watch.cfg, visits, blocks, first),
+        roles,
+        tuple(visits[:, leading].mean(axis=1).tolist()) if leading else tuple(mean.tolist()),
+        tuple(visits[:, order[first[order]][-1]].tolist()),
+        followed,
+    )
+
+
+def _mean(visits: Figures, weights: Figures) -> Figures:
+    """Return the visits of nodes by warps on average."""
+    return np.asarray((visits * weights).sum(axis=1) / max(1.0, float(weights.sum())))
+
+
+def _alike(watch: Watch, warp: int, copy: int) -> bool:
+    """Say whether two warps took the same path; which of them leapt over iterations of it says nothing."""
+    return bool((watch.visits[:, warp] == watch.visits[:, copy]).all())
+
+
+def _followed(watch: Watch, done: Truth, chosen: Sample, loop: int) -> bool:
+    """Say whether warps were run through a loop as often whatever is drawn: the launch, and contents that are known, decide."""
+    head, guessed = watch.cfg.loops[loop].head, watch.leaps.guessed[loop]
+    if not done.all() or guessed.any() or not watch.entries[loop].any():
+        return False
+    return all(
+        watch.visits[head, warp] == watch.visits[head, copy] and watch.entries[loop, warp] == watch.entries[loop, copy]
+        for warp, copy in chosen.pairs
     )
 
 
