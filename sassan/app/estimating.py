@@ -408,7 +408,9 @@ def _of_cut(result: AnalysisResult, seen: Observed | None) -> tuple[str, ...]:
     """Return which loops have as many iterations as their bounds say."""
     loops = sorted(seen.counted.cut & _counting(result)) if seen is not None else []
     heads = sorted({result.cfg.nodes[result.cfg.loops[loop].head].start for loop in loops})
-    return tuple(f"runs did not come to the end of the loop at 0x{head:04x}: its bound is expected, since nothing else ends it" for head in heads)
+    return tuple(
+        f"runs did not come to the end of the loop at 0x{head:04x}: its bound is expected, since nothing else ends it" for head in heads
+    )
 
 
 def _executions(result: AnalysisResult) -> list[int]:

@@ -109,10 +109,8 @@ def _alike(watch: Watch, warp: int, copy: int) -> bool:
 
 def _followed(watch: Watch, done: Truth, chosen: Sample, loop: int) -> bool:
     """Say whether warps were run through a loop as often whatever is drawn: the launch, and contents that are known, decide."""
-    head, guessed = watch.cfg.loops[loop].head, watch.leaps.guessed[loop]
-    if not done.all() or guessed.any() or not watch.entries[loop].any():
-        return False
-    return all(
+    head = watch.cfg.loops[loop].head
+    return bool(done.all() and watch.entries[loop].any()) and all(
         watch.visits[head, warp] == watch.visits[head, copy] and watch.entries[loop, warp] == watch.entries[loop, copy]
         for warp, copy in chosen.pairs
     )

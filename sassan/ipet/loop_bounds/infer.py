@@ -113,7 +113,7 @@ class _Search:
         if best is None:
             self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
-        self.found[loop] = Inferred(loop, head, best.bound, best.reason, best.origins)
+        self.found[loop] = Inferred(loop, head, best.bound, best.reason, best.origins - {iterations_of(head)})
         held = {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
         self.ranges[loop] = held
         return held
