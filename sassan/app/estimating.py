@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
+import numpy as np
+
 from sassan.access.accesses import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
@@ -19,7 +21,7 @@ from sassan.estimate.arguments import decided_by_missing, numbers_missing
 from sassan.estimate.counted import Counted
 from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
-from sassan.estimate.launch import EstimatedKernel, estimate
+from sassan.estimate.launch import ALONE, LEADING, LONGEST, EstimatedKernel, LongerPath, estimate
 from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
@@ -45,7 +47,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 _KIB = 1024
 _LONGER = 1.1
-"""A block that executes so many times the instructions of others takes longer."""
+"""A block or warp that executes so many times the instructions of others takes longer."""
 _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
 _ITERATIONS = 8
@@ -56,6 +58,7 @@ _EXPECTED: Mapping[Ending | None, int] = {
     Ending.VOTE: 4,
 }
 """Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
+_SAMPLED = frozenset({PathSource.SAMPLED, PathSource.SAMPLED_DATA})
 _SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
 _LATENCIES = {"fence": 600, "sleep": 1000}
 """Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
@@ -144,11 +147,11 @@ def prepared(
     ran = nested(cfg, counts) if walked is None and counts is not None else None
     sampled = PathSource.SAMPLED if (settings.launch.initial or settings.launch.contents) is None else PathSource.SAMPLED_DATA
     source = PathSource.RECORDED if walked is not None else sampled if ran is not None else PathSource.WORST
-    differ = seen is not None and traced_block is None and source is sampled and _differ(cfg, seen.counted)
-    block = nested(cfg, seen.counted.longest) if differ and seen is not None else None
+    grid = Grid(blocks, occupancy.block_warps, gpu.sms, occupancy.blocks, buffers=settings.launch.buffers)
+    longer = _longer(cfg, seen.counted, grid) if seen is not None and traced_block is None and source is sampled else ()
     assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
-    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, block, traced_block)
-    return Prepared(kernel, Grid(blocks, occupancy.block_warps, gpu.sms, occupancy.blocks, buffers=settings.launch.buffers), gpu, tables)
+    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, longer, traced_block)
+    return Prepared(kernel, grid, gpu, tables)
 
 
 def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, policy: Policy = Policy.OLDEST) -> EstimateResult:
@@ -172,6 +175,9 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         endings = _endings(result)
         iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
         latencies = {name: cycles for name, cycles in latencies.items() if name not in ENGINES}
+    if (seen := made.kernel.observed) is not None:
+        counted = {result.cfg.nodes[result.cfg.loops[loop].head].start for loop in seen.counted.followed}
+        iterations = {head: count for head, count in iterations.items() if head not in counted}
     known = made.estimate(policy=policy)
     texts = (
         tuple(
@@ -179,6 +185,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
             "count them"
             for address, count in iterations.items()
         )
+        + (_of_cut(result, made.kernel.observed) if made.kernel.source in _SAMPLED else ())
         + _of_arguments(made.kernel.observed)
         + tuple(
             f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N"
@@ -362,17 +369,28 @@ def _assumed(result: AnalysisResult, source: PathSource, seen: Observed | None, 
     if source is PathSource.RECORDED:
         return frozenset()
     if source is not PathSource.WORST and seen is not None and not seen.assumed:
-        loops = (loop for loop in result.cfg.loops if result.cfg.nodes[loop.head].start in expected)
+        loops = (
+            loop
+            for index, loop in enumerate(result.cfg.loops)
+            if result.cfg.nodes[loop.head].start in expected and index not in seen.counted.followed
+        )
         return seen.counted.assumed.union(*(loop.nodes for loop in loops))
     after = Counter(edge.src for edge in result.cfg.edges)
     return frozenset(range(len(result.cfg.nodes))) if max(after.values(), default=0) > 1 else frozenset()
 
 
-def _differ(cfg: WarpCfg, counted: Counted) -> bool:
-    """Say whether a block takes noticeably longer than a block does on average."""
-    sizes = [len(node.code) for node in cfg.nodes]
-    mean, longest = (sum(size * count for size, count in zip(sizes, some, strict=True)) for some in (counted.executions, counted.longest))
-    return longest > _LONGER * mean
+def _longer(cfg: WarpCfg, counted: Counted, grid: Grid) -> tuple[LongerPath, ...]:
+    """Return the paths of blocks and warps that execute noticeably more than they do on average."""
+    parts = (
+        (counted.longest, replace(grid, blocks=min(grid.blocks, grid.sms), places=1), LONGEST),
+        (counted.leading, replace(grid, block_warps=1), LEADING),
+        (counted.alone, replace(grid, blocks=1, block_warps=1, places=1), ALONE),
+    )
+    sizes = np.array([len(node.code) for node in cfg.nodes], np.float64)
+    mean = float(sizes @ counted.executions)
+    return tuple(
+        LongerPath(nested(cfg, executions), part, text) for executions, part, text in parts if float(sizes @ executions) > _LONGER * mean
+    )
 
 
 def _uncounted(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None) -> tuple[Gap, ...]:
@@ -388,7 +406,7 @@ def _uncounted(result: AnalysisResult, seen: Observed | None, traced_block: Trac
     bounded = {loop for loop, origin in enumerate(bounds.origins) if origin is Origin.INFERRED}
     if seen is not None:
         message = f"warps that were run did not come to the end of this loop{_REMEDY}"
-        return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted(seen.counted.cut & bounded))
+        return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted((seen.counted.cut & bounded) - _counting(result)))
     missing = numbers_missing(cfg.function, result.settings.launch)
     executions = _executions(result)
     loops = [loop for loop in sorted(bounded) if not missing and executions[cfg.loops[loop].head] and bounds.of_loop[loop]]
@@ -396,6 +414,26 @@ def _uncounted(result: AnalysisResult, seen: Observed | None, traced_block: Trac
         message = f"the SIMT machine has no rule for this kernel, so how often this loop iterates was not counted{_REMEDY}"
         return tuple(Gap(starts[loop], "uncounted", message) for loop in loops)
     return ()
+
+
+def _counting(result: AnalysisResult) -> frozenset[int]:
+    """Return the loops of which a bound is a count: nothing but what it counts leaves them, and all of that is given."""
+    cfg, bounds = result.cfg, result.bounds
+    out: set[int] = set()
+    for loop in bounds.given:
+        inside = frozenset(cfg.loops[loop].nodes)
+        if len({edge.src for edge in cfg.edges if edge.src in inside and edge.dst not in inside}) == 1:
+            out.add(loop)
+    return frozenset(out)
+
+
+def _of_cut(result: AnalysisResult, seen: Observed | None) -> tuple[str, ...]:
+    """Return which loops have as many iterations as their bounds say."""
+    loops = sorted(seen.counted.cut & _counting(result)) if seen is not None else []
+    heads = sorted({result.cfg.nodes[result.cfg.loops[loop].head].start for loop in loops})
+    return tuple(
+        f"runs did not come to the end of the loop at 0x{head:04x}: its bound is expected, since nothing else ends it" for head in heads
+    )
 
 
 def _executions(result: AnalysisResult) -> list[int]:

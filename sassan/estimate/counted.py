@@ -27,6 +27,9 @@ Role = tuple[int, ...]
 class Counted:
     """`executions` of each node by a warp on average, and by one of the `longest` block that was run; as many where memory decides that.
 
+    `leading` are those by the warp of a block that executes most, on average over blocks, and `alone` by the one that does of all warps.
+    `followed` are loops with an expectation that does not matter: warps were run through them, and no contents that are drawn decide.
+
     `assumed` are nodes whose executions are not counted: iterations were leapt over that need not be alike, warps were cut, or contents of
     memory decide. `cut` are the loops in which warps were cut, or which they did not come to: only bounds say how often these iterate.
     `roles`: two sorts of warps of one block that run loops which the others never do; none where there are no two. `iterations`: back edges
@@ -39,6 +42,9 @@ class Counted:
     cut: frozenset[int]
     roles: tuple[Role, ...] = ()
     iterations: tuple[float | None, ...] = ()
+    leading: tuple[float, ...] = ()
+    alone: tuple[float, ...] = ()
+    followed: frozenset[int] = frozenset()
 
 
 def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], expected: Mapping[int, int] = NOTHING) -> Counted:
@@ -49,7 +55,7 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
     Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
     """
     short = done & ~watch.leapt
-    contents = any(short[warp] != short[copy] for warp, copy in chosen.pairs)
+    contents = any(short[warp] != short[copy] and not _alike(watch, warp, copy) for warp, copy in chosen.pairs)
     stands = chosen.inner & short if contents and (chosen.inner & short).any() else chosen.inner
     completed = _Completed(watch, worst)
     visits = watch.visits.astype(np.float64)
@@ -68,22 +74,42 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
                 cut |= loops
     entries = watch.entries.astype(np.float64)
     known = tuple(_iterations(watch, done, chosen, loop) for loop in range(len(watch.cfg.loops)))
-    for loop, iterations in sorted(expected.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
-        if known[loop] is None:
-            _cap(watch.cfg, visits, entries, loop, iterations)
+    followed = frozenset(loop for loop in expected if known[loop] is not None)
+    guessed = {loop: iterations for loop, iterations in expected.items() if loop not in followed}
+    for loop, iterations in sorted(guessed.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):
+        _cap(watch.cfg, visits, entries, loop, iterations)
     decided = {node for warp, copy in chosen.pairs for node in np.flatnonzero(watch.visits[:, warp] != watch.visits[:, copy]).tolist()}
     assumed |= decided
-    mean = visits[:, stands].sum(axis=1) / max(1, int(stands.sum()))
+    weights = chosen.weights
+    mean = _mean(visits, weights * stands)
     sizes = np.array([len(node.code) for node in watch.cfg.nodes], np.float64)
-    each = [visits[:, first & (blocks == block)].mean(axis=1) for block in np.unique(blocks)]
+    each = [_mean(visits, weights * (first & (blocks == block))) for block in np.unique(blocks)]
+    roles = _roles(watch.cfg, visits, blocks, first)
+    # What contents decide that are drawn says nothing of the longest warp.
+    visits[sorted(decided)] = mean[sorted(decided), None]
+    order = np.argsort(sizes @ visits, kind="stable")
+    leading = [order[stands[order] & (blocks[order] == block)][-1] for block in np.unique(blocks[stands])]
     return Counted(
         tuple(mean.tolist()),
         tuple((mean if decided else max(each, key=lambda of_block: float(sizes @ of_block))).tolist()),
         frozenset(assumed),
         frozenset(cut),
-        _roles(watch.cfg, visits, blocks, first),
+        roles,
         known,
+        tuple(visits[:, leading].mean(axis=1).tolist()) if leading else tuple(mean.tolist()),
+        tuple(visits[:, order[first[order]][-1]].tolist()),
+        followed,
     )
+
+
+def _mean(visits: Figures, weights: Figures) -> Figures:
+    """Return the visits of nodes by warps on average."""
+    return np.asarray((visits * weights).sum(axis=1) / max(1.0, float(weights.sum())))
+
+
+def _alike(watch: Watch, warp: int, copy: int) -> bool:
+    """Say whether two warps took the same path; which of them leapt over iterations of it says nothing."""
+    return bool((watch.visits[:, warp] == watch.visits[:, copy]).all())
 
 
 def _iterations(watch: Watch, done: Truth, chosen: Sample, loop: int) -> float | None:
@@ -91,7 +117,8 @@ def _iterations(watch: Watch, done: Truth, chosen: Sample, loop: int) -> float |
     visits, entries = watch.visits[watch.cfg.loops[loop].head], watch.entries[loop]
     entered = entries > 0
     pairs = [(warp, copy) for warp, copy in chosen.pairs if entered[warp] or entered[copy]]
-    if not pairs or not done[entered].all():
+    # Where no warp of these was run a second time, all have come to their end.
+    if not entered.any() or not done[entered if pairs else slice(None)].all():
         return None
     if any(visits[warp] != visits[copy] or entries[warp] != entries[copy] for warp, copy in pairs):
         return None

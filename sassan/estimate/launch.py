@@ -45,17 +45,28 @@ WAITS = ("latency", "barrier", "tail", "launch")
 """Shares of the time in which warps wait; the others are those of resources that work."""
 _NAMED = 4
 """Blocks of code that an assumption names."""
-_LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
+LONGEST = "blocks of the launch take different paths, and it takes as long as the longest one that was run"
+LEADING = "warps of a block take different paths, and blocks take as long as their longest warps do without the others"
+ALONE = "warps of the launch take different paths, and it takes as long as the longest one that was run"
 _ALIKE = "every warp takes the same path, and each block of it as often as a warp does on average"
 _GUESSES = "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)"
+
+
+@dataclass(frozen=True, slots=True)
+class LongerPath:
+    """A path that some blocks or warps take, longer than that of all: the launch takes no less time than this part of it, `grid`, does."""
+
+    path: Weighted
+    grid: Grid
+    assumption: str
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatedKernel:
     """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
 
-    `assumed` are nodes whose executions nothing counts. `block` is the path of a block that takes longer than others. `traced`: warps of
-    a block, where each has a path of its own; what of `path` is not theirs is extrapolated.
+    `assumed` are nodes whose executions nothing counts. `longer` are paths of blocks and warps that take longer than others. `traced`:
+    warps of a block, where each has a path of its own; what of `path` is not theirs is extrapolated.
     """
 
     cfg: WarpCfg
@@ -65,7 +76,7 @@ class EstimatedKernel:
     longest: Weighted
     observed: Observed | None = None
     assumed: frozenset[int] = frozenset()
-    block: Weighted | None = None
+    longer: tuple[LongerPath, ...] = ()
     traced: TracedBlock | None = None
 
     @property
@@ -129,13 +140,15 @@ class EstimatedKernel:
 
 
 def estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> LaunchEstimate:
-    """Return the estimate of a launch, no shorter than that of its longest block; every instruction has a control code and a time."""
+    """Return the estimate of a launch, no shorter than its longest parts; every instruction has a control code and a time."""
     whole = _estimate(kernel, usual, gpu, grid, policy)
-    if kernel.block is None:
-        return whole
-    alone = replace(grid, blocks=min(grid.blocks, gpu.sms), places=1)
-    block = _estimate(replace(kernel, path=kernel.block, block=None), usual, gpu, alone, policy)
-    return max(whole, replace(block, assumptions=(*block.assumptions, _LONGEST)), key=lambda each: each.cycles)
+    parts = [_part(kernel, each, usual, gpu, policy) for each in kernel.longer]
+    return max((whole, *parts), key=lambda each: each.cycles)
+
+
+def _part(kernel: EstimatedKernel, longer: LongerPath, usual: Usual, gpu: Product, policy: Policy) -> LaunchEstimate:
+    part = _estimate(replace(kernel, path=longer.path, longer=()), usual, gpu, longer.grid, policy)
+    return replace(part, assumptions=(*part.assumptions, longer.assumption))
 
 
 def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, policy: Policy) -> LaunchEstimate:

@@ -58,8 +58,10 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
         return None
     launch = replace(with_numbers(launch, missing), contents=launch.initial or launch.contents)
     chosen = sample(block, grid)
+    # An expectation is no fact: it does not say how many iterations may be leapt over.
+    most = tuple(0 if loop in expected else count for loop, count in enumerate(trips(cfg, worst)))
     try:
-        watch, done = run(cfg, facts_of, launch, chosen, trips(cfg, worst))
+        watch, done = run(cfg, facts_of, launch, chosen, most)
     except SassanError:
         return None
     touches = touched(watch, chosen, kept, launch.allocated)

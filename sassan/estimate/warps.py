@@ -33,7 +33,7 @@ from sassan.warpcfg.graph import WarpCfg
 _GROUPS = 8
 """Places of the grid from which two neighbouring blocks each are taken."""
 _WARPS = 6
-"""Consecutive warps of each block."""
+"""Warps of each block: the first one, which often does what a block does once, and consecutive ones."""
 _COPIES = 8
 """Warps that are run a second time, with other contents of memory."""
 _APART = 28
@@ -56,7 +56,15 @@ class Sample:
     inner: npt.NDArray[np.bool_]
     pairs: tuple[tuple[int, int], ...]
     warps: int
-    """Warps of each block."""
+    """Warps of each block that are run."""
+    block_warps: int = 1
+    """Warps that a block has."""
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """Return how many warps of its block each stands for: the first one for itself, the others for the rest."""
+        others = (self.block_warps - 1) / max(1, self.warps - 1)
+        return np.array([others if spot.warp else 1.0 for spot in self.spots])
 
     def number(self, warp: int) -> int:
         """Return a number of the block of a warp."""
@@ -82,14 +90,14 @@ def sample(block: Shape, grid: Shape) -> Sample:
     for number in sorted({*inner, 0, blocks - 1}):
         first = int(random.integers(0, max(1, warps - _WARPS + 1)))
         place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-        block_spots = [Spot(place, first + index) for index in range(min(_WARPS, warps))]
+        block_spots = [Spot(place, first + index if index else 0) for index in range(min(_WARPS, warps))]
         spots += block_spots
         stands += [number in inner] * len(block_spots)
     some = [index for index, stand in enumerate(stands) if stand]
     some = some[:: max(1, len(some) // _COPIES)][:_COPIES]
     pairs = tuple((index, len(spots) + copy) for copy, index in enumerate(some))
     spots += [spots[index] for index in some]
-    return Sample(tuple(spots), np.array(stands + [False] * len(some)), pairs, min(_WARPS, warps))
+    return Sample(tuple(spots), np.array(stands + [False] * len(some)), pairs, min(_WARPS, warps), warps)
 
 
 def run(

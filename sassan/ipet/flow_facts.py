@@ -56,6 +56,8 @@ class LoopBounds:
     """What is known of the function beside the bounds of its loops; every name in them is in the graph."""
     endings: tuple[Ending | None, ...] = ()
     """What ends each loop without a bound, None where that is not known."""
+    given: frozenset[int] = frozenset()
+    """Loops whose inferred bounds rest on nothing that is not given."""
 
 
 def check_functions(facts: FlowFacts, functions: Iterable[Function], *, changed: bool = False) -> None:
@@ -124,6 +126,7 @@ def bounds_of(
         tuple((external.address, costs[external.name]) for external in cfg.externals if external.name in costs),
         of_function,
         tuple(endings.get(header) for header in headers),
+        frozenset(index for index, result in by_loop.items() if not result.missing),
     )
 
 

@@ -120,8 +120,8 @@ def validate(
     """Yield each launch with its bound and the check of its counts.
 
     `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides the GPU of the
-    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid, and the
-    contents of memory that all of these find.
+    launches. `program` has arguments: a launch gets those that most recorded launches with the same kernel, block and grid have, and the
+    contents of memory that all of these find; an estimate, those that the first of them finds.
     Raises what `analyze` raises, except for an impossible launch, which gets a gap.
     """
     known = None if program is None else with_contents([("", function) for function in functions.get(None, ())], program)
@@ -269,7 +269,13 @@ def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunc
     ]
     if not same:
         return None
-    return replace(same[0], contents=common(other.contents for other in same), initial=common(other.initial for other in same))
+    usual, _ = max(((each, sum(other.count for other in same if _equal(each, other))) for each in same), key=lambda pair: pair[1])
+    return replace(usual, contents=common(other.contents for other in same))
+
+
+def _equal(left: ProgramLaunch, right: ProgramLaunch) -> bool:
+    """Say whether two launches have the same arguments."""
+    return (left.arguments, left.given) == (right.arguments, right.given)
 
 
 def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:

@@ -55,6 +55,8 @@ class Refutation(NamedTuple):
 class Inferred:
     """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted.
 
+    `missing`: what the exits depend on, or a bound rests on, that is not given.
+
     `recorded`: the bound rests on recorded contents of memory.
     """
 
@@ -111,7 +113,7 @@ class _Search:
         if best is None:
             self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
-        self.found[loop] = Inferred(loop, head, best.bound, best.reason)
+        self.found[loop] = Inferred(loop, head, best.bound, best.reason, best.origins - {iterations_of(head)})
         held = {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
         self.ranges[loop] = held
         return held

@@ -1,5 +1,7 @@
 """Warps that are run: what their accesses touch is what the analysis of addresses says, and how often they visit nodes."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -8,14 +10,16 @@ import pytest
 from samples import SAMPLES
 from sassan.access import accesses, transactions
 from sassan.app.analysis import analyze
-from sassan.app.estimating import estimated
+from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import observed, warps, watch
 from sassan.estimate.accesses import contents, lanes
-from sassan.estimate.path import PathSource
+from sassan.estimate.launch import ALONE, LongerPath
+from sassan.estimate.path import PathSource, nested
 from sassan.estimate.watch import watched
 from sassan.frontend import load, read
+from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
@@ -188,3 +192,50 @@ def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str
         assert found is not None
         counted.append(found.counted.executions)
     assert counted[0] == pytest.approx(counted[1])
+
+
+def rows_of_a_matrix(lengths: list[int], block: Shape, grid: Shape) -> EstimateResult:
+    """A sparse product with a thread for each row, whose row pointers are known when it begins, but bound no loop."""
+    starts = [sum(lengths[:row]) for row in range(len(lengths) + 1)]
+    known = Contents((KnownBytes(1 << 20, np.array(starts, np.uint32).tobytes()),), "rows")
+    values = (len(lengths), *((1 + place) << 20 for place in range(5)))
+    parameters = tuple(Setting(f"param_{place}", -1, value) for place, value in enumerate(values))
+    result = analysed("spmv_csr", LaunchConfiguration(block, grid, parameters, initial=known))
+    return estimated(analyze(result.function, replace(result.settings, loop_bound=None)))
+
+
+def executed(result: EstimateResult, executions: Sequence[float]) -> float:
+    """How many instructions these executions of nodes are."""
+    return sum(len(node.code) * count for node, count in zip(result.analysis.cfg.nodes, executions, strict=True))
+
+
+def test_an_expectation_does_not_stand_for_iterations_that_known_contents_decide():
+    """Sums over rows that data at hand said to be long were estimated at a few iterations each: 400 times too short on an H100."""
+    result = rows_of_a_matrix([4000] * 512, (256, 1, 1), (2, 1, 1))
+    assert result.prepared is not None
+    found = result.prepared.kernel.observed
+    assert found is not None
+    assert executed(result, found.counted.executions) > 4000
+    assert found.counted.followed
+    assert not [text for text in result.assumptions if "are expected where runs do not count them" in text]
+
+
+def test_a_launch_takes_as_long_as_its_longest_warp():
+    """The first thread of a grid summed up an array, and no other one did: estimated 7000 times too short on an H100."""
+    made = estimated(analysed("saxpy", LaunchConfiguration((256, 1, 1), (64, 1, 1)))).prepared
+    assert made is not None
+    assert made.kernel.observed is not None
+    executions = [10_000 * count for count in made.kernel.observed.counted.executions]
+    alone = LongerPath(nested(made.kernel.cfg, executions), replace(made.grid, blocks=1, block_warps=1, places=1), ALONE)
+    longer = replace(made, kernel=replace(made.kernel, longer=(alone,)))
+    assert longer.estimate().cycles > 10_000 > made.estimate().cycles
+    assert (ALONE in longer.estimate().assumptions, ALONE in made.estimate().assumptions) == (True, False)
+
+
+@pytest.mark.parametrize("warps_of_block", [1, 2, 6, 7, 32])
+def test_warps_of_a_block_that_are_run_stand_for_all_of_them_and_the_first_one_is_among_them(warps_of_block: int):
+    chosen = warps.sample((LANES * warps_of_block, 1, 1), (4, 1, 1))
+    places = [place for place, spot in enumerate(chosen.spots[: len(chosen.inner) - len(chosen.pairs)]) if spot.block == (0, 0, 0)]
+    assert chosen.spots[places[0]].warp == 0
+    assert len({chosen.spots[place].warp for place in places}) == len(places)
+    assert chosen.weights[places].sum() == pytest.approx(warps_of_block)

@@ -96,6 +96,15 @@ def test_recorded_arguments_bound_the_loops():
     assert validation.analysis.bounds.of_loop == (99,)
 
 
+def test_arguments_are_those_that_most_recorded_launches_have():
+    """A program warms up with other numbers than it measures: a launch of 5000 steps was held to the arguments of one of 100,000."""
+    launch = replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1))
+    few, many = (ProgramLaunch("mandelbrot", (8, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, steps),)) for steps in (100, 9000))
+    one, other = (validated(launch, LOOP, arguments=Launches(several)) for several in ((few,), (many, few, few)))
+    assert one.bound is not None
+    assert other.bound == one.bound
+
+
 def test_arguments_of_another_launch_are_not_taken():
     arguments = Launches((ProgramLaunch("mandelbrot", (9, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, 100),)),))
     validation = validated(replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1)), LOOP, arguments=arguments)
