@@ -72,7 +72,7 @@ def _operate(operation: Operation, local: _Registers) -> None:
         read = (*operation.gathered, *operation.reads)
         copies = [word for register, word in zip(read, inputs, strict=True) if register in ONE_COPY] if local.separate else []
         results = tuple(_broadcast(executing, result, copies) for result in results)
-        where = executing if local.separate else executing.any(axis=1, keepdims=True)
+        where = executing if local.separate else np.asarray(executing.any(axis=1, keepdims=True))
     for register, result in zip(operation.writes, results, strict=True):
         local.put(register, np.where(where, result, local.get(register)))
 
