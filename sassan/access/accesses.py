@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.access.lone import lone
+from sassan.access.nearby import Arc, nearby
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.reuse import Beside, beside, fresh, partial
 from sassan.access.transactions import (
@@ -69,9 +70,13 @@ class AccessPattern(StrEnum):
     IRREGULAR = "irregular"
     """Known, and nothing of the above."""
     SCATTERED = "scattered"
-    """Not known: each lane may be anywhere."""
+    """Not known: each lane may be anywhere, or anywhere within some distance of the others."""
     UNKNOWN = "unknown"
     """Not an access of lanes: a texture, or a copy in bulk."""
+
+
+_UNSETTLED = frozenset({AccessPattern.SCATTERED, AccessPattern.ROWS})
+"""The patterns of lanes that may lie anywhere to each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +157,49 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     single = lone(values)
     for index, node in enumerate(values.cfg.nodes):
         pieces = beside(node.instructions, values.facts)
+        arcs: Mapping[tuple[int, int], Arc] | None = None
         for instruction, point in values.executing(index, _accesses_memory):
             known = _Known(pieces.get(instruction.address), values.threads, lone=(index, instruction.address) in single)
             for reference in references(instruction):
                 access = _access(instruction, reference, point, known, alignments)
+                if access.pattern in _UNSETTLED:
+                    arcs = nearby(values, index) if arcs is None else arcs
+                    arc = arcs.get((instruction.address, reference.place))
+                    access = access if arc is None else _within(access, reference, arc)
                 key = (instruction.address, reference.place)
                 worst[key] = access if key not in worst else _worst(worst[key], access)
     return tuple(worst[key] for key in sorted(worst))
+
+
+def _within(access: Access, reference: Reference, arc: Arc) -> Access:
+    """Return an access whose addresses lie on an arc."""
+    size, warps = reference.bytes, tuple(_within(warp, reference, arc) for warp in access.warps)
+    match access.space:
+        case MemorySpace.SHARED if not reference.atomic:
+            return replace(access, passes=_no_more(access.passes, arc.passes(size)), warps=warps)
+        case MemorySpace.CONSTANT:
+            return replace(access, passes=_no_more(access.passes, arc.places), warps=warps)
+        case MemorySpace.LOCAL:
+            return replace(access, sectors=_no_more(access.sectors, arc.places * max(size, WORD)), warps=warps)
+        case MemorySpace.GLOBAL | MemorySpace.GENERIC:
+            sectors, halves = arc.blocks(SECTOR), arc.blocks(HALF)
+            return replace(
+                access,
+                sectors=_no_more(access.sectors, sectors),
+                lines=_no_more(access.lines, arc.blocks(LINE)),
+                halves=_no_more(access.halves, halves),
+                ideal=None if access.ideal is None else min(access.ideal, sectors),
+                fresh=None if access.fresh is None else min(access.fresh, halves),
+                partial=None if access.partial is None else min(access.partial, halves),
+                filled=None if access.filled is None else min(access.filled, halves),
+                warps=warps,
+            )
+        case _:
+            return access
+
+
+def _no_more(count: Count | None, most: int) -> Count | None:
+    return None if count is None else Count(min(count.least, most), min(count.most, most))
 
 
 class _Known(NamedTuple):

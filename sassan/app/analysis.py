@@ -36,7 +36,7 @@ from sassan.values.spaces import outside
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import NEVER_RETURN, clobbering
-from sassan.warpcfg.graph import External, Node, WarpCfg
+from sassan.warpcfg.graph import EdgeKind, External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 
 _OTHERS = frozenset({Ending.PHASE, Ending.REGISTERS})
@@ -243,9 +243,11 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
         return None
     facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
     known = values if launch.contents is not None and _moves(settings) else None
-    if known is not None and (spread := [(each.address, each.space) for each in accesses(known) if each.waste]):
-        return whole_run(cfg, facts_of, launch, loops, spread)
-    return whole_run(cfg, facts_of, launch, loops, is_long=bool(wanted)) if loops else None
+    spread = [(each.address, each.space) for each in accesses(known) if each.waste] if known is not None else []
+    run = whole_run(cfg, facts_of, launch, loops, spread, is_long=bool(wanted or spread))
+    if run is None and any(edge.kind is EdgeKind.DIVERGE for edge in cfg.edges):
+        run = whole_run(cfg, facts_of, launch, is_long=False, alike=True)
+    return run
 
 
 def _by_run(inferred: tuple[Inferred, ...], run: WholeRun | None) -> tuple[Inferred, ...]:

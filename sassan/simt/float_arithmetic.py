@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.ir import Constant, Immediate, Operand, Register
-from sassan.simt.integer_work import MASK, GroupOperation, UnknownError
+from sassan.simt.integer_work import MASK, MINUS_ZERO, GroupOperation, UnknownError
 from sassan.simt.values import LANES, Truth
 
 Numbers = npt.NDArray[np.float64]
-_ROUNDINGS = frozenset(("RN", "RM", "RP", "RZ"))
+ROUNDINGS = frozenset(("RN", "RM", "RP", "RZ"))
 _TINY = 2.0**-126
 _HIGH = np.uint64(32)
 _ORDERED: Mapping[str, Callable[[Numbers, Numbers], Truth]] = {
@@ -55,6 +55,8 @@ def number_of(work: GroupOperation, operand: Operand, *, double: bool) -> Number
     if isinstance(operand, Immediate):
         if operand.modifiers or (isinstance(operand.value, int) and "0x" in work.instruction.text):
             raise UnknownError
+        if not operand.value and MINUS_ZERO.search(work.instruction.text):
+            raise UnknownError
         return np.full((len(work.rows), LANES), operand.value, np.float64)
     if not isinstance(operand, Register | Constant) or operand.inverted:
         raise UnknownError
@@ -89,7 +91,7 @@ def _of_two(work: GroupOperation, compute: Callable[[Numbers, Numbers], Numbers]
 
 
 def _put_result(work: GroupOperation, to: Operand, number: Numbers) -> None:
-    if work.modifiers - {*_ROUNDINGS, "FTZ", "SAT"}:
+    if work.modifiers - {*ROUNDINGS, "FTZ", "SAT"}:
         raise UnknownError
     put_number(work, to, np.clip(np.nan_to_num(number), 0, 1) if "SAT" in work.modifiers else number, double=is_double(work))
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Immediate, Operand
+from sassan.ir import Immediate, Operand, Register
+from sassan.simt.code import number
 from sassan.simt.float_arithmetic import OPERATIONS as ARITHMETIC
-from sassan.simt.float_arithmetic import function, number_of, put_number
+from sassan.simt.float_arithmetic import ROUNDINGS, function, number_of, put_number
 from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, back, numbers
 from sassan.simt.values import LANES, Truth, stir
 
@@ -160,7 +161,25 @@ def _compare(work: GroupOperation) -> None:
 
 
 EXACT: Mapping[str, Callable[[GroupOperation], None]] = {"FSETP": _compare}
-"""Operations whose results IEEE 754 settles."""
+"""Operations whose results IEEE 754 settles in single precision."""
+
+
+def settled(work: GroupOperation) -> Truth | bool:
+    """Return in which lanes IEEE 754 settles what an operation has computed; the bits of what is no number are open."""
+    name, to = work.instruction.opcode.partition(".")[0], work.instruction.operands[0]
+    match name:
+        case "FSETP" | "DSETP":
+            return not work.drawn
+        case "I2F" if "F64" in work.modifiers and not work.modifiers & {"U64", "S64"}:
+            source = work.instruction.operands[1]
+            return isinstance(source, Register) and not source.negated and not source.absolute
+        case "DADD" | "DMUL" if not work.modifiers & ROUNDINGS and isinstance(to, Register):
+            place = number(to.file, to.index)
+            return place is None or ~np.isnan((work.out[place] | work.out[place + 1] << np.uint64(32)).view(np.float64))
+        case _:
+            return False
+
+
 OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("I2F", "I2FP", "UI2FP"), _to_single),
     **dict.fromkeys(("F2I", "UF2I"), _to_integer),

@@ -1,6 +1,5 @@
 """Moves, constants and conversions of width, as integers compute them."""
 
-import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sassan.ir import Constant, Immediate, Register, Special
-from sassan.simt.integer_work import MASK, GroupOperation, UnknownError, as_signed, back
+from sassan.simt.integer_work import MASK, MINUS_ZERO, GroupOperation, UnknownError, as_signed, back
 
 
 def _move(work: GroupOperation) -> None:
@@ -75,7 +74,7 @@ def _half_constant(work: GroupOperation) -> None:
     to, first, second, high, low = work.instruction.operands
     if work.modifiers - {"MMA"} or not isinstance(high, Immediate) or not isinstance(low, Immediate):
         raise UnknownError
-    if work.word(first).any() or work.word(second).any() or re.search(r", -0(\.0*)?(,|$)", work.instruction.text):
+    if work.word(first).any() or work.word(second).any() or MINUS_ZERO.search(work.instruction.text):
         raise UnknownError
     (bits,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
     work.put(to, work.full(bits))

@@ -1,5 +1,6 @@
 """What an integer operation works on: its operands as words of all lanes, and the words that it writes."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,8 @@ from sassan.simt.values import LANES, Rows, Truth, Words, key, stir
 
 Longs = npt.NDArray[np.uint64]
 MASK = np.uint64(0xFFFFFFFF)
+MINUS_ZERO = re.compile(r", -0(\.0*)?(,|$)")
+"""An immediate whose sign a reader does not keep."""
 _WORD = 0xFFFFFFFF
 _BANK = 1 << 16
 """Bytes of a constant bank."""

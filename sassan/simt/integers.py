@@ -23,8 +23,7 @@ _OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **floats.EXACT,
     **cross_lane.OPERATIONS,
 }
-_UNSURE = frozenset(floats.OPERATIONS) - frozenset(floats.EXACT)
-"""The rules of floating point settle neither roundings nor NaN."""
+_FLOATING = frozenset(floats.OPERATIONS)
 _SMALL = 24
 _MANY = 16
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
@@ -90,7 +89,9 @@ class Integers:
         if np.all(where) and known.keys() >= set(operation.writes):
             name = operation.instruction.opcode.partition(".")[0]
             # What lanes tell each other depends on which of them come there together.
-            sure = where if not work.drawn and name not in _UNSURE and (self._exchanges or name not in cross_lane.OPERATIONS) else False
+            sure = where if not work.drawn and (self._exchanges or name not in cross_lane.OPERATIONS) else False
+            if name in _FLOATING and sure is not False:
+                sure = np.logical_and(sure, floats.settled(work))
             return tuple(known[register].astype(np.uint32) for register in operation.writes), sure
         drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
         if not known and len(operation.writes) > _MANY:

@@ -45,6 +45,8 @@ _WARPS = 1 << 18
 _BATCH = 1 << 12
 _LONGEST = 1 << 20
 """Blocks of code that a warp executes at most."""
+_OF_BLOCKS = frozenset({"SRZ", "SR_LANEID", *(f"SR_{name}.{axis}" for name in ("TID", "NTID", "NCTAID") for axis in "XYZ")})
+"""Special registers that are the same in each block."""
 _WORK = 6_000_000
 """Operations of warps that are executed at most, each with the cost of starting it: about ten seconds."""
 _START = 400
@@ -64,7 +66,8 @@ class WholeRun(NamedTuple):
 
     `accesses`: what one execution of an access takes at most; those of which that is not known are missing. `executions`: how often a
     warp executes each block of the graph at most, by its address; None where other executions of the launch may take other paths.
-    `warps` ran; `recorded`: what they did depends on contents of memory that are known.
+    `warps` ran: those of one block that stands for all, where they are `alike`. `recorded`: what they did depends on contents of memory
+    that are known.
     """
 
     back_edges: tuple[int | None, ...]
@@ -72,11 +75,13 @@ class WholeRun(NamedTuple):
     executions: Mapping[int, int] | None
     warps: int
     recorded: bool
+    alike: bool = False
 
     @property
     def why(self) -> str:
         """Where it comes from, in words."""
-        return f"seen in a run of all {self.warps} warps of the launch{' with recorded contents of memory' if self.recorded else ''}"
+        whose = "of one block, whose number is not given" if self.alike else f"of all {self.warps} warps of the launch"
+        return f"seen in a run {whose}{' with recorded contents of memory' if self.recorded else ''}"
 
 
 class _LongError(Exception):
@@ -91,27 +96,29 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     accesses: Collection[AccessName] = (),
     *,
     is_long: bool = True,
+    alike: bool = False,
 ) -> WholeRun | None:
     """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
-    long: more than some seconds, or half of them unless `is_long`.
+    long: more than some seconds, or half of them unless `is_long`. `alike` runs one block whose number is not given, whatever is wanted:
+    what does not depend on that is so in all.
     """
-    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses):
+    if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses or alike):
         return None
-    warps = -(-prod(launch.block) // WARP_SIZE)
-    if warps * prod(launch.grid) > _WARPS:
+    warps, grid = -(-prod(launch.block) // WARP_SIZE), (1, 1, 1) if alike else launch.grid
+    if warps * prod(grid) > _WARPS:
         return None
     try:
         watch = watched(code_of(cfg), accesses)
-        if not (watch or wanted):
+        if not (watch or wanted or alike):
             return None
         looked_at = read(watch)
         decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
         code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
-        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 2)
-        spots = _spots(launch.grid, warps)
+        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 2, alike=alike)
+        spots = _spots(grid, warps)
         while some := list(islice(spots, max(1, _BATCH // warps) * warps)):
             run.batch(some)
     except (SassanError, _LongError):
@@ -120,8 +127,9 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         tuple(None if index in run.open else count for index, count in enumerate(run.most)),
         dict(run.accesses.result(run.parted)),
         {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled else None,
-        warps * prod(launch.grid),
+        warps * prod(grid),
         _reads_memory(code, launch),
+        alike,
     )
 
 
@@ -154,6 +162,8 @@ class _Run:
         wanted: frozenset[int],
         accesses: AccessCounter,
         most: int,
+        *,
+        alike: bool,
     ) -> None:
         self.most = [0] * len(cfg.loops)
         self.accesses = accesses
@@ -170,7 +180,8 @@ class _Run:
         ranked = [register for operation in _operations(code) if _reads_rank(operation) for register in operation.writes]
         self._rank_is_a_name = not _decides(code, ranked, own_window=True)
         self._stack = _stack_place(code, frozenset().union(*read(accesses.accesses).values()))
-        self._wanted = wanted
+        self._wanted, self._alike = wanted, alike
+        self._certainty: Certainty | None = None
         self._work, self._most_work = 0, most
         numbers: dict[int, set[int]] = {}
         node = 0
@@ -187,7 +198,7 @@ class _Run:
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
-        special = {name: words for name, words in place.special.items() if name != _RANK}
+        special = {name: words for name, words in place.special.items() if name != _RANK and (not self._alike or name in _OF_BLOCKS)}
         if not self._cfg.function.clustered and self._rank_is_a_name:
             # In addresses of shared memory it is no more than a name.
             special[_RANK] = np.zeros_like(place.special[_RANK])
@@ -195,6 +206,7 @@ class _Run:
         order = SideOrder.RANDOM if described(self._cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
         shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
         certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted, shared)
+        self._certainty = certainty
         before = len(self._torn) + len(self._racy)
         executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
@@ -216,7 +228,8 @@ class _Run:
     def spend(self, operations: int, warps: int) -> None:
         """Count work. Raises _LongError where there is too much of it, and where it is for nothing."""
         self._work += (operations + 2) * (warps + _START)
-        if self._work > self._most_work or (self._wanted.issubset(self.open) and self.accesses.blocks.issubset(self.parted)):
+        known = self._certainty.settled if self._alike and self._certainty is not None else False
+        if (not known and self._wanted.issubset(self.open) and self.accesses.blocks.issubset(self.parted)) or self._work > self._most_work:
             raise _LongError
 
 

@@ -284,3 +284,43 @@ def test_a_certainty_that_forgets_nothing_is_noticed(mistake: str, monkeypatch: 
     monkeypatch.setattr(certain.Certainty, name, lambda *_: None)
     with pytest.raises(AssertionError):
         edges(text)
+
+
+def executions(condition: str) -> list[int] | None:
+    """Return how often the blocks of a listing are executed that branches on a condition: of one block, which is not told which it is."""
+    cfg = assemble(f"{condition}\n@P0 BRA slow\nEXIT\nslow:\nMOV R0, RZ\nEXIT", ARCH).graph()
+    seen = whole_run(cfg, FACTS, LaunchConfiguration((64, 1, 1), (1 << 30, 1, 1)), alike=True)
+    return None if seen is None or seen.executions is None else [count for _, count in sorted(seen.executions.items())]
+
+
+SCALED = "S2R R0, SR_{}.X\nI2F.F64 R2, R0\nMOV R6, 0x54442d18\nMOV R7, 0x3fa921fb\n{} R4, R2, {}R6{}\n"
+FAR = "DSETP.GE.AND P0, PT, |R4|, 2.14748364800000000000e+09, PT"
+
+
+@pytest.mark.parametrize(
+    ("condition", "counts"),
+    [
+        # What the reduction of a sine asks: is the argument, an index times a number, large?
+        (f"{SCALED.format('TID', 'DMUL', '-', '')}{FAR}", [1, 1, 0]),
+        (f"{SCALED.format('TID', 'DMUL', '-', '')}{FAR.replace('2.14748364800000000000e+09', '3')}", [1, 1, 1]),
+        (f"{SCALED.format('TID', 'DADD', '', '')}{FAR}", [1, 1, 0]),
+        # In blocks of other numbers it may be, and so it may where roundings are not settled.
+        (f"{SCALED.format('CTAID', 'DMUL', '-', '')}{FAR}", None),
+        (f"{SCALED.format('TID', 'DFMA', '', ', R2')}{FAR}", None),
+        (f"{SCALED.format('TID', 'DMUL.RP', '', '')}{FAR}", None),
+        # A zero keeps its sign, which no reader has; what a negated integer becomes, no source says.
+        ("S2R R0, SR_TID.X\nI2F.F64.U32 R2, R0\nDMUL R4, R2, -0\nISETP.LT.AND P0, PT, R5, RZ, PT", None),
+        ("DADD R4, -RZ, -0.0\nISETP.LT.AND P0, PT, R5, RZ, PT", None),
+        ("S2R R0, SR_TID.X\nI2F.F64 R4, -R0\nISETP.LT.AND P0, PT, R5, RZ, PT", None),
+        ("S2R R0, SR_TID.X\nISETP.GT.AND P0, PT, R0, 0x40, PT", [1, 1, 0]),
+        ("LDG.E R0, [R2.64]\nISETP.GT.AND P0, PT, R0, 0x40, PT", None),
+    ],
+)
+def test_what_blocks_do_whatever_their_number_is_seen_in_one_of_them(condition: str, counts: list[int] | None):
+    assert executions(condition) == counts
+
+
+def test_the_bits_of_what_is_no_number_are_not_settled():
+    text = "MOV R2, 0x0\nMOV R3, 0x7ff80000\nDADD R4, R2, R2\nISETP.EQ.AND P0, PT, R5, 0x7ff80000, PT"
+    assert executions(text) is None
+    assert executions(text.replace("0x7ff80000", "0x3ff80000")) == [1, 1, 0]
