@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sassan.ir import Function
 
 HASHED = "sha256:"
-_SHOWN = 60
+_SHOWN = 120
 """Characters of a setting that are kept as they are; longer ones are distinguished by their digest."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -224,8 +225,8 @@ class _Blocks(NamedTuple):
     gpu: float
 
     def cycles(self, sms: int) -> float:
-        """Return the cycles in which each of so many SMs gets a block, while all of them want one."""
-        return max(self.sm, self.gpu * sms)
+        """Return the whole cycles in which each of so many SMs gets a block, while all of them want one."""
+        return ceil(max(self.sm, self.gpu * sms))
 
 
 @cache

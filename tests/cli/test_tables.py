@@ -199,7 +199,7 @@ UNSHOWN = {
     "analyze": r"edges|grid\.(blocks|terms)|limits|estimate\.(cycles|rows|stalls|shares)|profile|explain\.(blocks|instructions|memory)",
     "check": r"profile|instructions|blocks|edges|registers|loops|occupancy",
     "estimate": r"launches\.(wcet|bound|estimate)",
-    "gpus": r"l2_kib|kept_mhz|peaks\.computed",
+    "gpus": r"l2_kib|kept_mhz|block_cycles|peaks\.computed",
     "strings": r"wcet",
     "measure": r"resamples",
     "validate": r"(measured|estimate)\.us",

