@@ -161,17 +161,18 @@ class _Rows:
     def __init__(self, demands: Demands) -> None:
         self._demands, self._pools = demands, list(demands.pools)
         self._op = Ops(demands.usual.rates, together=described(demands.cfg.function.arch).control_words).of
-        self._known: dict[tuple[str, int], list[int]] = {}
+        self._known: dict[tuple[str, int, int], list[int]] = {}
         figures = demands.usual.figures
         self._quicker = {"FCHK": round(figures.check), "SHFL": round(figures.shuffle)}
 
     def of(self, instruction: Instruction) -> list[int]:
         """Return the row of an instruction."""
         assert instruction.control is not None
-        op, key = self._op(instruction), (instruction.opcode, instruction.control)
+        op = self._op(instruction)
+        key = instruction.opcode, instruction.control, op.interval
         row = self._known.get(key)
         if row is None:
-            row = self._known[key] = self._made(*key, op)
+            row = self._known[key] = self._made(instruction.opcode, instruction.control, op)
         row = row.copy()
         row[RowField.WAITS] = op.clears
         if self._demands.traced is not None:

@@ -91,8 +91,8 @@ class Ops:
     def of(self, instruction: Instruction) -> TimedOp:
         """Return the op of an instruction, as `op_of`."""
         counted = instruction.operands if remainders(instruction) else ()
-        busy = self._rates.busy.get(instruction.address)
-        key = instruction.opcode, instruction.control, instruction.guard is None, _covers_result(instruction), busy, counted
+        occupied = self._rates.occupied(instruction)
+        key = instruction.opcode, instruction.control, instruction.guard is None, _covers_result(instruction), occupied, counted
         op = self._known.get(key)
         if op is None:
             op = self._known[key] = op_of(instruction, self._rates, together=self._together)

@@ -9,6 +9,7 @@ from sassan.ir import Function, Instruction, Language
 from sassan.isa.control import BARRIERS, decode
 from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
+from sassan.machine.matrices import register_cycles
 from sassan.machine.pipes import TENSOR
 from sassan.timing.latencies import Class, Latencies
 from sassan.warpcfg.graph import WarpCfg
@@ -75,7 +76,7 @@ class Rates:
 
     def occupied(self, instruction: Instruction) -> int:
         """Return for how long an instruction keeps its unit, 0 where there is no such unit."""
-        return max(self.interval(instruction.opcode), self.busy.get(instruction.address, 0))
+        return max(self.interval(instruction.opcode) + register_cycles(instruction), self.busy.get(instruction.address, 0))
 
     def lasting(self, instruction: Instruction) -> int:
         """Return the cycles after which an instruction has ended: its latency, and what its last transaction comes later than its first."""

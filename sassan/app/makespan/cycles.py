@@ -12,6 +12,7 @@ from sassan.arch import described
 from sassan.errors import SelfCheckError
 from sassan.ipet.sm.barriers import waits_for_block
 from sassan.ir import Instruction
+from sassan.machine.matrices import register_cycles
 from sassan.machine.pipes import SM
 from sassan.makespan.cycles.code import Core, ResidentCode, TimedStep
 from sassan.strings.blocks import path_blocks
@@ -74,7 +75,7 @@ class _Builder:
     def step(self, instruction: Instruction) -> TimedStep:
         """Return one instruction as the cost model sees it."""
         rates, opcode = self.rates, instruction.opcode
-        interval, occupied = rates.interval(opcode), rates.occupied(instruction)
+        interval, occupied = rates.interval(opcode) + register_cycles(instruction), rates.occupied(instruction)
         pipeline = rates.busy.get(instruction.address, 0)
         unit, opens = self._unit(instruction), waits_for_block(instruction, self._result.isa.facts)
         if isinstance(self._result.settings.costs, TableCostModel):

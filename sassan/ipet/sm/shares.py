@@ -15,6 +15,7 @@ from sassan.errors import InputError
 from sassan.ir import Instruction
 from sassan.isa.tables import unit
 from sassan.machine import Multiprocessor
+from sassan.machine.matrices import register_cycles
 from sassan.machine.pipes import SM
 from sassan.timing.model import NO_ACCESSES
 
@@ -84,15 +85,15 @@ def of_code(
 
 
 def _of_instruction(machine: Multiprocessor, instruction: Instruction, busy: Mapping[int, int], *, partition: bool) -> Interference:
-    share = _of_opcode(machine, instruction.opcode, partition=partition)
+    share = _of_opcode(machine, instruction.opcode, register_cycles(instruction), partition=partition)
     cycles = Fraction(busy.get(instruction.address, 0))
     return Interference(share.self_stall, max(share.scheduler_stall, cycles), max(share.sm_stall, cycles)) if cycles else share
 
 
-def _of_opcode(machine: Multiprocessor, opcode: str, *, partition: bool) -> Interference:
+def _of_opcode(machine: Multiprocessor, opcode: str, longer: int, *, partition: bool) -> Interference:
     pipe = machine.pipe(unit(machine.arch, opcode), opcode)
     # An opcode without a unit has no time either: the cost model names it as a gap, or it was measured, and takes an issue slot at least.
-    interval = Fraction((pipe.interval(opcode, machine.lanes, machine.schedulers) or 1) if pipe is not None else 1)
+    interval = Fraction((pipe.interval(opcode, machine.lanes, machine.schedulers) or 1) + longer if pipe is not None else 1)
     shared = pipe is not None and pipe.scope == SM
     if partition:
         return Interference(_NOTHING, max(interval, Fraction(1, machine.dispatch)), interval if shared else _NOTHING)

@@ -1,8 +1,13 @@
-"""Chains of matrix products: who waits for a result, by hand and against a published measurement."""
+"""Chains of matrix products: who waits for a result, by hand and against measurements."""
+
+import csv
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from sassan import api
+from sassan.ipet.sm.shares import of_code
 from sassan.isa.tables import load
 from sassan.timing.control import ControlCostModel
 from sassan.timing.rates import Tables
@@ -60,3 +65,24 @@ def test_a_chain_takes_no_less_than_it_was_measured_to():
     assert taken[2] >= 2541
     assert taken[1] - taken[0] >= 1439 - 872
     assert taken[2] - taken[1] >= 2541 - 1439
+
+
+MEASURED = Path(__file__).resolve().parents[3] / "samples" / "engines" / "h100.csv"
+
+
+@pytest.mark.parametrize(("kind", "opcode"), [("bf16", "HGMMA.64x{}x16.F32.BF16"), ("e4m3", "QGMMA.64x{}x32.F32.E4M3.E4M3")])
+@pytest.mark.parametrize("columns", [64, 128])
+@pytest.mark.parametrize(("left", "place"), [("", "ss"), ("R4, ", "rs")])
+def test_no_product_of_a_warpgroup_was_measured_to_take_longer_than_it_is_charged(
+    kind: str, opcode: str, columns: int, left: str, place: str
+):
+    with MEASURED.open(newline="", encoding="utf-8") as file:
+        rows = {row["parameter"]: float(row["value"]) for row in csv.DictReader(file) if row["name"] == f"wg_{kind}_{columns}_{place}"}
+    (product, *_) = scheduled(f"{opcode.format(columns)} R24, {left}gdesc[UR8], R24 | 5\nEXIT | 5", "sm_90").instructions
+    rates = Tables().rates("sm_90")
+    # One product alone takes what a fence and a wait take beside it.
+    around = rows["1 groups 1 products"] - columns / 2
+    alone, together = ((rows[f"{groups} groups 32 products"] - around) / (32 * groups) for groups in (1, 2))
+    assert alone <= rates.occupied(product) + 0.1
+    assert together <= of_code(rates.machine, [product]).sm_stall * rates.machine.schedulers + Fraction(1, 10)
+    assert (alone > columns / 2 + 3) == (place == "rs")
