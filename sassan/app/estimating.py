@@ -11,7 +11,7 @@ import numpy as np
 from sassan.access.accesses import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
-from sassan.app.analysis import analyze
+from sassan.app.expectations import ITERATIONS, endings_of, expected_iterations, expected_latencies, iterations_of, with_expectations
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
@@ -30,18 +30,14 @@ from sassan.estimate.roles.boxes import boxes_of, shared_copies
 from sassan.estimate.roles.phases import matched
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
-from sassan.ipet.facts.model import FlowFacts
-from sassan.ipet.flow_facts import UNBOUNDED, Origin
+from sassan.ipet.flow_facts import Origin
 from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.ipet.sm.residency import Grid
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import ParameterLocation
 from sassan.products import Product
-from sassan.timing.control import ControlCostModel
-from sassan.timing.cycles import CycleCostModel
-from sassan.timing.rates import NO_LATENCY, Tables, code_of, not_machine_code
-from sassan.timing.table import TableCostModel
+from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -50,19 +46,8 @@ _LONGER = 1.1
 """A block or warp that executes so many times the instructions of others takes longer."""
 _SIDES = 4
 """Executions of a node per iteration around it that the sides of divergent branches explain."""
-_ITERATIONS = 8
-"""Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
-_EXPECTED: Mapping[Ending | None, int] = {
-    **dict.fromkeys((Ending.WAIT, Ending.PHASE, Ending.REGISTERS, Ending.SWAP), 0),
-    Ending.DRAW: 1,
-    Ending.VOTE: 4,
-}
-"""Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
 _SAMPLED = frozenset({PathSource.SAMPLED, PathSource.SAMPLED_DATA})
 _SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
-_LATENCIES = {"fence": 600, "sleep": 1000}
-"""Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
-_LATENCY = 300
 _UNDECIDED = frozenset(("unknown-argument", "uncounted"))
 """Gaps of loops whose iterations a bound does not say: an expectation stands for them."""
 _REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
@@ -160,19 +145,19 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
     warp a scheduler takes.
     """
-    iterations, latencies = _expected_iterations(result), _expected_latencies(result)
+    iterations, latencies = expected_iterations(result), expected_latencies(result)
     while True:
-        expected = _with_expectations(result, iterations, latencies) if iterations or latencies else result
+        expected = with_expectations(result, iterations, latencies) if iterations or latencies else result
         made = prepared(expected, recorded, iterations)
         if isinstance(made, Prepared):
             break
-        undecided = {gap.address: _expected(result, gap.address) for gap in made if gap.code in _UNDECIDED}
+        undecided = {gap.address: iterations_of(result, gap.address) for gap in made if gap.code in _UNDECIDED}
         if len(undecided) < len(made) or undecided.keys() <= iterations.keys():
             return EstimateResult(result, None, made)
         iterations = {**undecided, **iterations}
     if made.kernel.traced is not None:
         # The simulation says how long these waits take.
-        endings = _endings(result)
+        endings = endings_of(result)
         iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
         latencies = {name: cycles for name, cycles in latencies.items() if name not in ENGINES}
     if (seen := made.kernel.observed) is not None:
@@ -201,56 +186,6 @@ def _of_arguments(seen: Observed | None) -> tuple[str, ...]:
         return ()
     names = ", ".join(f"{place.called}" for place in seen.assumed)
     return (f"arguments that are not given ({names}) are assumed to be the threads in a row of the grid: pass {_names(seen.assumed)}",)
-
-
-def _only_expected(result: AnalysisResult) -> bool:
-    """Say whether nothing is missing but what has an expectation: bounds of loops, and latencies."""
-    gaps = {gap.code for gap in result.wcet.gaps}
-    return bool(gaps) and gaps <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
-
-
-def _expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
-    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
-    if not _only_expected(result):
-        return _NOTHING
-    return {gap.address: _expected(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
-
-
-def _expected(result: AnalysisResult, head: int) -> int:
-    """The back edges per entry to expect of the loop with this head: by what ends it, and no more than its bound."""
-    starts = (result.cfg.nodes[loop.head].start for loop in result.cfg.loops)
-    usual, bound = _EXPECTED.get(_endings(result).get(head), _ITERATIONS), dict(zip(starts, result.bounds.of_loop, strict=True)).get(head)
-    return usual if bound is None else min(usual, bound)
-
-
-def _endings(result: AnalysisResult) -> Mapping[int, Ending | None]:
-    """What ends loops without a bound, by the address of the head."""
-    return dict(zip((result.cfg.nodes[loop.head].start for loop in result.cfg.loops), result.bounds.endings, strict=True))
-
-
-def _expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
-    """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
-    costs = result.settings.costs
-    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY}
-    if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
-        return {}
-    latencies = costs.tables.rates(result.function.arch).latencies
-    kinds = {kind.name for each in code_of(result.cfg) if each.address in missing and (kind := latencies.of(each.opcode)) is not None}
-    return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
-
-
-def _with_expectations(result: AnalysisResult, iterations: Mapping[int, int], latencies: Mapping[str, int]) -> AnalysisResult:
-    """The analysis for an estimate, with expectations in the place of bounds and latencies."""
-    name, settings = result.function.name, result.settings
-    facts = settings.facts or FlowFacts("")
-    bounds = replace(result.bounds.facts, bounds=(*result.bounds.facts.bounds, *iterations.items()))
-    others = tuple(each for each in facts.functions if each[0] != name)
-    costs = settings.costs
-    if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
-        costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
-    # What runs said of bounds holds here, too.
-    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False)
-    return analyze(result.function, settings, result.file, before=result)
 
 
 def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Policy.OLDEST) -> tuple[EstimateResult | None, ...]:
@@ -336,11 +271,12 @@ def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
     """Return the back edges per entry that warps of a block are expected to take: as counted, else as the bound says.
 
     Of an outermost loop that only other warps enter than those that were run: as many as of the one that these enter, which goes through
-    the same tiles. Of one around others in which warps were cut, no more than is expected of any loop: bounds of tiles are far above.
+    the same tiles. Of one around others in which warps were cut, no more than is expected of any loop, unless
+    its bound is a count: bounds of tiles are far above.
     """
     counted, loops = seen.counted.iterations, result.cfg.loops
     outermost = [round(count) for loop, count in zip(loops, counted, strict=True) if count is not None and loop.parent is None]
-    tiles, around = max(outermost, default=0), {loop.parent for loop in loops}
+    tiles, around, counting = max(outermost, default=0), {loop.parent for loop in loops}, _counting(result)
 
     def of_loop(number: int) -> int | None:
         count, bound = counted[number], result.bounds.of_loop[number]
@@ -350,7 +286,9 @@ def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
             return bound
         if tiles and not seen.counted.executions[loops[number].head]:
             return tiles
-        return bound if bound is None or number not in around or number not in seen.counted.cut else min(bound, _ITERATIONS)
+        if bound is None or number in counting or number not in around or number not in seen.counted.cut:
+            return bound
+        return min(bound, ITERATIONS)
 
     return [of_loop(number) for number in range(len(loops))]
 

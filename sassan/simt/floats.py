@@ -165,7 +165,7 @@ EXACT: Mapping[str, Callable[[GroupOperation], None]] = {"FSETP": _compare}
 
 
 def settled(work: GroupOperation) -> Truth | bool:
-    """Return in which lanes IEEE 754 settles what an operation has computed; the bits of what is no number are open."""
+    """Return in which lanes IEEE 754 settles what an operation has computed; the bits of a NaN are not settled."""
     name, to = work.instruction.opcode.partition(".")[0], work.instruction.operands[0]
     match name:
         case "FSETP" | "DSETP":

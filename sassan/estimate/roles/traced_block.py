@@ -17,21 +17,21 @@ from sassan.warpcfg.graph import WarpCfg
 class TracedBlock:
     """Warps of a block, with `traces`, and what was `matched` of them; `rows` are the rows of instructions within each node, by address.
 
-    `every`: the visits of each node by all of them to their ends; None where that is not known. `loops` are those that are taken to
-    iterate as often as their bounds say, by the addresses of their heads.
+    `every`: the visits of each node by all of them to their ends; None where that is not known. `loops` are those that warps did
+    not leave, by the addresses of their heads, and the back edges per entry that they are taken to have.
     """
 
     traces: tuple[WarpTrace, ...]
     matched: MatchedEvents
     rows: tuple[dict[int, int], ...]
     every: Figures | None
-    loops: tuple[int, ...] = ()
+    loops: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(
         cls, cfg: WarpCfg, traces: tuple[WarpTrace, ...], matched: MatchedEvents, back_edges: Sequence[int | None], longest: Sequence[float]
     ) -> Self:
-        """Return the warps of a block of a graph; `back_edges` per entry are bounds of its loops, `longest` visits on the longest path."""
+        """Return the warps of a block of a graph; `back_edges` per entry are expected of its loops, `longest` visits on the worst path."""
         firsts = accumulate((len(node.code) for node in cfg.nodes), initial=0)
         rows = ({each.address: first + at for at, each in enumerate(node.code)} for node, first in zip(cfg.nodes, firsts, strict=False))
         whole = [
@@ -40,7 +40,8 @@ class TracedBlock:
         ]
         known = [some for some in whole if some is not None]
         every = sum((counts for counts, _ in known), np.zeros(len(cfg.nodes))) if len(known) == len(whole) else None
-        loops = sorted({cfg.nodes[cfg.loops[loop].head].start for _, loop in known if loop is not None})
+        cut = {loop for _, loop in known if loop is not None}
+        loops = sorted((cfg.nodes[cfg.loops[loop].head].start, back_edges[loop] or 0) for loop in cut)
         return cls(traces, matched, tuple(rows), every, tuple(loops))
 
     @property
@@ -50,10 +51,11 @@ class TracedBlock:
             "waits are over when those that are counted have arrived, in any order; a block stands for all, and for those of its cluster"
         )
         known = (*self.matched.notes, waits)
-        if not self.loops:
-            return known
-        heads = ", ".join(f"0x{head:04x}" for head in self.loops)
-        return (*known, f"the loop at {heads} iterates as often as its bound says, and each time like those that were run")
+        loops = (
+            f"the loop at 0x{head:04x} has {back_edges} back edges per entry, and each of its iterations is like those that were run"
+            for head, back_edges in self.loops
+        )
+        return (*known, *loops)
 
     def nodes(self, warp: int) -> Numbers:
         """Return the nodes that a warp is simulated at."""

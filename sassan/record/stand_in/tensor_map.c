@@ -123,7 +123,7 @@ API int cuTensorMapEncodeTiled(void *map, unsigned type, unsigned rank, void *ad
 
 static int im2col(struct tensor_map *made, const struct tensor *tensor, const int *lower, const int *upper, unsigned spatial, unsigned channels,
                   unsigned pixels) {
-  /* Corners of a box are as wide as the rank leaves room for: 16, 8 or 5 bits. That a box holds something is not checked: cuda.h lists corners as
+  /* Corners of a box are as wide as the rank leaves room for: 16, 8 or 5 bits. That a box is not empty is not checked: cuda.h lists corners as
    * D, H, W, and programs pass them as W, H, D. */
   static const int most[] = {0, 32767, 127, 15};
   if (lower == NULL || upper == NULL || !valid_row(tensor, channels) || pixels > 1024) return 0;

@@ -1,0 +1,76 @@
+"""What an estimate expects where an analysis has nothing: iterations of loops without a bound, and latencies that no table has."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sassan.app.analysis import analyze
+from sassan.app.result import AnalysisResult
+from sassan.ipet.facts.model import FlowFacts
+from sassan.ipet.flow_facts import UNBOUNDED
+from sassan.ipet.loop_bounds import Ending
+from sassan.timing.control import ControlCostModel
+from sassan.timing.cycles import CycleCostModel
+from sassan.timing.rates import NO_LATENCY, code_of
+from sassan.timing.table import TableCostModel
+
+ITERATIONS = 8
+"""Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
+_EXPECTED: Mapping[Ending | None, int] = {
+    **dict.fromkeys((Ending.WAIT, Ending.PHASE, Ending.REGISTERS, Ending.SWAP), 0),
+    Ending.DRAW: 1,
+    Ending.VOTE: 4,
+}
+"""Those of loops that other threads end: what is waited for is there at once, and no other thread comes first."""
+_LATENCIES = {"fence": 600, "sleep": 1000}
+"""Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
+_LATENCY = 300
+
+
+def _only_expected(result: AnalysisResult) -> bool:
+    """Say whether nothing is missing but what has an expectation: bounds of loops, and latencies."""
+    gaps = {gap.code for gap in result.wcet.gaps}
+    return bool(gaps) and gaps <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
+
+
+def expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
+    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
+    if not _only_expected(result):
+        return {}
+    return {gap.address: iterations_of(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+
+
+def iterations_of(result: AnalysisResult, head: int) -> int:
+    """The back edges per entry to expect of the loop with this head: by what ends it, and no more than its bound."""
+    starts = (result.cfg.nodes[loop.head].start for loop in result.cfg.loops)
+    usual, bound = _EXPECTED.get(endings_of(result).get(head), ITERATIONS), dict(zip(starts, result.bounds.of_loop, strict=True)).get(head)
+    return usual if bound is None else min(usual, bound)
+
+
+def endings_of(result: AnalysisResult) -> Mapping[int, Ending | None]:
+    """What ends loops without a bound, by the address of the head."""
+    return dict(zip((result.cfg.nodes[loop.head].start for loop in result.cfg.loops), result.bounds.endings, strict=True))
+
+
+def expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
+    """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
+    costs = result.settings.costs
+    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY}
+    if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
+        return {}
+    latencies = costs.tables.rates(result.function.arch).latencies
+    kinds = {kind.name for each in code_of(result.cfg) if each.address in missing and (kind := latencies.of(each.opcode)) is not None}
+    return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
+
+
+def with_expectations(result: AnalysisResult, iterations: Mapping[int, int], latencies: Mapping[str, int]) -> AnalysisResult:
+    """The analysis for an estimate, with expectations in the place of bounds and latencies."""
+    name, settings = result.function.name, result.settings
+    facts = settings.facts or FlowFacts("")
+    bounds = replace(result.bounds.facts, bounds=(*result.bounds.facts.bounds, *iterations.items()))
+    others = tuple(each for each in facts.functions if each[0] != name)
+    costs = settings.costs
+    if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
+        costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
+    # What runs said of bounds holds here, too.
+    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False)
+    return analyze(result.function, settings, result.file, before=result)
