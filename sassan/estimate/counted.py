@@ -47,11 +47,20 @@ class Counted:
     followed: frozenset[int] = frozenset()
 
 
-def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], expected: Mapping[int, int] = NOTHING) -> Counted:
+def counted(  # noqa: PLR0913 - what was run, and what is known of it
+    watch: Watch,
+    done: Truth,
+    chosen: Sample,
+    worst: Sequence[int],
+    expected: Mapping[int, int] = NOTHING,
+    *,
+    is_given: bool = True,
+) -> Counted:
     """Return how often a warp visits each node. A warp that was cut goes on as on the longest path (`worst`: by edges).
 
     `expected` are the back edges per entry of loops (by number) which drawn contents of memory say nothing of: no more are counted, unless
-    warps iterate as often whatever memory holds.
+    warps iterate as often whatever memory holds. Not `is_given`: numbers among the arguments are assumed, and no count stands against an
+    expectation.
     Where contents of memory decide whether a warp comes to its end, those that do stand for all: such contents are likelier.
     """
     short = done & ~watch.leapt
@@ -73,7 +82,7 @@ def counted(watch: Watch, done: Truth, chosen: Sample, worst: Sequence[int], exp
                 assumed |= nodes
                 cut |= loops
     entries = watch.entries.astype(np.float64)
-    known = tuple(_iterations(watch, done, chosen, loop) for loop in range(len(watch.cfg.loops)))
+    known = tuple(_iterations(watch, done, chosen, loop) if is_given else None for loop in range(len(watch.cfg.loops)))
     followed = frozenset(loop for loop in expected if known[loop] is not None)
     guessed = {loop: iterations for loop, iterations in expected.items() if loop not in followed}
     for loop, iterations in sorted(guessed.items(), key=lambda item: -len(watch.cfg.loops[item[0]].nodes)):

@@ -9,7 +9,7 @@ from sassan.estimate.accesses.footprint import footprint, parts
 from sassan.estimate.accesses.touched import Touched, touched
 from sassan.estimate.arguments import with_numbers
 from sassan.estimate.counted import NOTHING, Counted, counted, trips
-from sassan.estimate.needed import numbers_needed
+from sassan.estimate.needed import numbers_needed, pointers_decide
 from sassan.estimate.warps import run, sample
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction
@@ -68,4 +68,6 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(grid), -(-prod(block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
-    return Observed(counted(watch, done, chosen, worst, expected), touches, bytes_of_all, parts(watch, chosen, drawn), missing)
+    is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
+    counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
+    return Observed(counts, touches, bytes_of_all, parts(watch, chosen, drawn), missing)

@@ -64,3 +64,25 @@ def test_with_the_argument_there_is_an_estimate(given: int):
 
 def test_a_loop_that_another_argument_only_guards_needs_none():
     assert answer(OF_A_NUMBER).estimate is not None
+
+
+COUNTED = """
+    MOV R1, RZ                                   | 5
+    MOV R2, c[0x0][{place}]                      | 5
+loop:
+    IADD3 R1, R1, 0x1, RZ                        | 4
+    ISETP.GE.AND P0, PT, R1, R2, PT              | 13
+    @!P0 BRA loop                                | 5
+    EXIT                                         | 5
+"""
+
+
+@pytest.mark.parametrize(("place", "given"), [("0x160", Setting("p", -1, 300_000)), ("0x168", Setting("n", -1, 300_000))])
+def test_what_stands_for_an_argument_that_is_not_given_counts_no_iterations(place: str, given: Setting):
+    """A long number may be a pointer, for which an address stands that lies far from all others: 2^28 iterations."""
+    text = COUNTED.replace("{place}", place)
+    without, long = answer(text), answer(text, given)
+    assert without.estimate is not None
+    assert long.estimate is not None
+    assert any("8 back edges per entry are expected" in each for each in without.assumptions)
+    assert without.estimate.cycles < 20_000 < 3_000_000 < long.estimate.cycles
