@@ -85,4 +85,5 @@ def test_what_stands_for_an_argument_that_is_not_given_counts_no_iterations(plac
     assert without.estimate is not None
     assert long.estimate is not None
     assert any("8 back edges per entry are expected" in each for each in without.assumptions)
-    assert without.estimate.cycles < 20_000 < 3_000_000 < long.estimate.cycles
+    assert without.estimate.cycles < 20_000
+    assert long.estimate.cycles > 3_000_000
