@@ -43,6 +43,7 @@ _SPACES = {
     MemorySpace.TEXTURE: ("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "SUST", "SURED", "SUATOM"),
     MemorySpace.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
 }
+_OF_TENSORS = frozenset({"UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"})
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
 _COPY = "LDGSTS"
 """From global to shared memory; the shared address comes first."""
@@ -88,6 +89,14 @@ def references(instruction: Instruction) -> tuple[Reference, ...]:
     if kind in {MemorySpace.TEXTURE, MemorySpace.BULK}:
         return (Reference(kind, 0, place),)
     return (Reference(kind, _width(modifiers), place, atomic=name in _ATOMIC),)
+
+
+def tensor_operands(instruction: Instruction) -> tuple[Memory, Memory] | None:
+    """Return the operands of a copy by a tensor map: where the box lies, and where the map; None of any other instruction."""
+    if instruction.opcode.partition(".")[0] not in _OF_TENSORS:
+        return None
+    addresses = [operand for operand in instruction.operands if isinstance(operand, Memory)]
+    return (addresses[0], addresses[1]) if len(addresses) > 1 and addresses[0].base and addresses[1].base else None
 
 
 def _indexed(operand: object) -> bool:

@@ -1,6 +1,6 @@
 """What a warp moves through the memory pipeline of its SM, and beyond it: per execution of an instruction, at most."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm
@@ -63,6 +63,10 @@ class Moved:
         )
 
 
+NO_BOXES: Mapping[int, Moved] = MappingProxyType({})
+"""Where no copy by a tensor map is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """What the instructions of a graph move, by address, in whichever warp most; `gaps` are accesses of which it is unknown.
@@ -80,25 +84,26 @@ class Traffic:
         """Return for how long each instruction keeps the memory pipeline of its SM, by address."""
         return cycles_of(self.moved)
 
-    def of_block(self, warps: int) -> Iterator[tuple[Mapping[int, Moved], int]]:
-        """Yield what the instructions move in warps of a block of `warps` warps, and in how many of them so much."""
-        known = self.warps or (self.moved,)
-        for index, moved in enumerate(known[:warps]):
-            yield moved, len(range(index, warps, len(known)))
-
 
 def cycles_of(moved: Mapping[int, Moved]) -> dict[int, int]:
     """Return for how long each instruction keeps the memory pipeline of its SM, by address."""
     return {address: each.cycles for address, each in moved.items()}
 
 
-def traffic(accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: tuple[str, ...] = ()) -> Traffic:
-    """Return what accesses move; `assumptions` are those of their transactions."""
+def traffic(
+    accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: tuple[str, ...] = (), boxes: Mapping[int, Moved] = NO_BOXES
+) -> Traffic:
+    """Return what accesses move; `assumptions` are those of their transactions.
+
+    `boxes` are what copies by tensor maps move, where that is known (`boxes.py`).
+    """
     number = lcm(*(len(access.warps) or 1 for access in accesses))
     warps = tuple(_of_warp(accesses, pipeline, warp) for warp in range(number)) if number > 1 else ()
     rates = {access.opcode: pipeline.atomics.rate(access.opcode) for access in accesses if access.opcode.partition(".")[0] in OPCODES}
     atomic = dict.fromkeys(rate.assumption for rate in rates.values() if rate is not None)
-    return Traffic(_of_warp(accesses, pipeline), (*assumptions, pipeline.assumption, *atomic), tuple(_unknown(accesses, pipeline)), warps)
+    gaps = tuple(gap for gap in _unknown(accesses, pipeline) if gap.address not in boxes)
+    whole = MappingProxyType({**_of_warp(accesses, pipeline), **boxes})
+    return Traffic(whole, (*assumptions, pipeline.assumption, *atomic), gaps, tuple(MappingProxyType({**each, **boxes}) for each in warps))
 
 
 def _of_warp(accesses: Iterable[Access], pipeline: MemoryPipeline, warp: int | None = None) -> Mapping[int, Moved]:

@@ -2,13 +2,15 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sassan import __version__
 from sassan.access import accesses, assumptions
 from sassan.access.accesses import Access
+from sassan.access.boxes import BOXES, box_traffic
 from sassan.access.limits import limited_to
+from sassan.access.opcodes import tensor_operands
 from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -20,8 +22,8 @@ from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Ending, Inference, Inferred, WholeRun, check_bounds, inference, whole_run
-from sassan.ipet.wcet import Wcet, WcetProblem, problem, wcet
+from sassan.ipet.loop_bounds import Ending, Inference, Inferred, WholeRun, check_bounds, inference, whole_run, with_waits
+from sassan.ipet.wcet import WarpsAlike, Wcet, WcetProblem, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
 from sassan.machine.launch import LaunchConfiguration, impossible
@@ -30,14 +32,19 @@ from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import Quantity
 from sassan.timing.cycles import CycleCostModel
+from sassan.timing.engines import parted_costs
+from sassan.timing.model import NO_ACCESSES
 from sassan.values import WarpValues, with_values
+from sassan.values.classes import WarpClass, warp_classes
 from sassan.values.reach import unreached
 from sassan.values.spaces import outside
+from sassan.values.threads import most_threads
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import EdgeKind, External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
+from sassan.warpcfg.waits import elections, is_try
 
 _OTHERS = frozenset({Ending.PHASE, Ending.REGISTERS})
 """Waits that nothing ends which a launch says."""
@@ -140,12 +147,51 @@ def analyze(
     followed = touched(values, settings) if values is not None and _moves(settings) else None
     if followed is not None and run is not None:
         followed = _as_seen(followed, run)
-    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings, run)), settings)
+    classes = _classes(cfg, isa, settings, bounds)
+    system = _system(cfg, settings, bounds, _traffic(cfg, followed, settings, run, classes), classes)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed, run)
     return with_sm_level(result) if bound.bound else result
+
+
+def _system(
+    cfg: WarpCfg, settings: Settings, bounds: LoopBounds, moved: Traffic | None, classes: Sequence[tuple[WarpClass, LoopBounds]]
+) -> WcetProblem:
+    """The integer program of a graph, with one for each class of the warps of a block, and what engines take beside them."""
+    blocks = settings.costs.block_costs(cfg, moved.cycles if moved is not None else NO_ACCESSES)
+    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, moved, blocks), settings)
+    if system.model is None or not _moves(settings):
+        return system
+    parted = parted_costs(cfg, settings.costs, system.traffic.cycles)
+    alike = tuple(
+        WarpsAlike(each.warps, problem(cfg, settings.costs, of_class, settings.setup, moved, blocks, each.threads_of_nodes))
+        for each, of_class in classes
+    )
+    return replace(system, parted=parted, classes=alike if len(alike) > 1 else ())
+
+
+def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds) -> tuple[tuple[WarpClass, LoopBounds], ...]:
+    """The classes of the warps of a block, each with the bounds of its loops, where it matters."""
+    if not _moves(settings) or settings.resources is None or settings.experiment or cfg.gaps:
+        return ()
+    code = [each for node in cfg.nodes for each in node.code]
+    if not any(is_try(each) or tensor_operands(each) for each in code):
+        return ()
+    found = warp_classes(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    return tuple((each, _of_class(cfg, bounds, each)) for each in found)
+
+
+def _of_class(cfg: WarpCfg, bounds: LoopBounds, of_class: WarpClass) -> LoopBounds:
+    """The bounds of the loops of a graph in the warps of a class."""
+    elected = elections(cfg, of_class.threads)
+    known = tuple(
+        min(elected[index][1], known) if index in elected and known is not None else known for index, known in enumerate(bounds.of_loop)
+    )
+    return flow_facts.without_blocks(
+        cfg, replace(bounds, of_loop=known), [each for each in of_class.unreached if each not in bounds.facts.never]
+    )
 
 
 def _unmade(cfg: WarpCfg, bounds: LoopBounds) -> frozenset[int]:
@@ -167,7 +213,13 @@ def _moves(settings: Settings) -> bool:
     return settings.contention and settings.costs.quantity is Quantity.CYCLES
 
 
-def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings, run: WholeRun | None) -> Traffic | None:
+def _traffic(
+    cfg: WarpCfg,
+    followed: tuple[Access, ...] | None,
+    settings: Settings,
+    run: WholeRun | None,
+    classes: Sequence[tuple[WarpClass, LoopBounds]],
+) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
     if not _moves(settings):
         return None
@@ -176,7 +228,9 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     pipeline = memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch)
     limited = (Assumption(f"transactions of accesses: {run.why}", AssumptionStatus.RECORDED),) if run is not None and run.accesses else ()
-    return traffic(followed, pipeline, (*assumptions(followed), *limited))
+    boxes = box_traffic([each.values for each, _ in classes], settings.launch, pipeline)
+    named = (BOXES,) if boxes else ()
+    return traffic(followed, pipeline, (*assumptions(followed), *named, *limited), boxes)
 
 
 def _as_seen(followed: Iterable[Access], run: WholeRun) -> tuple[Access, ...]:
@@ -214,7 +268,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
             excluded = set()
     is_known = before is not None and len(before.cfg.loops) == len(cfg.loops)
     run = before.run if is_known and before is not None else _run(cfg, isa, settings, inferred, values)
-    inferred = _by_run(inferred, run)
+    inferred = with_waits(cfg, _by_run(inferred, run), _entering(values))
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if run is not None and run.executions is not None:
@@ -226,6 +280,11 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     why = unrun if settings.check else "no number here is a bound"
     unchecked = () if checked else (f"inferred bounds were not checked by a run: {why}",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked)), run
+
+
+def _entering(values: WarpValues | None) -> Callable[[int], int] | None:
+    """How many threads of a warp may execute a node, by its number; None where registers are not followed."""
+    return None if values is None else lambda node: most_threads(values.lanes(node), len(values.threads))
 
 
 def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> WholeRun | None:

@@ -9,7 +9,7 @@ from sassan.app.result import AnalysisResult
 from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, AMOUNT, COUNT, LINE, STRING, array, one
 from sassan.ipet.sm.gpu import access_time, demand, kept
-from sassan.ipet.sm.optima import block_maximum, executions, out_of
+from sassan.ipet.sm.optima import block_sum, executions, of_block, out_of
 from sassan.ir import SourceLine
 from sassan.timing.reasons import parts
 
@@ -191,15 +191,17 @@ def _memory(result: AnalysisResult) -> tuple[tuple[AccessPart, ...], Fraction]:
     if makespan is None or makespan.terms is None or grid is None or grid.memory is None:
         return (), Fraction(0)
     memory, code = grid.memory, [node.code for node in problem.cfg.nodes]
-    parts = [(kept(code, moved, memory, grid.resident), warps) for moved, warps in problem.traffic.of_block(grid.block_warps)]
-    taken = [demand(code, moved, memory) for moved, _ in parts]
-    uncached = block_maximum(problem, ((each.uncached, warps) for each, (_, warps) in zip(taken, parts, strict=True)))
+    parts = [(system, kept(code, moved, memory, grid.resident), warps) for system, moved, warps in of_block(problem, grid.block_warps)]
+    uncached = block_sum(
+        problem, grid.block_warps, lambda _, moved: demand(code, kept(code, moved, memory, grid.resident), memory).uncached
+    )
     if uncached is None:
         return (), Fraction(0)
     cached = makespan.terms.memory < grid.blocks * uncached
     cycles, most = dict[int, Fraction](), Counter[int]()
-    for each, (moved, warps) in zip(taken, parts, strict=True):
-        counts = executions(problem, each.cached if cached else each.uncached)
+    for system, moved, warps in parts:
+        each = demand(code, moved, memory)
+        counts = executions(system, each.cached if cached else each.uncached)
         if counts is None:
             return (), Fraction(0)
         total = Counter[int]()

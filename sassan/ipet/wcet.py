@@ -3,11 +3,13 @@
 What cannot be bounded is a gap, and then there is no number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from sassan.access.traffic import Traffic
+from sassan.domains.lanes import LANES
 from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row, combine
 from sassan.ilp.solve import Solution, Status, solve
@@ -15,13 +17,14 @@ from sassan.ipet.facts.rows import fact_rows
 from sassan.ipet.flow_facts import EXTERNAL, LoopBounds
 from sassan.ipet.merged_calls import merged_calls
 from sassan.ipet.paper import build as build_paper
-from sassan.ipet.rows import ROW_SWITCHES
+from sassan.ipet.rows import ROW_SWITCHES, Columns
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build, columns_of
 from sassan.ipet.walk import matches, walk
 from sassan.strings.fold import Sequence, total
-from sassan.timing import CostModel, Quantity
-from sassan.warpcfg.graph import WarpCfg
+from sassan.timing import BlockCosts, CostModel, Quantity
+from sassan.timing.engines import PartedCosts
+from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
 PAPER_LABEL = "experiment of the 2023 paper: no bound"
@@ -78,15 +81,35 @@ class WcetProblem:
     """What the accesses of the graph move, where they are followed."""
     known_costs: tuple[int | None, ...] = ()
     """Of one execution of each block, None where a gap says why it is not known: what a table or a drawing shows."""
+    parted: PartedCosts | None = None
+    """The costs where engines work while warps go on; None where no instruction asks one."""
+    classes: "tuple[WarpsAlike, ...]" = ()
+    """The warps of a block with a system of their own each, where they take different ways; none: all have this one."""
 
 
-def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None, traffic: Traffic | None = None) -> WcetProblem:
+class WarpsAlike(NamedTuple):
+    """Warps of a block, by their indices, that have one system."""
+
+    warps: tuple[int, ...]
+    problem: WcetProblem
+
+
+def problem(  # noqa: PLR0913, PLR0917 - a graph, and all that its system is made of
+    cfg: WarpCfg,
+    costs: CostModel,
+    bounds: LoopBounds,
+    setup: Setup | None = None,
+    traffic: Traffic | None = None,
+    blocks: BlockCosts | None = None,
+    threads: Many[int] = (),
+) -> WcetProblem:
     """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound.
 
-    `traffic` is what its accesses move, where they are followed.
+    `traffic` is what its accesses move, where they are followed; `blocks` what its blocks cost, where that has been worked out.
+    `threads`: how many threads of a warp may be at each node, where that is known.
     """
     setup, traffic = setup or Setup(), traffic or Traffic()
-    blocks = costs.block_costs(cfg, traffic.cycles)
+    blocks = blocks or costs.block_costs(cfg, traffic.cycles)
     external, absent = dict(bounds.external), {gap.address for gap in bounds.gaps if gap.code == EXTERNAL}
     shown = tuple(
         None if cost is None or node.end in absent else cost + (external.get(node.end) or 0)
@@ -115,7 +138,12 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
-        model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
+        rows = (
+            *model.rows,
+            *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known),
+            *_of_threads(cfg, columns_of(cfg, setup.without), threads),
+        )
+        model = replace(model, rows=rows)
     return WcetProblem(cfg, per_node, model, costs, assumptions, (), setup, blocks.pieces, known, traffic, shown)
 
 
@@ -127,6 +155,20 @@ def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None
             terms = tuple((1 + number, 1) for number, edge in enumerate(cfg.edges) if edge.src == index)
             rows.append(Row(f"never_{node.id[1:]}", terms, "=", 0, "a call that is never made"))
     return replace(model, rows=(*model.rows, *rows)) if rows else model
+
+
+def _of_threads(cfg: WarpCfg, columns: Columns, threads: Many[int]) -> Iterator[Row]:
+    """Yield rows where few threads of the warp may be at a node: one does not part, and an execution moves no more of them on."""
+    if not threads:
+        return
+    for number, edge in enumerate(cfg.edges):
+        if threads[edge.src] <= 1 and edge.kind is EdgeKind.DIVERGE:
+            yield Row(f"whole_{number:05d}", ((columns.warp[number], 1),), "=", 0, "one thread does not part")
+    for number, (step, column) in enumerate(zip(cfg.thread_edges, columns.thread, strict=False)):
+        most = min(threads[step.src], threads[step.dst])
+        if most < LANES:
+            left = [(columns.warp[place], -most) for place, edge in enumerate(cfg.edges) if edge.src == step.src]
+            yield Row(f"few_{number:05d}", combine([(column, 1), *left]), "<=", 0, f"an execution moves {most} threads at most")
 
 
 def _switch_assumptions(cfg: WarpCfg) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ SECTOR = 32
 class MemoryPipeline:
     """Cycles per pass over the banks of shared memory, per pass that conflicts add, per constant address and line.
 
-    `port` is how many bytes an SM receives from L2, or sends there, per cycle. `atomics` are the rates of atomic operations.
-    `source` is that of all other figures.
+    `port` is how many bytes an SM receives from L2, or sends there, per cycle, `bulk` how many its copy engine moves. `atomics` are the
+    rates of atomic operations. `source` is that of all other figures.
     """
 
     shared: int
@@ -23,6 +23,7 @@ class MemoryPipeline:
     constant: int
     line: int
     port: int
+    bulk: int
     source: str
     atomics: Atomics
 
@@ -50,6 +51,7 @@ def memory_pipeline(arch: str) -> MemoryPipeline:
     if row is None:
         raise InputError("unknown-sm", f"no architecture file describes the memory pipeline of {arch}")
     fields = row.fields
-    fields.only("shared", "conflict", "constant", "line", "port", "source")
+    fields.only("shared", "conflict", "constant", "line", "port", "bulk", "source")
     figures = {name: fields.whole(name) for name in ("shared", "conflict", "constant", "line", "port")}
-    return MemoryPipeline(**figures, source=row.source, atomics=atomics(arch))
+    bulk = fields.whole("bulk") if "bulk" in fields else figures["port"]
+    return MemoryPipeline(**figures, bulk=bulk, source=row.source, atomics=atomics(arch))

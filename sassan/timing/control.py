@@ -28,6 +28,7 @@ from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, barriers_of
 from sassan.timing.products import lateness
 from sassan.timing.rates import Rates, Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import idle_code
 
 SCHEDULED = "instructions issue in order, as soon as their control codes and the intervals of their units allow"
 INTERLEAVED = "where sides of a divergence are interleaved, the warp never idles while one of them may issue"
@@ -57,7 +58,7 @@ class ControlCostModel:
         nothing = (0,) * len(cfg.nodes)
         if gaps := not_machine_code(cfg.function):
             return BlockCosts(nothing, (), gaps)
-        rates, code = self.tables.rates(cfg.function.arch, busy), code_of(cfg)
+        rates, code = self.tables.rates(cfg.function.arch, busy, idle_code(cfg)), code_of(cfg)
         together = described(cfg.function.arch).control_words
         interleaving = frozenset[int]() if together else interleaved_blocks(cfg)
         reading = rates.latencies.reading_assumptions() if any(map(_read_barrier, code)) else ()

@@ -21,7 +21,7 @@ class Class:
     """Opcodes of one latency.
 
     `blocks`: the warp issues nothing before it is over; `drains`: nor before all earlier ones have ended; `keeps`: it needs its operands
-    until it ends.
+    until it ends. `engine`: an engine of the SM does the work.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Class:
     blocks: bool
     drains: bool
     keeps: bool
+    engine: bool = False
 
     def names(self, opcode: str) -> bool:
         """Say whether a pattern of the class fits an opcode with its modifiers."""
@@ -211,11 +212,11 @@ def load(arch: str) -> LatencyTable:
 
 def _class(name: str, row: FactRow) -> Class:
     fields = row.fields
-    fields.only("names", "units", "blocks", "drains", "keeps", "source")
+    fields.only("names", "units", "blocks", "drains", "keeps", "engine", "source")
     patterns, units = fields.texts("names"), fields.texts("units")
     if not patterns and not units:
         raise fields.fail("names", "must name opcodes, or 'units' their functional units")
-    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"), fields.flag("keeps"))
+    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"), fields.flag("keeps"), fields.flag("engine"))
 
 
 def _opcode(name: str, row: FactRow) -> OpcodeFigure:

@@ -20,6 +20,8 @@ CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 NO_LATENCY = "no-latency"
 """The gap of an instruction whose latency no table has."""
 _BARRIER = "barrier"
+_ISSUES = {TENSOR: 4, "tma": 32}
+"""Cycles for which an instruction that the engine behind a unit carries out keeps its warp, at most."""
 _CLUSTER = "UCGABAR"
 
 
@@ -40,6 +42,10 @@ class Rates:
     latencies: Latencies
     busy: Mapping[int, int] = field(default_factory=dict[int, int])
     """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
+    apart: bool = False
+    """Whether what engines do is charged by itself (docs/proofs/warps-with-roles.md): their instructions take an issue."""
+    idle: frozenset[int] = frozenset()
+    """Addresses of instructions that a warp executes only while it waits for others: how long it sleeps there is a part of the wait."""
     _known: dict[str, _Facts] = field(default_factory=dict[str, _Facts], compare=False, repr=False)
     """Unit, class, interval and cycles of each opcode that was looked up: a kernel has many instructions and few opcodes."""
 
@@ -49,9 +55,17 @@ class Rates:
             name = unit(self.machine.arch, opcode)
             kind, interval = self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
             cycles = (self.latencies.cycles_of(kind, opcode) or 0) if kind is not None else 0
-            # A product has not ended before its unit takes the next one.
-            known = self._known[opcode] = name, kind, interval, max(cycles, interval) if cycles and name == TENSOR else cycles
+            if cycles and name == TENSOR:
+                # A product has not ended before its unit takes the next one; that of an engine, before its unit has done it.
+                cycles = cycles + interval if kind is not None and kind.engine else max(cycles, interval)
+            if cycles and self.apart and _does(kind, name):
+                cycles, interval = min(cycles, _ISSUES[name]), min(interval, _ISSUES[name])
+            known = self._known[opcode] = name, kind, interval, cycles
         return known
+
+    def is_engine(self, opcode: str) -> bool:
+        """Say whether an engine does the work of such an instruction, which its warp does not wait for."""
+        return _does(self.kind(opcode), self.unit(opcode))
 
     def unit(self, opcode: str) -> str:
         """Return the functional unit of an opcode."""
@@ -76,7 +90,10 @@ class Rates:
 
     def occupied(self, instruction: Instruction) -> int:
         """Return for how long an instruction keeps its unit, 0 where there is no such unit."""
-        return max(self.interval(instruction.opcode) + register_cycles(instruction), self.busy.get(instruction.address, 0))
+        interval = self.interval(instruction.opcode)
+        if self.apart and self.is_engine(instruction.opcode):
+            return interval
+        return max(interval + register_cycles(instruction), self.busy.get(instruction.address, 0))
 
     def lasting(self, instruction: Instruction) -> int:
         """Return the cycles after which an instruction has ended: its latency, and what its last transaction comes later than its first."""
@@ -88,7 +105,7 @@ class Rates:
         return tuple(gap for instruction in code if (gap := self._gap(instruction)) is not None)
 
     def _gap(self, instruction: Instruction) -> Gap | None:
-        if not self.cycles(instruction.opcode):
+        if not self.cycles(instruction.opcode) and instruction.address not in self.idle:
             kind = self.kind(instruction.opcode)
             hint = f": --latency {kind.name}=N gives the most cycles that it takes" if kind is not None else ""
             return Gap(instruction.address, NO_LATENCY, f"the latency of {instruction.opcode} is unknown{hint}")
@@ -112,21 +129,29 @@ class Rates:
         return (*self.latencies.assumptions(opcodes), *self.machine.inherited("units"), *doubts, *slower, *waits, FETCH)
 
 
+def _does(kind: Class | None, unit: str) -> bool:
+    return kind is not None and kind.engine and unit in _ISSUES
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The tables as a user wants them: a machine file, and latencies in cycles by name, which go over those of the file."""
 
     file: MachineFile | None = None
     given: Mapping[str, int] = field(default_factory=dict[str, int])
+    apart: bool = False
+    """Whether what engines do is charged by itself (`Rates`)."""
 
-    def rates(self, arch: str, busy: Mapping[int, int] = MappingProxyType({})) -> Rates:
+    def rates(self, arch: str, busy: Mapping[int, int] = MappingProxyType({}), idle: frozenset[int] = frozenset()) -> Rates:
         """Return what the instructions of an architecture take; `busy` are the cycles for which accesses keep their unit, by address.
+
+        `idle` are the addresses of those that a warp executes only while it waits.
 
         Raises InputError where no table knows the architecture, or the file describes another one.
         """
         machine = machine_of(arch, self.file)
         over = self.file.latency if self.file is not None else {}
-        return Rates(machine, Latencies(machine.arch, {**over, **self.given}), busy)
+        return Rates(machine, Latencies(machine.arch, {**over, **self.given}), busy, self.apart, idle)
 
 
 def code_of(cfg: WarpCfg) -> tuple[Instruction, ...]:

@@ -18,6 +18,7 @@ from sassan.timing.rates import Rates
 from sassan.timing.table import TableCostModel
 from sassan.timing.unit import UnitCostModel
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import idle_code
 
 ISSUE = "issue"
 AT_BARRIERS = "waiting at block barriers"
@@ -55,11 +56,11 @@ def parts(model: CostModel, cfg: WarpCfg, costs: Sequence[int], busy: Mapping[in
             every = [[CostPart(instruction.address, ISSUE, 1) for instruction in node.code] for node in cfg.nodes]
             beyond = [ISSUE] * len(cfg.nodes)
         case TableCostModel(tables):
-            rates = tables.rates(cfg.function.arch, busy)
+            rates = tables.rates(cfg.function.arch, busy, idle_code(cfg))
             every = [[_whole(instruction, rates) for instruction in node.code] for node in cfg.nodes]
             beyond = [ISSUE] * len(cfg.nodes)
         case ControlCostModel(tables):
-            every, beyond = _controlled(cfg, tables.rates(cfg.function.arch, busy))
+            every, beyond = _controlled(cfg, tables.rates(cfg.function.arch, busy, idle_code(cfg)))
         case _:
             every, beyond = [[] for _ in cfg.nodes], [MEASURED] * len(cfg.nodes)
     return tuple(

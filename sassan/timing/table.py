@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sassan.timing.model import NO_ACCESSES, BlockCosts, Quantity, pieces_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import idle_code
 
 ONE_BY_ONE = "an instruction issues when the one before it has ended"
 
@@ -33,7 +34,7 @@ class TableCostModel:
         """
         if gaps := not_machine_code(cfg.function):
             return BlockCosts((0,) * len(cfg.nodes), (), gaps)
-        rates = self.tables.rates(cfg.function.arch, busy)
+        rates = self.tables.rates(cfg.function.arch, busy, idle_code(cfg))
         code = code_of(cfg)
         cycles = {instruction.address: max(rates.lasting(instruction), rates.occupied(instruction)) for instruction in code}
         costs = tuple(sum(cycles[instruction.address] for instruction in node.code) for node in cfg.nodes)

@@ -16,6 +16,8 @@ from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_wa
 BLOCK, GRID = "--block-dim", "--grid"
 PARAMETER = "parameter "
 WORD_BYTES = 4
+PARAMETER_WINDOW = 1 << 56
+"""The address of the first parameter, where tensor maps are among them: a name, at which no memory lies."""
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""
@@ -73,6 +75,8 @@ class LaunchEnvironment:
                     self._extents[start + WORD_BYTES * axis] = self._special[f"SR_{name}.{axis_name}"]
                     if shape is not None:
                         self._put(start + WORD_BYTES * axis, shape[axis], WORD_BYTES)
+        if where is not None and where.address is not None and launch.maps:
+            self._put(where.address, PARAMETER_WINDOW, _POINTER)
         starts = {place.name: (index + 1) * _BANK for index, place in enumerate(places(self.function))}
         for setting, place in launch.placed(self.function):
             offset = place.offset if place.offset >= 0 else starts.get(place.name)

@@ -7,6 +7,9 @@ from sassan.ir import Constant, Instruction, Memory
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 
+_BOXES = "UTMA"
+"""Copies by tensor maps: which box they move, a row of registers says."""
+
 
 def backward_slice(
     blocks: Mapping[int, Sequence[Instruction]], facts: Mapping[int, Facts], before: Mapping[int, Sequence[int]], order: Sequence[int]
@@ -31,7 +34,8 @@ def _use(instruction: Instruction, facts: Facts) -> Use:
 
 
 def _roots(instruction: Instruction, facts: Facts) -> int:
-    out = 0 if facts.flow is Flow.NONE else facts.condition | facts.guard | facts.reads
+    decides = facts.flow is not Flow.NONE or instruction.opcode.startswith(_BOXES)
+    out = facts.condition | facts.guard | facts.reads if decides else 0
     for operand in instruction.operands:
         if isinstance(operand, Memory):
             out |= facts.guard

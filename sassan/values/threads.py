@@ -88,3 +88,8 @@ def threads_of_warps(block: Shape) -> tuple[int, ...]:
     """Return how many threads each warp of a table has."""
     warps, threads = -(-prod(block) // LANES), prod(block)
     return tuple(min(LANES, threads - LANES * warp) if period(block) == warps else LANES for warp in range(period(block)))
+
+
+def most_threads(lanes: int, warps: int) -> int:
+    """Return how many threads of one warp a set of lanes holds at most; it is of a table of some warps."""
+    return max((lanes >> LANES * warp & (1 << LANES) - 1).bit_count() for warp in range(warps))

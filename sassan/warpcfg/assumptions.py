@@ -10,7 +10,10 @@ from sassan.warpcfg.options import EITHER, Options
 
 POINTERS = "a call through a pointer enters a device function of this input, at its start"
 SAVED = "no store through a pointer or beyond an array overwrites what a function saved on its stack: return addresses, registers, barriers"
-PHASE = "a test of one phase of one barrier in shared memory gives all lanes that execute it together one answer"
+PHASE = (
+    "a test of one phase of one barrier in shared memory gives all lanes that execute it together one answer, "
+    "and their arrivals together at one barrier are in one phase"
+)
 VALUE_ASSUMPTIONS = ("one load from one address gives all lanes one value", "the source lanes of SHFL are active")
 
 

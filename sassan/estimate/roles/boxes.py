@@ -6,12 +6,13 @@ A map is a parameter of the kernel, or stands in known memory.
 from collections.abc import Sequence
 
 from sassan.estimate.roles.copies import Boxes
-from sassan.estimate.roles.tensor_operands import WINDOW, descriptor
+from sassan.estimate.roles.tensor_operands import descriptor
 from sassan.estimate.roles.traces import WarpTrace
 from sassan.ir import Instruction
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import bank_layout
 from sassan.machine.tensor_map import MapKind, TensorMap, map_in_memory
+from sassan.values.environment import PARAMETER_WINDOW
 from sassan.warpcfg.graph import WarpCfg
 
 _ROWS = frozenset({"GATHER4", "SCATTER4"})
@@ -22,7 +23,7 @@ _SHARED = frozenset({"MULTICAST", "2CTA"})
 def boxes_of(cfg: WarpCfg, launch: LaunchConfiguration, traces: Sequence[WarpTrace]) -> Boxes:
     """Return the tensor maps that copies of a run are passed, each where it says what the instruction moves."""
     where = bank_layout(cfg.function)
-    parameters = {} if where is None else {WINDOW + offset - where.parameters: each for offset, each in launch.maps}
+    parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
     contents = launch.initial or launch.contents
     code = {each.address: each for node in cfg.nodes for each in node.code}
     passed = {(met.address, met.map) for trace in traces for met in trace.executions if met.map is not None}

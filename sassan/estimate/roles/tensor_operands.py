@@ -7,31 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from sassan.access.opcodes import tensor_operands
 from sassan.ir import Function, Instruction, Memory
 from sassan.machine.parameters import bank_layout
 from sassan.simt.integer_work import WarpInputs
 from sassan.simt.values import Words
+from sassan.values.environment import PARAMETER_WINDOW
 
-_OF_TENSORS = frozenset({"UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"})
-WINDOW = 1 << 56
-"""The address of the first parameter: no memory lies there."""
 _WORD = 4
 
 
 def descriptor(instruction: Instruction) -> Memory | None:
-    """Return the operand with the address of the tensor map, the second address of the instruction; None where there is none."""
-    if instruction.opcode.partition(".")[0] not in _OF_TENSORS:
-        return None
-    addresses = [operand for operand in instruction.operands if isinstance(operand, Memory)]
-    return addresses[1] if len(addresses) > 1 and addresses[1].base else None
+    """Return the operand with the address of the tensor map; None where there is none."""
+    operands = tensor_operands(instruction)
+    return None if operands is None else operands[1]
 
 
 def with_window(place: WarpInputs, function: Function) -> WarpInputs:
-    """Return warps for which the first parameter lies at `WINDOW`."""
+    """Return warps for which the first parameter lies at `PARAMETER_WINDOW`."""
     where = bank_layout(function)
     if where is None or where.address is None:
         return place
-    words = {where.address: WINDOW & 0xFFFFFFFF, where.address + _WORD: WINDOW >> 32}
+    words = {where.address: PARAMETER_WINDOW & 0xFFFFFFFF, where.address + _WORD: PARAMETER_WINDOW >> 32}
     bank = place.bank
 
     def moved(offset: int) -> Words:

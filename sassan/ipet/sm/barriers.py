@@ -1,6 +1,7 @@
-"""The block barriers of a kernel: where a warp waits for others of its block, and whether they open in the same order for all warps.
+"""The barriers of a kernel: where a warp waits for others of its block, and whether block barriers open in the same order for all warps.
 
-Also the barriers of a cluster, where a warp waits for blocks on other SMs.
+Also waits for phases of barriers in shared memory and for registers, and the barriers of a cluster, where a warp waits for blocks on
+other SMs.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from sassan.errors import Gap
 from sassan.ir import Immediate, Instruction, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import is_try
 
 _WHOLE = ("BAR.SYNC", "BAR.RED")
 """Opcodes that wait for all warps of the block where they name a barrier and no number of threads."""
@@ -25,16 +27,18 @@ _GROUP = ("WARPGROUP.ARRIVE", "HGMMA", "IGMMA", "QGMMA", "BGMMA")
 class BlockBarriers:
     """`arrivals` count the waiting instructions per node; `in_order`: all warps of a block pass the same openings in the same order.
 
-    `clusters` are the instructions of barriers of a cluster, by address, with their opcodes.
+    `tries` are the addresses of instructions that try whether another wait is over; `clusters` are the instructions of barriers of a
+    cluster, by address, with their opcodes.
     """
 
     arrivals: tuple[int, ...]
     in_order: bool
     clusters: tuple[tuple[int, str], ...] = ()
+    tries: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there are any."""
-        return any(self.arrivals) or bool(self.clusters)
+        return any(self.arrivals) or bool(self.clusters) or bool(self.tries)
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -57,7 +61,9 @@ def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]
     others = any(instruction.opcode.startswith(_BAR) and not waits_for_block(instruction, facts_of) for instruction in code)
     numbers = {_number(instruction) for of_node in waits for instruction in of_node}
     clusters = {(instruction.address, instruction.opcode) for instruction in code if instruction.opcode.startswith(_CLUSTER)}
-    return BlockBarriers(tuple(map(len, waits)), not others and len(numbers) == 1 and None not in numbers, tuple(sorted(clusters)))
+    tries = tuple(sorted({instruction.address for instruction in code if is_try(instruction)}))
+    in_order = not others and not tries and len(numbers) == 1 and None not in numbers
+    return BlockBarriers(tuple(map(len, waits)), in_order, tuple(sorted(clusters)), tries)
 
 
 def waits_for_block(instruction: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:

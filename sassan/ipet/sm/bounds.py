@@ -18,7 +18,8 @@ class Optima:
     `barriers` says whether warps wait for each other at block barriers. `segment` is the largest C + self_stall from one block barrier to
     the next, `openings` how many block barriers a warp waits at; None where the barriers of a block may open in different orders for its
     warps. `relay` is the largest of warps of a block that take over from each other at barriers; None where that is not known.
-    `block` is the sum over the warps of a block of the largest `scheduler_stall` of each, None where each has the same.
+    `block` is the sum over the warps of a block of the largest `scheduler_stall` of each, None where each has the same. `alone` is that
+    of what each takes in turn with the others, and `engines` what engines of the SM work on beside them: docs/proofs/warps-with-roles.md.
     """
 
     isolated: Fraction
@@ -29,6 +30,8 @@ class Optima:
     openings: int | None = None
     relay: Fraction | None = None
     block: Fraction | None = None
+    alone: Fraction | None = None
+    engines: Fraction = Fraction(0)
 
     def stall(self, warps: int) -> Fraction:
         """The shares of all warps of a block."""
@@ -40,7 +43,7 @@ def block_lifetime(optima: Optima, warps: int) -> Fraction:
     """The lifetime of a block of `warps` warps, without the cycles in which only warps of other blocks are in its way."""
     if not optima.barriers:
         return optima.isolated + min((warps - 1) * optima.scheduler_stall, optima.stall(warps))
-    chains = [warps * optima.isolated]
+    chains = [warps * optima.isolated if optima.alone is None else min(warps * optima.isolated, optima.alone + optima.engines)]
     if optima.segment is not None and optima.openings is not None:
         chains.append((optima.openings + 1) * optima.segment + optima.stall(warps))
     if optima.relay is not None:

@@ -1,19 +1,18 @@
 """The bounds of the warps that share an SM, and of the whole grid: over all paths, and if every warp takes the worst one."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sassan.access.traffic import cycles_of
+from sassan.access.traffic import Moved, cycles_of
 from sassan.alphabet import Letter
 from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
 from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
-from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, dispatched, filling, kept, memory_time
-from sassan.ipet.sm.optima import Bound, PathOptima, block_maximum, path_optima
+from sassan.ipet.sm.gpu import GpuMemory, MemoryDemand, cold_start, demand, dispatched, filling, kept, memory_time
+from sassan.ipet.sm.optima import Bound, PathOptima, block_sum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Interference, of_code, of_letters
 from sassan.ipet.wcet import Wcet, WcetProblem
@@ -86,7 +85,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     """
     code = _fetched(kernel, machine, residents.warps)
     shares = _shares(kernel, machine, code)
-    whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers))
+    whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block))
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
@@ -132,15 +131,9 @@ def _shares(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, *, pa
 def _block_share(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, warps: int) -> Fraction | None:
     """The largest shares of all warps of a block, None where all warps are alike or nothing is proven."""
     problem = kernel.problem
-    if not problem.traffic.warps:
+    if not problem.traffic.warps and not problem.classes:
         return None
-    alike = Counter[tuple[tuple[int, int], ...]]()
-    for moved, count in problem.traffic.of_block(warps):
-        alike[tuple(cycles_of(moved).items())] += count
-    return block_maximum(
-        problem,
-        ((_stalls(problem, machine, code, dict(busy)), count) for busy, count in alike.items()),
-    )
+    return block_sum(problem, warps, lambda system, moved: _stalls(system, machine, code, cycles_of(moved)))
 
 
 def _stalls(problem: WcetProblem, machine: Multiprocessor, code: Fetched, busy: Mapping[int, int]) -> list[Fraction]:
@@ -163,7 +156,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     if code and grid.places * grid.block_warps == 1:
         # One warp is on an SM, however many it could hold.
         code = _fetched(kernel, machine, 1)
-        whole = _with(code, path_optima(kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers))
+        whole = _with(code, path_optima(kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps))
     memory, terms = grid.memory, None
     if whole.optima is not None:
         terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps)), grid)
@@ -200,12 +193,12 @@ def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, gr
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
     code = [node.code for node in problem.cfg.nodes]
-    taken = [
-        (demand(code, kept(code, moved, memory, grid.resident), memory, fetched_again.bytes), count)
-        for moved, count in problem.traffic.of_block(grid.block_warps)
-    ]
-    uncached = block_maximum(problem, ((each.uncached, count) for each, count in taken))
-    cached = block_maximum(problem, ((each.cached, count) for each, count in taken))
+
+    def taken(moved: Mapping[int, Moved]) -> MemoryDemand:
+        return demand(code, kept(code, moved, memory, grid.resident), memory, fetched_again.bytes)
+
+    uncached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).uncached)
+    cached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).cached)
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks, memory, grid.allocated)

@@ -11,11 +11,12 @@ for the isolated cost C(v) of a warp v; self_stall(v) and stall(v) are sums over
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from sassan.access.traffic import Moved
 from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ilp.model import Model
@@ -40,6 +41,11 @@ _BLOCKS = published("block barriers: warps of different blocks never wait for ea
 _SAME = published(
     "the warps of a block wait at the same barrier instructions: a condition around one is the same for the whole block, as CUDA asks"
 )
+_TRIES = (
+    "a warp that waits for a phase of a barrier in shared memory, or for registers, takes no issue slots from others until that is over, "
+    "does not sleep on behind it, and waits for warps of its block and engines alone; every wait ends"
+)
+_ENGINES = "the tensor cores of an SM do a product of a warpgroup for its four warps at once; engines serve in order"
 TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 
 
@@ -66,15 +72,16 @@ class PathOptima:
         return Bound(value, (*self.assumptions, *further), self.gaps)
 
 
-def path_optima(
+def path_optima(  # noqa: PLR0913 - all that a bound rests on
     problem: WcetProblem,
     shares: Sequence[Interference],
     machine: Multiprocessor,
     barriers: BlockBarriers = NO_BARRIERS,
     *,
+    block: int | None = None,
     partition: bool = False,
 ) -> PathOptima:
-    """The optima over all paths; `shares` per node of the graph; with `partition` in the partition model."""
+    """The optima over all paths; `shares` per node of the graph; `block`: warps of a block; with `partition` in the partition model."""
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
     once = () if problem.cost_model.quantity is Quantity.INSTRUCTIONS or problem.traffic.moved else (_ONCE,)
     assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers else ()))
@@ -88,6 +95,8 @@ def path_optima(
         entry = problem.cfg.nodes[problem.cfg.entry].start
         return PathOptima(None, assumptions, (Gap(entry, "no-proof", "the solver proved no optimum of the contention of the warps"),))
     optima = Optima(isolated, scheduler_stall, sm_stall, bool(barriers))
+    if barriers and block is not None:
+        optima, assumptions = _in_turn(problem, optima, shares, block), (*assumptions, *_waiting(problem, barriers))
     if not (barriers and barriers.in_order):
         return PathOptima(optima, assumptions)
     pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
@@ -97,6 +106,33 @@ def path_optima(
     if relay is not None:
         optima, assumptions = replace(optima, relay=relay), (*dict.fromkeys((*assumptions, TOGETHER)), _SAME)
     return PathOptima(optima, assumptions)
+
+
+def _in_turn(problem: WcetProblem, optima: Optima, shares: Sequence[Interference], block: int) -> Optima:
+    """The optima with what the warps of a block take one after the other, and what engines do beside them."""
+    parted = problem.parted
+    own = parted.warp if parted is not None else problem.costs
+
+    costs = [cost + share.self_stall for cost, share in zip(own, shares, strict=True)]
+    alone = block_sum(problem, block, _alike(costs))
+    engines = block_sum(problem, block, _alike(parted.engines)) if parted is not None else Fraction(0)
+    return optima if alone is None or engines is None else replace(optima, alone=alone, engines=engines)
+
+
+def _alike(costs: Sequence[Fraction]) -> Callable[[WcetProblem, Mapping[int, Moved]], Sequence[Fraction]]:
+    """Costs that are the same in all warps."""
+
+    def of_warp(system: WcetProblem, moved: Mapping[int, Moved]) -> Sequence[Fraction]:
+        del system, moved
+        return costs
+
+    return of_warp
+
+
+def _waiting(problem: WcetProblem, barriers: BlockBarriers) -> tuple[str, ...]:
+    """What is taken for granted of waits for others, and of engines."""
+    tries = (_TRIES,) if barriers.tries else ()
+    return (*tries, *((_ENGINES,) if problem.parted is not None else ()))
 
 
 def _longest_relay(problem: WcetProblem, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]]) -> Fraction | None:
@@ -146,17 +182,35 @@ def maximum(problem: WcetProblem, costs: Sequence[Fraction]) -> Fraction | None:
     return _maximum(problem, problem.model, costs) if problem.model is not None else None
 
 
-def block_maximum(problem: WcetProblem, of_warps: Iterable[tuple[Sequence[Fraction], int]]) -> Fraction | None:
-    """The largest sum of costs over the paths of all warps of a block, each with its own costs; None without a system or a proof.
+def of_block(problem: WcetProblem, warps: int) -> Iterator[tuple[WcetProblem, Mapping[int, Moved], int]]:
+    """Yield the systems of the warps of a block of `warps` warps, with what accesses move in them, and how many warps have both."""
+    moved = problem.traffic.warps or (problem.traffic.moved,)
+    system = {warp: alike.problem for alike in problem.classes for warp in alike.warps}
+    if len(system) != warps:
+        system = dict.fromkeys(range(warps), problem)
+    kinds = Counter((id(system[warp]), warp % len(moved)) for warp in range(warps))
+    by_id = {id(each): each for each in system.values()}
+    yield from ((by_id[which], moved[index], count) for (which, index), count in kinds.items())
 
-    `of_warps` are costs of the nodes of the graph, and how many warps have them.
+
+def block_sum(
+    problem: WcetProblem, warps: int, costs_of: Callable[[WcetProblem, Mapping[int, Moved]], Sequence[Fraction]]
+) -> Fraction | None:
+    """The largest sum of costs over the paths of all warps of a block; None without a system or a proof.
+
+    `costs_of` are those of the nodes of a graph for one of its systems, and for what accesses move.
     """
-    alike = Counter[tuple[Fraction, ...]]()
-    for costs, warps in of_warps:
-        alike[tuple(costs)] += warps
-    most = [(maximum(problem, costs), warps) for costs, warps in alike.items()]
-    known = [warps * each for each, warps in most if each is not None]
-    return sum(known, Fraction(0)) if len(known) == len(most) else None
+    total, known = Fraction(0), dict[tuple[int, tuple[Fraction, ...]], Fraction | None]()
+    for system, moved, count in of_block(problem, warps):
+        costs = tuple(costs_of(system, moved))
+        key = id(system), costs
+        if key not in known:
+            known[key] = maximum(system, costs)
+        most = known[key]
+        if most is None:
+            return None
+        total += count * most
+    return total
 
 
 def executions(problem: WcetProblem, costs: Sequence[Fraction]) -> tuple[int, ...] | None:

@@ -45,6 +45,7 @@ FUNCTIONS: Mapping[str, Callable[..., AbstractWord]] = {
     "same": conditions.same,
     "plop3": conditions.plop3,
     "bit": _same_word,
+    "carry": conditions.carry,
 }
 """The functions that are followed; what is not there leaves its result unknown."""
 

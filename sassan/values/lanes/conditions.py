@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 
-from sassan.domains.lanes import LANES, Lanes, LaneWord, alike, distances, join, loose, rows_of, word
+from sassan.domains.lanes import LANES, SIZE, Lanes, LaneWord, alike, distances, join, loose, rows_of, word
 from sassan.values.lanes.bitwise import split
 from sassan.values.lanes.held import (
     SIGN,
@@ -30,6 +30,17 @@ _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     "NE": operator.ne,
 }
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+
+
+def carry(*summands: tuple[bool, AbstractWord]) -> AbstractWord:
+    """Return the carry of a sum, of a difference whether nothing is borrowed; each summand says whether it was subtracted."""
+    words = [held.value.constant for _, held in summands]
+    known = [word for word in words if word is not None]
+    # A word that is subtracted is added as its complement and 1: for 0 that is 2^32.
+    total = sum(known) + SIZE * sum(is_subtracted and word == 0 for (is_subtracted, _), word in zip(summands, words, strict=True))
+    if len(known) < len(words) or total >= 2 * SIZE:
+        return truth_of(*[held for _, held in summands])
+    return decided(total >= SIZE)
 
 
 def decided(value: bool) -> AbstractWord:

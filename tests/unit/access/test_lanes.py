@@ -78,4 +78,4 @@ def test_the_traffic_of_a_block_is_that_of_its_warps():
     moved = traffic(loads(BEGIN.format(count="0x8") + "@P0 EXIT\nLDG.E R2, [R4.64]\nEXIT", WIDE), memory_pipeline("sm_80"))
     [each] = moved.moved.values()
     assert (each.sectors, each.fetched) == (1, 64)
-    assert [sum(made.sectors for made in warp.values()) for warp, _ in moved.of_block(3)] == [1, 1, 0]
+    assert [sum(made.sectors for made in warp.values()) for warp in moved.warps[:3]] == [1, 1, 0]

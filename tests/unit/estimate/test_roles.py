@@ -12,7 +12,6 @@ from sassan.estimate.roles.barrier_operations import BarrierOperation
 from sassan.estimate.roles.boxes import boxes_of
 from sassan.estimate.roles.copies import Boxes
 from sassan.estimate.roles.phases import matched
-from sassan.estimate.roles.tensor_operands import WINDOW
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace, traced
 from sassan.ir import CompilerFacts, Parameter
 from sassan.machine.contents import Contents, KnownBytes
@@ -23,6 +22,7 @@ from sassan.machine.tensor_map import Element, MapKind, TensorMap
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
+from sassan.values.environment import PARAMETER_WINDOW
 from scheduled import scheduled
 from tensor_maps import encoded
 
@@ -206,5 +206,5 @@ def test_maps_are_found_by_the_address_that_copies_are_passed_among_parameters_a
     assert traces is not None
     known = replace(launch, initial=Contents((KnownBytes(0x5000, encoded(other)),), "one"))
     load, store, of_three = 16 * 11, 16 * 12, 16 * 13
-    assert boxes_of(result.cfg, known, traces) == {(load, WINDOW + 0x70): BOX, (store, 0x5000): other, (of_three, 0x5000): None}
+    assert boxes_of(result.cfg, known, traces) == {(load, PARAMETER_WINDOW + 0x70): BOX, (store, 0x5000): other, (of_three, 0x5000): None}
     assert set(boxes_of(result.cfg, replace(launch, maps=()), traces).values()) == {None}

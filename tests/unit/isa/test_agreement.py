@@ -146,9 +146,10 @@ def test_the_elected_thread_does_not_agree():
     assert agreement("sm_90", "ELECT P0, UR4, PT") == [("P0", None), ("UR4", "")]
 
 
-def test_one_test_of_a_barrier_in_shared_memory_has_one_answer_and_the_states_of_arrivals_are_those_of_threads():
+def test_one_test_of_a_barrier_in_shared_memory_has_one_answer_and_arrivals_together_are_in_one_phase():
     assert agreement("sm_90", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR9], R6") == [("P0", "R6 UR9")]
-    assert agreement("sm_90", "SYNCS.ARRIVE.TRANS64 R2, [UR9], R6")[0][1] is None
+    assert agreement("sm_90", "SYNCS.ARRIVE.TRANS64 R2, [UR9], R6") == [("R2 R3", "R6 UR9")]
+    assert agreement("sm_90", "SYNCS.EXCH.64 R2, [UR9], UR4")[0][1] is None
 
 
 def test_a_warp_gets_registers_for_all_of_its_threads_or_for_none():

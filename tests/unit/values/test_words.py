@@ -11,7 +11,7 @@ from sassan.domains.lanes import LANES, flat, join, leq, loose, word
 from sassan.values.lanes.algebra import FUNCTIONS
 from sassan.values.lanes.arithmetic import divide, modulo, shift_right
 from sassan.values.lanes.bitwise import bit_and
-from sassan.values.lanes.conditions import choose, compare
+from sassan.values.lanes.conditions import carry, choose, compare
 from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.threads import thread_index
 from unit.values.lane_cases import (
@@ -28,7 +28,13 @@ from unit.values.lane_cases import (
     wrapping_shift,
 )
 
-CALLS = {"choose": choose, "divide": divide, "modulo": modulo, **FUNCTIONS}
+CALLS = {
+    "choose": choose,
+    "divide": divide,
+    "modulo": modulo,
+    **FUNCTIONS,
+    "carry": lambda takes_a, a, takes_b, b: carry((takes_a, a), (takes_b, b)),
+}
 
 
 def test_every_function_has_a_reference():

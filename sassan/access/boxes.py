@@ -1,0 +1,122 @@
+"""What copies of the copy engine (TMA) move: the boxes of the tensor maps that they are passed.
+
+A map is a parameter of the kernel, or stands in known memory; which one it is, the words of the registers say.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sassan.access.opcodes import tensor_operands
+from sassan.access.traffic import Moved
+from sassan.access.transactions import HALF, SECTOR
+from sassan.domains.lanes import LaneWord
+from sassan.ir import Instruction, Memory
+from sassan.isa.registers import bit
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.memory_pipeline import MemoryPipeline
+from sassan.machine.parameters import bank_layout
+from sassan.machine.tensor_map import MapKind, TensorMap, map_in_memory
+from sassan.values import WarpValues
+from sassan.values.environment import PARAMETER_WINDOW
+from sassan.values.warp_values import PointValues
+
+_BITS = 8
+_LOADS, _PREFETCHES = "UTMALDG", "UTMAPF"
+_REDUCES = "UTMAREDG"
+BOXES = (
+    "a copy by a tensor map moves the box of the map that the launch passes, "
+    "and the addresses of parameters decide nothing but which map that is"
+)
+
+
+def box_traffic(several: Iterable[WarpValues], launch: LaunchConfiguration, pipeline: MemoryPipeline) -> Mapping[int, Moved]:
+    """Return what one execution of each copy by a tensor map moves at most, by its address; a copy whose map is not known is missing.
+
+    `several` are the values of all warps that may execute it, in one or several parts.
+    """
+    found: dict[int, Moved | None] = {}
+    for values in several:
+        for instruction, known, aligned in _copies(values, launch):
+            moved = None if known is None else _moved(instruction, known, pipeline, aligned=aligned)
+            before = found.get(instruction.address, Moved())
+            found[instruction.address] = None if moved is None or before is None else _larger(before, moved)
+    return {address: moved for address, moved in found.items() if moved is not None}
+
+
+def _larger(one: Moved, other: Moved) -> Moved:
+    return Moved(
+        max(one.cycles, other.cycles),
+        max(one.sectors, other.sectors),
+        max(one.fetched, other.fetched),
+        max(one.written, other.written),
+        apart=one.apart or other.apart,
+    )
+
+
+def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, TensorMap | None, bool]]:
+    """Yield each copy, its map, and whether its rows begin at sectors."""
+    where = bank_layout(values.cfg.function)
+    parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
+    contents = launch.initial or launch.contents
+    for index, node in enumerate(values.cfg.nodes):
+        if not values.lanes(index) or not any(map(tensor_operands, node.instructions)):
+            continue
+        for instruction, point in values.executing(index, lambda each: tensor_operands(each) is not None):
+            operands = tensor_operands(instruction)
+            assert operands is not None
+            box, place = operands
+            address = _address(place, point)
+            known = None if address is None else parameters.get(address) or map_in_memory(contents, address)
+            known = known if known is not None and _fits(instruction, known) else None
+            yield instruction, known, known is not None and _begins_at_sectors(instruction, known, box, point)
+
+
+def _address(operand: Memory, point: PointValues) -> int | None:
+    words = [_word(operand, index, point) for index in (0, 1)]
+    low, high = (None if word is None else word.constant for word in words)
+    return None if low is None or high is None else low + (high << 32) + operand.offset
+
+
+def _word(operand: Memory, index: int, point: PointValues) -> LaneWord | None:
+    base = operand.base[0]
+    return point.word(bit(base.file, base.index + index).bit_length() - 1) if base.index is not None else None
+
+
+def _fits(instruction: Instruction, known: TensorMap) -> bool:
+    """Say whether the form of an instruction is that of a map, and its bytes are known."""
+    _, *modifiers = instruction.opcode.split(".")
+    tiled = "IM2COL" not in modifiers
+    rows = {"GATHER4", "SCATTER4"}.isdisjoint(modifiers)
+    return rows and known.box_bytes is not None and f"{known.rank}D" in modifiers and tiled == (known.kind is MapKind.TILED)
+
+
+def _begins_at_sectors(instruction: Instruction, known: TensorMap, box: Memory, point: PointValues) -> bool:
+    """Say whether the rows of a box begin at sectors, by the tensor and by the innermost coordinate."""
+    bits = known.element.bits
+    if known.kind is not MapKind.TILED or any(each % SECTOR for each in (known.address, *known.strides)) or SECTOR * _BITS % bits:
+        return False
+    # Coordinates stand behind the shared address, and of a load behind its barrier.
+    first = _word(box, 2 if instruction.opcode.startswith(_LOADS) else 0 if instruction.opcode.startswith(_PREFETCHES) else 1, point)
+    elements = SECTOR * _BITS // bits
+    return first is not None and first.lanes is None and first.modulus % elements == 0 and first.offset % elements == 0
+
+
+def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline, *, aligned: bool) -> Moved:
+    bits = known.element.bits
+    elements = known.elements or 0
+    row = known.channels if known.kind is not MapKind.TILED else -(-known.box[0] // known.steps[0])
+    # Of a row with gaps, each element may lie in a sector of its own.
+    wide = known.channels if known.kind is not MapKind.TILED else known.box[0]
+    span = -(-wide * bits // _BITS)
+    rows = -(-elements // row)
+    apart = 0 if aligned else 1
+    sectors, halves = (rows * (-(-span // size) + apart) for size in (SECTOR, HALF))
+    whole = aligned and span % SECTOR == 0 and known.steps[0] == 1
+    kind = instruction.opcode.partition(".")[0]
+    reads = kind in {_LOADS, _PREFETCHES, _REDUCES} or not whole
+    writes = kind not in {_LOADS, _PREFETCHES}
+    return Moved(
+        cycles=-(-max(known.shared_bytes or 0, sectors * SECTOR) // pipeline.bulk),
+        sectors=sectors,
+        fetched=halves * HALF if reads else 0,
+        written=halves * HALF if writes else 0,
+    )

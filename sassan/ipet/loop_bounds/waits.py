@@ -1,0 +1,38 @@
+"""The bounds of loops in which threads wait for others, and of those that elect each of their threads once.
+
+docs/proofs/warps-with-roles.md proves the first.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sassan.domains.lanes import LANES
+from sassan.ipet.loop_bounds.infer import Inferred
+from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import elections, waits
+
+TRIES = 1
+"""Back edges of a wait that nothing else takes: the try that is on its way when the wait is over may have failed."""
+
+
+def with_waits(cfg: WarpCfg, inferred: Sequence[Inferred], entering: Callable[[int], int] | None = None) -> tuple[Inferred, ...]:
+    """Return inferred bounds with those of waits and elections among the loops that have none, or a larger one."""
+    waited, elected = waits(cfg), elections(cfg, entering or (lambda _: LANES))
+
+    def of(loop: Inferred) -> Inferred:
+        if loop.loop in waited:
+            tried = waited[loop.loop]
+            why = f"a wait: what {tried.opcode} at 0x{tried.address:04x} tries more often, it tries while others work"
+            return _no_more(loop, TRIES, why)
+        if loop.loop in elected:
+            election, most = elected[loop.loop]
+            return _no_more(loop, most, f"ELECT at 0x{election.address:04x} elects each of at most {most + 1} threads once")
+        return loop
+
+    return tuple(map(of, inferred))
+
+
+def _no_more(loop: Inferred, most: int, why: str) -> Inferred:
+    if loop.refutation is not None or (loop.bound is not None and loop.bound <= most):
+        return loop
+    return replace(loop, bound=most, reason=why, missing=frozenset(), recorded=False)

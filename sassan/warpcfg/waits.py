@@ -1,0 +1,164 @@
+"""Loops in which a thread does nothing but wait, and loops over the threads of a warp that are elected one after the other.
+
+A wait tries whether a phase of a barrier in shared memory is over (mbarrier), or whether the block has registers to give, and tries again.
+How often it tries depends on others; what it takes beyond one try that fails and one that does not, others take
+(docs/proofs/warps-with-roles.md). An election (`elect.sync` in a loop) has one iteration for each thread that enters.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from sassan.domains.lanes import LANES
+from sassan.ir import Guard, Immediate, Instruction, Operand, Register, Target
+from sassan.isa.tables import unit
+from sassan.warpcfg.graph import CfgLoop, Node, WarpCfg
+
+_IDLE_UNITS = frozenset({"alu", "fma", "fmalite", "fmaheavy", "uniform", "cbu", "issue"})
+_SLEEP = "NANOSLEEP"
+
+
+def is_try(instruction: Instruction) -> bool:
+    """Say whether an instruction tries whether a wait is over, and says so in its first predicate."""
+    name, *modifiers = instruction.opcode.split(".")
+    return (name == "SYNCS" and "PHASECHK" in modifiers) or (name == "USETMAXREG" and "TRY_ALLOC" in modifiers)
+
+
+def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
+    """Return the loops of a graph in which threads only wait, by number, each with an instruction that tries whether the wait is over."""
+    found: dict[int, Instruction] = {}
+    for index, loop in enumerate(cfg.loops):
+        code = [each for node in loop.nodes for each in cfg.nodes[node].code]
+        tries = [each for each in code if is_try(each)]
+        if tries and all(_is_idle(each, cfg.function.arch) for each in code if not is_try(each)) and _goes_on_by_failure(cfg, loop):
+            found[index] = tries[0]
+    return found
+
+
+def idle_code(cfg: WarpCfg) -> frozenset[int]:
+    """Return the addresses of what threads execute in loops in which they only wait."""
+    return frozenset(each.address for loop in waits(cfg) for node in cfg.loops[loop].nodes for each in cfg.nodes[node].code)
+
+
+def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) -> Mapping[int, tuple[Instruction, int]]:
+    """Return the loops that elect each of their threads once, by number: the election, and how many back edges that are at most.
+
+    `entering` says how many threads may be at a node.
+    """
+    found: dict[int, tuple[Instruction, int]] = {}
+    for index, loop in enumerate(cfg.loops):
+        elected = _election(cfg.nodes[loop.head]) if loop.nodes == (loop.head,) else None
+        if elected is not None:
+            found[index] = elected, max(0, entering(loop.head) - 1)
+    return found
+
+
+def _is_idle(instruction: Instruction, arch: str) -> bool:
+    return instruction.opcode.partition(".")[0] == _SLEEP or unit(arch, instruction.opcode) in _IDLE_UNITS
+
+
+def _goes_on_by_failure(cfg: WarpCfg, loop: CfgLoop) -> bool:
+    """Say whether every way round a loop passes a branch that goes on there only because a try has failed."""
+    inside = frozenset(loop.nodes)
+    over = {node: branch for node in loop.nodes if (branch := _when_over(cfg.nodes[node])) is not None}
+    ways: dict[int, list[int]] = {node: [] for node in loop.nodes}
+    for src, dst in cfg.thread_edges:
+        if inside.issuperset((src, dst)) and not (src in over and (cfg.nodes[dst].start == over[src][0]) != over[src][1]):
+            ways[src].append(dst)
+    try:
+        TopologicalSorter(ways).prepare()
+    except CycleError:
+        return False
+    return True
+
+
+def _when_over(node: Node) -> tuple[int, bool] | None:
+    """Return where the branch at the end of a block leads, and whether it is taken where the try before it succeeds.
+
+    None where no try of the block decides that.
+    """
+    *before, last = node.instructions
+    target = next((each for each in last.operands if isinstance(each, Target)), None)
+    if target is None or last.guard is None or last.condition or len(last.operands) > 1:
+        return None
+    holds = _where_over(before, last.guard)
+    return None if holds is None else (target.address, holds != last.guard.negated)
+
+
+def _where_over(before: Sequence[Instruction], predicate: Guard | Register) -> bool | None:
+    """Return what a predicate is behind some instructions where the last try of them that matters succeeds; None where that is open."""
+    place = next((index for index in reversed(range(len(before))) if any(_mentions(before[index], predicate))), None)
+    writer = before[place] if place is not None else None
+    if place is None or writer is None or writer.guard is not None or not _is(writer.operands[0], predicate):
+        return None
+    if is_try(writer):
+        return True
+    unknown = [each for each in _inputs(writer) if each.index is not None]
+    if len(unknown) != 1:
+        return None
+    over = _where_over(before[:place], unknown[0])
+    return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
+
+
+def _election(node: Node) -> Instruction | None:
+    """Return the election of a block that branches to its begin until each of its threads has been elected, None where it does not.
+
+    A predicate says who has not been: it guards election and branch, and nothing writes it but the one that was elected, which clears it.
+    """
+    *code, last = node.instructions
+    left, elected = last.guard, next((each for each in code if each.opcode == "ELECT"), None)
+    if left is None or left.index is None or left.negated or elected is None or elected.guard != left or not _back(last, node):
+        return None
+    chosen = elected.operands[0]
+    if not isinstance(chosen, Register) or chosen.index is None:
+        return None
+    writers = [each for each in code if _writes(each, left)]
+    of_chosen: dict[tuple[str, int | None], bool] = {(chosen.file, chosen.index): True}
+    ends = (
+        len(writers) == 1
+        and writers[0].guard == Guard(chosen.file, chosen.index, negated=False)
+        and _result(writers[0], of_chosen) is False
+    )
+    # Behind the election, those of the others are false: they were false before, or are made so.
+    cleared = [each for each in code if _writes(each, chosen) and each is not elected]
+    return elected if ends and all(each.guard is None and _result(each, {}) is False for each in cleared) and cleared else None
+
+
+def _back(last: Instruction, node: Node) -> bool:
+    targets = [each.address for each in last.operands if isinstance(each, Target)]
+    return targets == [node.start] and last.opcode.startswith("BRA.U.ANY")
+
+
+def _writes(instruction: Instruction, predicate: Guard | Register) -> bool:
+    return bool(instruction.operands) and any(_is(each, predicate) for each in instruction.operands[:2])
+
+
+def _mentions(instruction: Instruction, predicate: Guard | Register) -> Iterator[bool]:
+    yield from (_is(each, predicate) for each in instruction.operands)
+
+
+def _is(operand: Operand, predicate: Guard | Register) -> bool:
+    return isinstance(operand, Register) and (operand.file, operand.index) == (predicate.file, predicate.index)
+
+
+def _inputs(instruction: Instruction) -> tuple[Register, ...]:
+    """Return the three inputs of a PLOP3 that begins with its results, () of any other instruction."""
+    operands = instruction.operands
+    if not instruction.opcode.startswith("PLOP3") or len(operands) != 7:  # noqa: PLR2004 - two results, three inputs, two tables
+        return ()
+    inputs = tuple(each for each in operands[2:5] if isinstance(each, Register))
+    return inputs if len(inputs) == 3 else ()  # noqa: PLR2004
+
+
+def _result(instruction: Instruction, known: Mapping[tuple[str, int | None], bool]) -> bool | None:
+    """Return the first result of a PLOP3 where some predicates are known, None where it is open."""
+    inputs = _inputs(instruction)
+    table = instruction.operands[-2] if inputs else None
+    if not isinstance(table, Immediate) or not isinstance(table.value, int):
+        return None
+    places = [0]
+    for each in inputs:
+        value = True if each.index is None else known.get((each.file, each.index))
+        values = (False, True) if value is None else (value != each.negated,)
+        places = [2 * place + bit for place in places for bit in values]
+    results = {bool(table.value >> place & 1) for place in places}
+    return results.pop() if len(results) == 1 else None
