@@ -33,11 +33,14 @@ def box_traffic(several: Iterable[WarpValues], launch: LaunchConfiguration, pipe
 
     `several` are the values of all warps that may execute it, in one or several parts.
     """
-    found: dict[int, Moved | None] = {}
-    for values in several:
+    whole = list(several)
+    code = [each for values in whole[:1] for node in values.cfg.nodes for each in node.instructions]
+    # What no warp executes moves nothing.
+    found: dict[int, Moved | None] = {each.address: Moved() for each in code if tensor_operands(each)}
+    for values in whole:
         for instruction, known, aligned in _copies(values, launch):
             moved = None if known is None else _moved(instruction, known, pipeline, aligned=aligned)
-            before = found.get(instruction.address, Moved())
+            before = found[instruction.address]
             found[instruction.address] = None if moved is None or before is None else _larger(before, moved)
     return {address: moved for address, moved in found.items() if moved is not None}
 

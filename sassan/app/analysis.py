@@ -36,6 +36,8 @@ from sassan.timing.engines import parted_costs
 from sassan.timing.model import NO_ACCESSES
 from sassan.values import WarpValues, with_values
 from sassan.values.classes import WarpClass, warp_classes
+from sassan.values.divisions import Divisions, divisions
+from sassan.values.environment import LaunchEnvironment
 from sassan.values.reach import unreached
 from sassan.values.spaces import outside
 from sassan.values.threads import most_threads
@@ -44,7 +46,7 @@ from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import EdgeKind, External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
-from sassan.warpcfg.waits import elections, is_try
+from sassan.warpcfg.waits import elections, is_try, waits
 
 _OTHERS = frozenset({Ending.PHASE, Ending.REGISTERS})
 """Waits that nothing ends which a launch says."""
@@ -266,9 +268,10 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
         if wrong := excluded & held.blocks:
             _warn_of_blocks(wrong, cfg.function, settings.launch, file)
             excluded = set()
+    inferred = with_waits(cfg, inferred, _entering(values))
     is_known = before is not None and len(before.cfg.loops) == len(cfg.loops)
     run = before.run if is_known and before is not None else _run(cfg, isa, settings, inferred, values)
-    inferred = with_waits(cfg, _by_run(inferred, run), _entering(values))
+    inferred = _by_run(inferred, run)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if run is not None and run.executions is not None:
@@ -301,12 +304,21 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
     if settings.experiment:
         return None
     facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
+    if values is not None and waits(cfg):
+        # Of code that waits for others, the part is run that decides how often other loops iterate.
+        return whole_run(cfg, facts_of, launch, wanted, sliced=True, divided=_divisions(cfg, launch, values)) if wanted else None
     known = values if launch.contents is not None and _moves(settings) else None
     spread = [(each.address, each.space) for each in accesses(known) if each.waste] if known is not None else []
     run = whole_run(cfg, facts_of, launch, loops, spread, is_long=bool(wanted or spread))
     if run is None and any(edge.kind is EdgeKind.DIVERGE for edge in cfg.edges):
         run = whole_run(cfg, facts_of, launch, is_long=False, alike=True)
     return run
+
+
+def _divisions(cfg: WarpCfg, launch: LaunchConfiguration, values: WarpValues) -> Divisions:
+    """The divisions of a graph by numbers that are known for the launch."""
+    starts = {block: state.words for block, state in values.flow.starts.items()}
+    return divisions(values.flow.blocks.values(), values.facts, LaunchEnvironment(cfg.function, launch), starts)
 
 
 def _by_run(inferred: tuple[Inferred, ...], run: WholeRun | None) -> tuple[Inferred, ...]:

@@ -33,7 +33,7 @@ _GENERIC = frozenset({"ST", "ATOM"})
 _FREE, _NEVER = -1, -2
 """A lane whose path is certain, and one of which it never will be again."""
 _BOTH = 2
-_END = -1
+END = -1
 _EVERY = 0xFFFFFFFF
 _MERGING = frozenset({"WARPSYNC", "BAR"})
 _TOGETHER = 62
@@ -131,7 +131,7 @@ class Certainty:
         self._local = LocalMemory(self.runs)
         self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
-        self._after = _after(self.code)
+        self._after = following(self.code)
         self._grouped = any(map(_is_grouped, self.code.function.instructions))
         self._barriers = barriers(self.code.function.instructions)
         self._divided = _ending_with(self.code, _is_divided)
@@ -476,8 +476,8 @@ def _is_unfollowed_store(instruction: Instruction) -> bool:
     return not plain or any(register.negated or set(register.modifiers) - {"reuse"} for register in registers)
 
 
-def _after(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
-    """Return the blocks at which a thread may go on after each, `_END` for its end; None where that is not followed."""
+def following(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
+    """Return the blocks at which a thread may go on after each, `END` for its end; None where that is not followed."""
     if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
         return None
     resumed: dict[int, set[int]] = {}
@@ -490,7 +490,7 @@ def _after(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
 
 def with_side_entries(code: ExecutableFunction, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:
     """Return the numbers of the loops that threads may enter elsewhere than at their heads: which way they come may decide a back edge."""
-    after = _after(code)
+    after = following(code)
     return {
         index
         for index, (loop, head) in enumerate(zip(loops, heads, strict=True))
@@ -505,7 +505,7 @@ def _next(block: ExecutableBlock, control: ControlTransfer | None, resumed: Mapp
     always = not control.condition.tests and not control.condition.never and control.unity is not Unity.OPEN
     there = {block.target, *block.targets} - {-1}
     if control.flow in {Flow.EXIT, Flow.TRAP}:
-        there = {_END}
+        there = {END}
     elif control.flow is Flow.POP:
         there |= set(resumed.get(block.tag, ()))
     leaves = always and control.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.EXIT, Flow.TRAP, Flow.POP}
@@ -534,7 +534,7 @@ def _reached(after: Sequence[frozenset[int]], starts: Iterable[int], meet: int) 
     blocks, stack = set[int](), list(starts)
     while stack:
         block = stack.pop()
-        if block not in {meet, _END} and block not in blocks:
+        if block not in {meet, END} and block not in blocks:
             blocks.add(block)
             stack += after[block]
     return frozenset(blocks)
@@ -555,15 +555,15 @@ def _of_one_lane(operation: Operation) -> bool:
 
 def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
     """Return the nearest block that all ways from the branches to the end come through, `_NEVER` where there is none."""
-    back: dict[int, list[int]] = {block: [] for block in (_END, *range(len(after)))}
+    back: dict[int, list[int]] = {block: [] for block in (END, *range(len(after)))}
     for block, several in enumerate(after):
         for each in several:
             back[each].append(block)
-    behind = immediate_dominators(_END, back)
+    behind = immediate_dominators(END, back)
 
     def line(block: int | None) -> list[int]:
         out: list[int] = []
-        while block is not None and block != _END:
+        while block is not None and block != END:
             out.append(block)
             block = behind[block]
         return out
@@ -579,7 +579,7 @@ def _way_out(block: ExecutableBlock, number: int, loops: Sequence[frozenset[int]
     control = block.control
     if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT} or control.unity is not Unity.EACH:
         return None
-    there = block.target if control.flow is Flow.BRANCH else _END
+    there = block.target if control.flow is Flow.BRANCH else END
     around = [loop for loop in loops if number in loop and (there in loop) != (block.follow in loop)]
     return there not in min(around, key=len) if around else None
 
@@ -590,7 +590,7 @@ def _detour(code: ExecutableFunction, after: Sequence[frozenset[int]], branch: i
     control = block.control
     if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT, Flow.TRAP} or control.unity is not Unity.EACH:
         return None
-    there = block.target if control.flow is Flow.BRANCH else _END
+    there = block.target if control.flow is Flow.BRANCH else END
     if len({there, block.follow}) != _BOTH:
         return None
     heads = frozenset(known.heads)

@@ -76,6 +76,14 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
+class Quotient:
+    """The quotient of the one input by `divisor`, both without signs, or the `remainder`."""
+
+    divisor: int
+    remainder: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LocalAccess:
     """A load from, or a store to, the thread's own memory at `offset` + the sum of the first `base` registers read, in 32-bit words.
 
@@ -111,7 +119,7 @@ class Operation(NamedTuple):
     time: bool = False
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
-    exact: Linear | LocalAccess | None = None
+    exact: Linear | Quotient | LocalAccess | None = None
     agreeing: tuple[int, ...] | None = None
 
 

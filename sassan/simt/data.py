@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation, Quotient
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
@@ -77,7 +77,9 @@ def _operate(operation: Operation, local: _Registers) -> None:
         local.put(register, np.where(where, result, local.get(register)))
 
 
-def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[tuple[Words, ...], Truth | bool]:
+def _results(  # noqa: PLR0911 - one kind each
+    operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment
+) -> tuple[tuple[Words, ...], Truth | bool]:
     """Return what an operation writes, and in which lanes none of it is drawn, where that is followed."""
     match operation.exact:
         case None if local.certainty is not None:
@@ -86,6 +88,9 @@ def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers,
             return local.values.outputs(operation, inputs, at), False
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),), True
+        case Quotient(divisor=divisor, remainder=remainder):
+            whole = inputs[0] % np.uint32(divisor) if remainder else inputs[0] // np.uint32(divisor)
+            return (np.broadcast_to(whole, at.executing.shape),), True
         case LocalAccess(shared=True):
             loaded = (
                 None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)

@@ -30,7 +30,7 @@ def control_slice(code: ExecutableFunction, also: frozenset[int] = frozenset()) 
     memory = 1 << first, 1 << first + 1  # all of local memory, and all of shared memory, as if each were one register
     uses = {operation.instruction.address: _use_in_any_order(operation, memory) for block in code.blocks for operation in block.operations}
     # Backwards, for most registers are written before they are read.
-    wanted = demand({0: list(uses.values())}, {0: [0]}, [0], {0: _sinks(code) | _mask(also)}).before.get(0, 0)
+    wanted = demand({0: list(uses.values())}, {0: [0]}, [0], {0: _sinks(code) | mask_of(also)}).before.get(0, 0)
     blocks = tuple(
         replace(block, operations=tuple(operation for operation in block.operations if uses[operation.instruction.address].writes & wanted))
         for block in code.blocks
@@ -39,15 +39,15 @@ def control_slice(code: ExecutableFunction, also: frozenset[int] = frozenset()) 
 
 
 def _sinks(code: ExecutableFunction) -> int:
-    return reduce(or_, [_read_by(block.control) for block in code.blocks], 0)
+    return reduce(or_, [read_by(block.control) for block in code.blocks], 0)
 
 
 def _use_in_any_order(operation: Operation, memories: tuple[int, int]) -> Use:
     local = operation.exact if isinstance(operation.exact, LocalAccess) else None
     memory = memories[local is not None and local.shared]
-    writes = _mask(operation.writes) | (memory if local is not None and local.store else 0)
+    writes = mask_of(operation.writes) | (memory if local is not None and local.store else 0)
     # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
-    return Use(writes, -1, _reads(operation) | writes | (memory if local is not None else 0))
+    return Use(writes, -1, reads_of(operation) | writes | (memory if local is not None else 0))
 
 
 def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> ExecutableFunction:
@@ -58,8 +58,8 @@ def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> 
     """
     if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
         return code
-    whole = _mask((*code.registers, *(register for some in read.values() for register in some)))
-    shared = _mask(
+    whole = mask_of((*code.registers, *(register for some in read.values() for register in some)))
+    shared = mask_of(
         register for block in code.blocks for operation in block.operations if operation.broadcast for register in operation.writes
     )
     resumed = {target for block in code.blocks for _, target in block.pushes if target >= 0}
@@ -67,12 +67,12 @@ def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> 
     ends: dict[int, int] = {}
     for number, block in enumerate(code.blocks):
         after = _after(block, resumed)
-        ends[number] = _read_by(block.control) | shared | (whole if after is None else 0)
+        ends[number] = read_by(block.control) | shared | (whole if after is None else 0)
         for other in after or ():
             before[other].append(number)
     # What is looked at when a block is entered is demanded before its first operation, whatever follows.
     uses = {
-        number: [Use(0, -1, 0, _mask(read.get(block.address, ()))), *[_use(operation, shared) for operation in block.operations]]
+        number: [Use(0, -1, 0, mask_of(read.get(block.address, ()))), *[_use(operation, shared) for operation in block.operations]]
         for number, block in enumerate(code.blocks)
     }
     behind = demand(uses, before, range(len(code.blocks)), ends).behind
@@ -91,17 +91,18 @@ def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> 
 
 
 def _is_needed(operation: Operation, live: int) -> bool:
-    return isinstance(operation.exact, LocalAccess) or bool(_mask(operation.writes) & live)
+    return isinstance(operation.exact, LocalAccess) or bool(mask_of(operation.writes) & live)
 
 
 def _use(operation: Operation, shared: int) -> Use:
-    writes, reads = _mask(operation.writes), _reads(operation)
+    writes, reads = mask_of(operation.writes), reads_of(operation)
     kept = ~writes if operation.condition == ALWAYS and not operation.broadcast else -1
     return Use(writes, kept, reads, reads if _is_needed(operation, shared) else 0)
 
 
-def _reads(operation: Operation) -> int:
-    return _mask((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
+def reads_of(operation: Operation) -> int:
+    """Return the registers that an operation reads, its guard among them, as a set of bits."""
+    return mask_of((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
 
 
 def _after(block: ExecutableBlock, resumed: set[int]) -> set[int] | None:
@@ -113,14 +114,16 @@ def _after(block: ExecutableBlock, resumed: set[int]) -> set[int] | None:
     return known | resumed if control is not None and control.flow in _LEAVES else known
 
 
-def _read_by(control: ControlTransfer | None) -> int:
+def read_by(control: ControlTransfer | None) -> int:
+    """Return the registers that decide where threads go at the end of a block, as a set of bits."""
     if control is None:
         return 0
     moved = () if control.moves is None or control.moves.register is None else (control.moves.register,)
-    return _mask((*control.selector, *(test.register for test in control.condition.tests), *moved))
+    return mask_of((*control.selector, *(test.register for test in control.condition.tests), *moved))
 
 
-def _mask(registers: Iterable[int]) -> int:
+def mask_of(registers: Iterable[int]) -> int:
+    """Return registers as a set of bits."""
     mask = 0
     for register in registers:
         mask |= 1 << register

@@ -10,17 +10,20 @@ around; what two corrections leave is quotient and remainder.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.domains import floats
 from sassan.domains.bits import bits
-from sassan.domains.lanes import LAST, SIZE
+from sassan.domains.lanes import LAST, SIZE, LaneWord
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.computations import Apply, Certain, Fixed, Number, Read, StepValue, Term, Write
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
 from sassan.values.environment import LaunchEnvironment
 
+NO_WORDS: Mapping[int, Mapping[int, LaneWord]] = MappingProxyType({})
+"""Where no words of registers are known."""
 DIVIDENDS = 1024
 """The first bit number of names that hold a dividend until its division is done: no register has it."""
 _TERMS = 4
@@ -51,13 +54,24 @@ class Divisions(NamedTuple):
     results: Mapping[int, DivisionResult]
 
 
-def divisions(blocks: Iterable[Sequence[Instruction]], facts: Mapping[int, Facts], environment: LaunchEnvironment) -> Divisions:
-    """Return the divisions of blocks by divisors that are known for the launch."""
+NO_DIVISIONS = Divisions(MappingProxyType({}), MappingProxyType({}))
+
+
+def divisions(
+    blocks: Iterable[Sequence[Instruction]],
+    facts: Mapping[int, Facts],
+    environment: LaunchEnvironment,
+    starts: Mapping[int, Mapping[int, LaneWord]] = NO_WORDS,
+) -> Divisions:
+    """Return the divisions of blocks by divisors that are known for the launch.
+
+    `starts` are the words of registers where blocks begin, by their address, as far as they are known.
+    """
     dividends: dict[int, Dividend] = {}
     results: dict[int, DivisionResult] = {}
     for block in blocks:
         if any(each.opcode == "MUFU.RCP" for each in block) and any(each.opcode.startswith("IMAD.HI") for each in block):
-            _Reader(facts, environment, dividends, results).read(block)
+            _Reader(facts, environment, dividends, results, starts.get(block[0].address, {})).read(block)
     return Divisions(dividends, results)
 
 
@@ -86,6 +100,7 @@ class _Reader:
     environment: LaunchEnvironment
     dividends: dict[int, Dividend]
     results: dict[int, DivisionResult]
+    first: Mapping[int, LaneWord]
     nodes: list[_Node] = field(default_factory=list[_Node])
     numbers: dict[_Node, int] = field(default_factory=dict[_Node, int])
     held: dict[int, _Sum] = field(default_factory=dict[int, _Sum])
@@ -290,6 +305,8 @@ class _Reader:
         return total & LAST
 
     def evaluated(self, node: _Node, given: Mapping[int, int]) -> int | None:  # noqa: PLR0911 - one for each function
+        if node[0] == "register" and isinstance(node[1], int):
+            return self.first[node[1]].constant if node[1] in self.first else None
         if node[0] == "constant" and isinstance(node[1], int):
             return self.environment.constant(node[1]).value.constant
         if node[0] == "product":

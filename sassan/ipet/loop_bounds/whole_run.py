@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sassan.access.limits import AccessName, Transactions
 from sassan.arch import described
 from sassan.errors import SassanError
+from sassan.ipet.loop_bounds.quotients import with_quotients
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
 from sassan.ir import Constant, Function, Instruction, Language, Special
@@ -32,12 +33,14 @@ from sassan.simt.integer_work import UnknownError
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.loads import LOADS
+from sassan.simt.loop_slice import loop_slice
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.shared import SharedMemory, barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder
 from sassan.simt.values import Rows, Words
 from sassan.timing.rates import code_of
+from sassan.values.divisions import NO_DIVISIONS, Divisions
 from sassan.warpcfg.graph import WarpCfg
 
 _WARPS = 1 << 18
@@ -97,12 +100,15 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
     *,
     is_long: bool = True,
     alike: bool = False,
+    sliced: bool = False,
+    divided: Divisions = NO_DIVISIONS,
 ) -> WholeRun | None:
     """Return what all warps of a launch do in loops and by accesses, of which some are `wanted`; None where that says nothing of these.
 
     That is so without block and grid, of a larger grid, of PTX, where the machine has no rule for an instruction, and where it takes too
     long: more than some seconds, or half of them unless `is_long`. `alike` runs one block whose number is not given, whatever is wanted:
-    what does not depend on that is so in all.
+    what does not depend on that is so in all. `sliced` runs what decides how often the wanted loops iterate, and says nothing else; there
+    `divided` are divisions by known numbers.
     """
     if launch.block is None or launch.grid is None or cfg.function.language is Language.PTX or not (wanted or accesses or alike):
         return None
@@ -114,23 +120,37 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         if not (watch or wanted or alike):
             return None
         looked_at = read(watch)
-        decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
+        decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=not sliced)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
-        code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
+        code = (
+            _of_loops(with_quotients(code, divided), cfg, wanted)
+            if sliced
+            else live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
+        )
         run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 2, alike=alike)
         spots = _spots(grid, warps)
         while some := list(islice(spots, max(1, _BATCH // warps) * warps)):
             run.batch(some)
     except (SassanError, _LongError):
         return None
+    unknown = run.open | (set(range(len(cfg.loops))) - set(wanted) if sliced else set())
     return WholeRun(
-        tuple(None if index in run.open else count for index, count in enumerate(run.most)),
+        tuple(None if index in unknown else count for index, count in enumerate(run.most)),
         dict(run.accesses.result(run.parted)),
-        {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled else None,
+        {node.start: run.executed(node.start) for node in cfg.nodes} if run.settled and not sliced else None,
         warps * prod(grid),
         _reads_memory(code, launch),
         alike,
     )
+
+
+def _of_loops(code: ExecutableFunction, cfg: WarpCfg, wanted: Collection[int]) -> ExecutableFunction:
+    """Return the part of code that decides how often loops iterate. Raises _LongError where there is none."""
+    heads = {cfg.nodes[cfg.loops[loop].head].start for loop in wanted}
+    part = loop_slice(code, {number for number, block in enumerate(code.blocks) if block.address in heads})
+    if part is None:
+        raise _LongError
+    return part
 
 
 def _behind_barriers(function: Function) -> Iterator[int]:
