@@ -75,19 +75,23 @@ class StorageError(SassanError):
     status = 4
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_ROOM = {
+    errno.ENOSPC: "free space, or choose another disk",
+    getattr(errno, "EDQUOT", errno.ENOSPC): "free space, or raise the quota",
+    errno.EFBIG: "raise the limit on the size of files: ulimit -f",
+}
+"""Errors of the system for lack of room, and what to do."""
 
 
 def is_full(error: Exception) -> bool:
     """Say whether an error is one of a full disk, a quota, or a limit of the size of files."""
-    return isinstance(error, OSError) and error.errno in _FULL
+    return isinstance(error, OSError) and error.errno in _ROOM
 
 
 def no_space(place: str, error: Exception) -> StorageError:
     """Return the error of what cannot be written for lack of space."""
-    return StorageError(
-        "no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
-    )
+    number = getattr(error, "errno", None)
+    return StorageError("no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint=_ROOM.get(number))
 
 
 class SelfCheckError(SassanError):
