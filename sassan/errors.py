@@ -75,23 +75,23 @@ class StorageError(SassanError):
     status = 4
 
 
-_ROOM = {
+_FULL = {
     errno.ENOSPC: "free space, or choose another disk",
     getattr(errno, "EDQUOT", errno.ENOSPC): "free space, or raise the quota",
     errno.EFBIG: "raise the limit on the size of files: ulimit -f",
 }
-"""Errors of the system for lack of room, and what to do."""
+"""Errors of the system where nothing more can be written, and what to do."""
 
 
 def is_full(error: Exception) -> bool:
     """Say whether an error is one of a full disk, a quota, or a limit of the size of files."""
-    return isinstance(error, OSError) and error.errno in _ROOM
+    return isinstance(error, OSError) and error.errno in _FULL
 
 
 def no_space(place: str, error: Exception) -> StorageError:
     """Return the error of what cannot be written for lack of space."""
     number = getattr(error, "errno", None)
-    return StorageError("no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint=_ROOM.get(number))
+    return StorageError("no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint=_FULL.get(number))
 
 
 class SelfCheckError(SassanError):
