@@ -247,8 +247,11 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
         ("sm_120", "HADD2.BF16_V2 R3, R5, 100, 1", 0x200000_42C83F8005037430, "HADD2.BF16_V2 R3, R5, 64, 1"),
         ("sm_90", "I2F.F16 R3, 0x2a", 0x200C00_0000002A00037906, "I2F.F16 R3, 0x2b"),
         ("sm_100", "I2F.F16.U32 R3, 0x2a", 0x200800_0000002A00037906, "I2F.F16 R3, 0x2a"),
+        ("sm_61", "PSETP.AND.OR P3, PT, P2, P1, P5", 0x509022802007201F, "PSETP.OR.AND P3, PT, P2, P1, P5"),
+        ("sm_50", "PSETP.OR.AND P3, PT, P2, P1, P5", 0x509002802107201F, "PSETP.AND.OR P3, PT, P2, P1, P5"),
+        ("sm_50", "PSET.AND.XOR R24, P2, P1, !P5", 0x5088468020072018, "PSET.AND.OR R24, P2, P1, !P5"),
     ],
 )
-def test_floats_of_16_bits_are_those_of_the_text(arch: str, text: str, word: int, other: str):
+def test_numbers_and_operators_are_those_of_the_text(arch: str, text: str, word: int, other: str):
     assert encodings(arch).of(text, word) == ""
     assert encodings(arch).of(other, word)
