@@ -75,7 +75,12 @@ class StorageError(SassanError):
     status = 4
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_FULL = {
+    errno.ENOSPC: "free space, or choose another disk",
+    getattr(errno, "EDQUOT", errno.ENOSPC): "free space, or raise the quota",
+    errno.EFBIG: "raise the limit on the size of files: ulimit -f",
+}
+"""Errors of the system where nothing more can be written, and what to do."""
 
 
 def is_full(error: Exception) -> bool:
@@ -85,9 +90,8 @@ def is_full(error: Exception) -> bool:
 
 def no_space(place: str, error: Exception) -> StorageError:
     """Return the error of what cannot be written for lack of space."""
-    return StorageError(
-        "no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint="free space, or raise the quota or the limit"
-    )
+    number = getattr(error, "errno", None)
+    return StorageError("no-space", f"cannot write {place}: {getattr(error, 'strerror', None) or error}", hint=_FULL.get(number))
 
 
 class SelfCheckError(SassanError):

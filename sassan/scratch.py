@@ -16,7 +16,7 @@ from sassan.system.folders import temporary_place
 from sassan.system.leftovers import MACHINE, hold, machine, sweep
 
 _NAMES = re.compile(rf"sassan-[0-9]+-{MACHINE}-[a-z0-9_]{{8}}")
-_HINT = "set TMPDIR to a folder with space for temporary files"
+_HINT = "set TMPDIR to a folder with space for temporary files; see what `ulimit -f` says of their size"
 
 
 @contextmanager

@@ -30,6 +30,8 @@ _NOT_NUMBERS = {"f": (32, 22), "d": (64, 51), "h": (16, 9)}
 _REGISTERS = "URPSB"
 """What a register begins with: predicates, barriers and scoreboards are registers, too."""
 _WIDTHS = (32, 64)
+_HALF = 16
+_BRAIN = frozenset({".BF16_V2", ".BF16_V2'"})
 _SEVERAL = 2
 _VALUES = 8192
 
@@ -86,6 +88,16 @@ class EncodedField:
         """Return what an encoding has here."""
         return self.offset + sum((word >> run.first & (1 << run.bits) - 1) << run.shift for run in self.runs)
 
+    def narrow(self, *, brain: bool) -> "EncodedField":
+        """Return the place of a float of 16 bits as that of a half or, `brain`, of the upper half of one of 32; every other as it is.
+
+        What it was learnt from may have had only one kind, or only values that both have: its text says which it is.
+        """
+        if self.kind not in _FLOATS or [run.bits for run in self.runs] != [_HALF]:
+            return self
+        kind, shift = ("f", _HALF) if brain else ("h", 0)
+        return EncodedField(kind, (self.runs[0]._replace(shift=shift),))
+
     def pattern(self, value: str) -> BitPattern | None:
         """Return the bits of a value here, None for one of another kind."""
         bits = _bits(value, self.kind)
@@ -132,16 +144,17 @@ class ValueEncoding:
             out |= place.mask
         return out
 
-    def pattern(self, value: str) -> BitPattern | None:
-        """Return the bits of a value, None where they are not known."""
+    def pattern(self, value: str, *, brain: bool = False) -> BitPattern | None:
+        """Return the bits of a value, None where they are not known; `brain`: a float of 16 bits is the upper half of one of 32."""
         if RELOCATED in value:
             return BitPattern(0, 0)  # The linker writes them.
         if self.constant:
             return BitPattern(0, 0) if value == self.constant else None
-        patterns = [pattern for place in self.places if (pattern := place.pattern(value)) is not None]
+        places = dict.fromkeys(place.narrow(brain=brain) for place in self.places)
+        patterns = [pattern for place in places if (pattern := place.pattern(value)) is not None]
         if len(patterns) < _SEVERAL:
             return patterns[0] if patterns else None
-        # It may be a float of 16 bits, or the upper half of another: what all of them have is compared.
+        # It may be a float of several kinds: what all of them have is compared.
         possible = [pattern for pattern in patterns if pattern is not NEVER] or [NEVER]
         mask, held = possible[0]
         for pattern in possible[1:]:
@@ -187,8 +200,9 @@ class EncodingModel:
     def pattern(self, fixed: int, text: Written) -> BitPattern | None:
         """Return the encodings of a text whose bits that belong to no value are known, None where the place of a value is not."""
         mask, value = self.care, fixed
+        brain = brain_floats(text)
         for printed, slot in zip(text.values, self.slots, strict=True):
-            part = slot.pattern(printed)
+            part = slot.pattern(printed, brain=brain)
             if part is None:
                 return None
             if part is NEVER:
@@ -203,6 +217,11 @@ class EncodingModel:
             bool(slot.places) and all((place.kind == "r") != (printed[0] in _REGISTERS) for place in slot.places)
             for printed, slot in zip(text.values, self.slots, strict=True)
         )
+
+
+def brain_floats(text: Written) -> bool:
+    """Say whether the floats of 16 bits of a text have the exponent of those of 32."""
+    return not _BRAIN.isdisjoint(text.features)
 
 
 Shapes = Mapping[str, Sequence[EncodingModel]]

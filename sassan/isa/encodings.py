@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
 from sassan.isa import tables
-from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, BitPattern, EncodingModel, models
+from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, BitPattern, EncodingModel, brain_floats, models
 from sassan.isa.loading import data_text
 from sassan.isa.spelling import Written, written
 
@@ -204,7 +204,7 @@ class Encodings:
             if (word ^ fixed) & model.care:
                 continue
             for value, slot in zip(text.values, model.slots, strict=True):
-                pattern = slot.pattern(value)
+                pattern = slot.pattern(value, brain=brain_floats(text))
                 if pattern is not None and word & pattern.mask != pattern.value and slot.places:
                     return f"0x{slot.places[0].of(word):x} in the place of '{value}'"
         return self._otherwise(text, word) or "another form"

@@ -22,6 +22,8 @@ _TO_TARGETS = frozenset({"BRA", "BSSY", "CALL", "SSY", "PBK", "PCNT", "CAL", "PR
 """Opcodes whose last operand is a relative address of code, which the text has as an absolute one."""
 _TYPE = re.compile(r"B?[FUSB][0-9]+|E[0-9]M[0-9]")
 """Modifiers that mean another thing behind one of their kind: `F2F.F16.F32` is not `F2F.F32.F16`."""
+_TWO_OPERATORS = frozenset({"PSET", "PSETP"})
+"""The same: `PSETP.AND.OR` is not `PSETP.OR.AND`; the last modifier is the second operator."""
 _TEXTURE, _AGAIN = "T", ".P"
 """The first letter of instructions on textures, and how these print such a mark until Pascal."""
 _ORDERS = frozenset({"CONSTANT", "WEAK", "STRONG", "MMIO", "ORDERED", "PRIVATE", "CTA", "SM", "GPU", "SYS", "VC"})
@@ -53,7 +55,7 @@ def written(text: str) -> Written:
     if (name in _TO_TARGETS or opcode in _TO_TARGETS) and "ABS" not in modifiers:
         operands = _TARGET.sub("", operands)
     values: list[str] = []
-    features = _modifiers(modifiers)
+    features = _modifiers(modifiers, twice=name in _TWO_OPERATORS)
     count = reused = 0
     if name.startswith(_TEXTURE) and _AGAIN in features:
         features.remove(_AGAIN)
@@ -84,8 +86,8 @@ def written(text: str) -> Written:
     return Written(name, tuple(features), shape, tuple(values), reused)
 
 
-def _modifiers(modifiers: list[str]) -> list[str]:
-    """The features of modifiers."""
+def _modifiers(modifiers: list[str], *, twice: bool) -> list[str]:
+    """The features of modifiers; `twice`: the last of them is a second operator."""
     out: list[str] = []
     order = ""
     types = 0
@@ -97,4 +99,6 @@ def _modifiers(modifiers: list[str]) -> list[str]:
             types += 1
         else:
             out.append(f".{modifier}")
+    if twice and out:
+        out[-1] += "'"
     return [*out, order] if order else out

@@ -1,6 +1,8 @@
 """Writing output files."""
 
+import errno
 import io
+import os
 import stat
 from pathlib import Path
 
@@ -30,6 +32,20 @@ def write_atomically(path: Path, data: Content) -> int:
         reason = (getattr(error, "strerror", None) or str(error)).partition(" from ")[0]
         raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT) from error
     return others
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file whose folder is missing or takes none, and what is no file and no stream, before there is anything to write.
+
+    Raises UsageError `unwritable-output`.
+    """
+    try:
+        streams, folder = _others(path) is None, path.resolve().parent
+        reason = "" if streams or os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES if folder.is_dir() else errno.ENOENT)
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason:
+        raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT)
 
 
 def _whole(data: Content) -> bytes:

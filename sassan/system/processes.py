@@ -42,17 +42,15 @@ _CONFINED = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 """What sh does before it becomes the tool: limits that are set from outside come too late for what the tool does at once."""
 _OUT_OF_TIME = (signal.SIGKILL, signal.SIGXCPU)
 _TOO_LARGE = int(signal.SIGXFSZ)
-_NO_SPACE = (
-    b"No space left on device",
-    b"Disk quota exceeded",
-    b"File too large",
-    b"No usable temporary directory",
-    b"died due to signal %d " % _TOO_LARGE,
-)
-"""What tools say where a disk is full, or a quota or a limit of sizes is reached; the last is nvcc's word of a program that it ran.
+_OVER_LIMIT = (b"File too large", b"died due to signal %d " % _TOO_LARGE)
+"""What tools say where the limit on the size of files is reached; the last is nvcc's word of a program that it ran.
 
-Input can have them say it, too: a disk is full when it takes no more of ours.
+Input can have them say it, too: there has to be a limit.
 """
+_NO_SPACE = (b"No space left on device", b"Disk quota exceeded", b"No usable temporary directory", *_OVER_LIMIT)
+"""What tools say where a disk takes no more. Input can have them say it, too: then it takes no more of ours."""
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+"""Errors of a disk that takes no more: as `errors.is_full`."""
 _PROBE = 1 << 16
 """Bytes that a disk takes that is not full."""
 _RAISING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
@@ -201,21 +199,24 @@ def finish(  # noqa: PLR0913 - what a run consists of
         thread.join(_GRACE)
     status = process.returncode
     place = folder or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - where it has tried to write
-    if status and (-status == _TOO_LARGE or (any(text in messages for text in _NO_SPACE) and _is_full(place))):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place))
+    if status and (reason := _unwritten(status, messages, place)):
+        raise OSError(reason, os.strerror(reason), str(place))
     return EndedProcess(status, b"".join(output), bytes(messages), late)
 
 
-def _is_full(place: Path | str) -> bool:
-    """Say whether a folder takes no more, or no file of any size."""
-    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
-        return True
+def _unwritten(status: int, messages: bytearray, place: Path | str) -> int:
+    """Return the number of the error by which a process could not write to a folder, 0 where it failed for another reason."""
+    limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
+    if -status == _TOO_LARGE or (limited and any(text in messages for text in _OVER_LIMIT)):
+        return errno.EFBIG
+    if not any(text in messages for text in _NO_SPACE):
+        return 0
     try:
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(bytes(_PROBE))
-    except OSError:
-        return True
-    return False
+    except OSError as error:
+        return error.errno if error.errno is not None and error.errno in _FULL else errno.ENOSPC
+    return 0
 
 
 def _begun(work: Callable[..., None], *words: object) -> threading.Thread:
@@ -275,7 +276,7 @@ def run(command: Sequence[str], folder: Path | None, limits: ToolLimits, *, prog
     try:
         ended = finish(confined, program=program + len(confined) - len(command), folder=folder, seconds=limits.seconds, size=limits.size)
     except OSError as error:
-        if error.errno == errno.ENOSPC:
+        if error.errno in _FULL:
             raise
         raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
     if ended.late:

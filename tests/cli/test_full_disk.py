@@ -64,6 +64,8 @@ def test_an_output_that_cannot_be_written_is_an_error_that_says_so(sassan: Sassa
     with file_size(limit):
         result = sassan(*words)
     assert (result.status, result.codes) == (4, ["no-space"]), result.err
+    assert "File too large" in result.err
+    assert "ulimit -f" in result.err
     assert left(place) == []
 
 
@@ -73,6 +75,7 @@ def test_no_room_for_temporary_files_is_an_error_that_says_so(sassan: Sassan, pl
         with file_size(limit):
             result = sassan(*words)
         assert (result.status, result.codes) == (4, ["temporary-folder"]), result.err
+        assert "ulimit -f" in result.err
         assert left(place) == []
 
 

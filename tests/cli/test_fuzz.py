@@ -55,7 +55,7 @@ def test_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(main.terminal, "prepare", broken)
     wrong, _, _ = fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)
-    assert wrong.startswith("IndexError")
+    assert wrong.startswith("IndexError: list index out of range (test_fuzz.py:")
 
 
 def test_a_status_that_means_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
@@ -63,6 +63,25 @@ def test_a_status_that_means_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytes
     assert fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)[0].startswith("status 5")
     monkeypatch.setattr(main, "run", lambda _: 3)
     assert fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)[0] == "status 3 without an error"
+
+
+def test_a_limit_that_is_reached_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
+    def late(arguments: list[str]) -> int:
+        del arguments
+        sys.stderr.write("error[time-limit]: not done within 600 s\n")
+        return 4
+
+    monkeypatch.setattr(main, "run", late)
+    assert fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)[0] == "time-limit was reached"
+    assert fuzz.checked(FORMATS["command"], b"init\0k.ptx", 0, None)[0] == "time-limit was reached"
+    assert fuzz.checked(FORMATS["command"], b"init\0k.ptx\0--time-limit\0001", 0, None)[0] == ""
+
+
+def test_a_command_has_no_limit_on_the_clock_but_its_own(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
+    lines: list[list[str]] = []
+    monkeypatch.setattr(main, "run", lambda line: lines.append(line) or 0)
+    assert fuzz.checked(FORMATS["command"], b"init\0k.ptx", 0, None)[0] == ""
+    assert lines == [["init", "k.ptx"]]
 
 
 def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from cli.shell import SAMPLES, Sassan
+from cli.test_rank import tuner_cache
 from sassan.cli.group import SUMMARIES, command
 from sassan.system import reading
 
@@ -36,6 +38,15 @@ BASE = {
     "gpus": (),
 }
 """The arguments of a command that works."""
+OTHERS = {
+    ("estimate", "--launches"): (SAXPY, "--gpu", "T4"),
+    ("rank", "--source"): ("tuned.json",),
+    ("measure", "--output"): ("tuned.cu",),
+    ("makespan", "--bounds"): (SAXPY, "-W", "2"),
+    ("makespan", "--project"): (SAXPY, "-W", "2"),
+    ("diff", "--output"): (SAXPY, SAXPY, "--sass"),
+}
+"""The same where an option does not go with those."""
 NO_FILES = re.compile(
     r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
@@ -44,6 +55,8 @@ NO_FILES = re.compile(
 """Values that are no files."""
 LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}
 """What is used after much work: a folder that is made after a recording, a cluster that compiles a space."""
+AFTER_WORK = frozenset({("rank", "--output"), ("measure", "--output"), ("validate", "--output")})
+"""Outputs of work that is not done here: a pipe and a device may take them, and are opened when there is something to write."""
 FILES = re.compile(r"FILE|DIR|PATH|OLD|NEW|OTHER|CODE|RECORDING|CACHE|[.][a-z]+")
 PRODUCTS = frozenset({("analyze", "--gpu"), ("gpus", "")})
 """Names of GPUs, which may be files, too."""
@@ -90,6 +103,7 @@ def places() -> Iterator[Place]:
 def special(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(reading, "BEGIN_SECONDS", 0.02)
     monkeypatch.chdir(tmp_path)
+    tuner_cache(tmp_path)
     Path("times.csv").write_text("kernel,grid,block,time_us\nsaxpy,1024,256,10\n")
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
 
@@ -120,11 +134,13 @@ def made(kind: str, folder: Path, suffix: str) -> str:
 
 
 def line(place: Place, value: str) -> list[str]:
-    words = list(BASE[place.command])
+    words = list(OTHERS.get((place.command, place.option), BASE[place.command]))
     if place.argument >= 0:
         words[place.argument : place.argument + 1] = [value]
         return [place.command, *words]
-    return [place.command, *words, *BESIDE.get(place.option, ()), place.option, value]
+    option = [*BESIDE.get(place.option, ()), place.option, value]
+    # What follows the program of `record` is its own.
+    return [place.command, *option, *words] if place.command == "record" else [place.command, *words, *option]
 
 
 EVERY = list(places())
@@ -138,7 +154,8 @@ FIRST = list({(place.option, place.command if place.argument >= 0 else "", place
 )
 def test_what_is_no_plain_file_is_one_error_at_once(place: Place, special: Path, sassan: Sassan):
     output = place.option in OUTPUTS or (place.option in FOLDERS and place.option != "--source")
-    for kind in ("pipe", "socket", "folder", "full" if output else "zero"):
+    streams = () if (place.command, place.option) in AFTER_WORK else ("pipe", "full" if output else "zero")
+    for kind in ("socket", "folder", *streams):
         value = made(kind, special, place.suffix)
         if kind == "folder" and (place.option in FOLDERS or (place.command, place.option) in TAKE_FOLDERS):
             continue
@@ -149,3 +166,22 @@ def test_what_is_no_plain_file_is_one_error_at_once(place: Place, special: Path,
         assert result.status in (2, 3, 4), (kind, said)
         assert "internal" not in result.codes, said
         assert value in said, said
+
+
+@pytest.mark.parametrize(
+    "place",
+    [place for place in EVERY if place.option in OUTPUTS and (place.command, place.option) not in TAKE_FOLDERS],
+    ids=lambda place: f"{place.command}{place.option}",
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    place: Place, special: Path, sassan: Sassan, monkeypatch: pytest.MonkeyPatch
+):
+    def work(*_: object) -> None:
+        raise AssertionError("it reads its input")
+
+    monkeypatch.setattr(sys.modules["sassan.frontend.load"], "read_bytes", work)
+    for value in (f"none/out{place.suffix}", made("folder", special, place.suffix)):
+        result = sassan(*line(place, value))
+        assert (result.status, result.out) == (2, ""), result.err
+        assert value in result.err or "none" in result.err
+        assert "wrote" not in result.err

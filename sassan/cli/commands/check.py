@@ -1,8 +1,6 @@
 """`sassan check`: gates for CI."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import typer
 
@@ -44,7 +42,7 @@ from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
-from sassan.cli.output.files import save
+from sassan.cli.output.files import check_writable, save
 from sassan.cli.output.terminal import note, safe
 from sassan.cli.reports import check as check_report
 from sassan.cli.reports import junit as junit_report
@@ -152,7 +150,7 @@ def check(
         raise UsageError("usage", "--json or --csv and --sarif - print to standard output", hint="pass a file name to --sarif")
     facts = request.settings.facts
     for output in (sarif, junit, summary):
-        _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
+        check_writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
     checked, inputs = _checked(asked, checker, partial=held.partial)
     _say(asked, checker)
@@ -202,18 +200,3 @@ def _write(
 
 def _status(checked: list[CheckedFunction], inputs: Inputs) -> int:
     return inputs.status or (FAILED if any(entry.failures for entry in checked) else 0)
-
-
-def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
-    """Refuse before the work what could not be written after it, or would replace what is read.
-
-    Raises UsageError.
-    """
-    if output is None or output == _OUT:
-        return
-    folder = Path(output).parent
-    if not folder.is_dir():
-        raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
-    for path in inputs:
-        if path is not None and path != _OUT and Path(path).exists() and Path(output).exists() and Path(output).samefile(path):
-            raise UsageError("unwritable-output", f"'{output}' would replace what is read", hint="name another file")

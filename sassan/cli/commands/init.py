@@ -14,7 +14,7 @@ from sassan.app.project import NAME
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import document
-from sassan.cli.output.files import save
+from sassan.cli.output.files import check_writable, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
@@ -46,6 +46,7 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
             raise UsageError("exists", f"'{each}' exists", hint="pass --overwrite, or another name to -o")
     if "-" in asked.request.files:
         raise UsageError("standard-input", "a project cannot read standard input", hint="name the files")
+    check_writable(output)
     request, kept = _kept(asked)
     build = build_of(request, asked.observer)
     if not build.inputs.refused:

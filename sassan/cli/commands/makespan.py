@@ -14,6 +14,7 @@ from sassan.app.makespan.instances import MakespanInstance, configured, instance
 from sassan.app.makespan.kernels import Paths
 from sassan.app.makespan.search import INTERRUPT, InstanceResult
 from sassan.app.options import AnalysisOptions
+from sassan.app.project import NONE
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options import executors
@@ -45,7 +46,7 @@ from sassan.cli.options.makespan import (
 from sassan.cli.options.models import LettersChoice, LettersOption, MachineFile
 from sassan.cli.options.project import completed, project_of
 from sassan.cli.output import csv as sheet
-from sassan.cli.output.files import check, extension, save
+from sassan.cli.output.files import check, check_writable, extension, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.reports import makespan as makespan_report
@@ -148,12 +149,13 @@ def makespan(
     )
     chosen = configured(config, given)
     wanted = makespan_report.Wanted(output, lp, rows or ProgramForm.SHORT, json=json, quiet=quiet, csv=csv, assumptions=assumptions)
-    _check_formats(output, lp)
+    _check_outputs(output, lp, proof)
     with _chains(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key), chosen) as workers:
         search = _Search(chosen, rows, workers, quiet)
         if not listing:
             paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
-            _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
+            named = {"--project": project if project != NONE else None}
+            _refuse({**paths, **named, "--block-dim": block_dim, "--grid": grid, "--param": param})
             _strings(search, wanted, proof)
             return
         if proof is not None:
@@ -199,11 +201,12 @@ def _chains(
     return executors.executor(kind or executors.ExecutorKind.PROCESSES, scheduler, jobs, certificates)
 
 
-def _check_formats(output: str | None, lp: str | None) -> None:
+def _check_outputs(output: str | None, lp: str | None, proof: str | None) -> None:
     if output is not None:
         extension(output, ("svg", "html"))
     if lp is not None:
         extension(lp, ("lp", "mps"))
+    check_writable(proof)
 
 
 def _refuse(given: dict[str, object]) -> None:

@@ -11,7 +11,7 @@ import typer
 from sassan.app.reading import architecture
 from sassan.cli.options.inputs import Quiet
 from sassan.cli.output import failure
-from sassan.cli.output.files import save
+from sassan.cli.output.files import check_writable, save
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import InputError, UsageError, is_full, no_space
 from sassan.files import write
@@ -81,9 +81,9 @@ def record(
       sassan analyze code/*.cubin --launches launches.toml
     """
     path = Path(output)
-    if output == "-" or not path.parent.is_dir():
-        why = "standard output is used by the program" if output == "-" else f"the folder '{path.parent}' does not exist"
-        raise UsageError("unwritable-output", why, hint="pass a file in an existing folder with -o")
+    if output == "-":
+        raise UsageError("unwritable-output", "standard output is used by the program", hint="pass a file in an existing folder with -o")
+    check_writable(output)
     done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit, _bytes(data)))
     beside = path.with_suffix(".data")
     if done.launches.data:

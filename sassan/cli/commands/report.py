@@ -64,7 +64,8 @@ def report(
       sassan report a.out --launches x.toml --gpu T4 --deadline-us 900 -o x.html
       cuobjdump -sass a.out | sassan report - -o - > report.html
     """
-    _check(output)
+    if output != _STANDARD_OUTPUT:
+        extension(output, _FORMATS)
     if (time_limit is not None or seed is not None) and engine is None:
         raise UsageError("usage", "--time-limit and --seed have no effect without --engine", hint="pass --engine all, too")
     how = PageSearch(
@@ -100,19 +101,6 @@ def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[RecordedSe
         different(launches),
         inputs,
     )
-
-
-def _check(output: str) -> None:
-    """Refuse before the work what could not be written after it.
-
-    Raises UsageError.
-    """
-    if output == _STANDARD_OUTPUT:
-        return
-    extension(output, _FORMATS)
-    folder = Path(output).parent
-    if not folder.is_dir():
-        raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
 
 
 def _title(asked: AnalysisCommand) -> str:

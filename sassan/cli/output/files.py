@@ -2,13 +2,15 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 from sassan.files import Content
-from sassan.render.files import write_atomically
+from sassan.render.files import refuse_unwritable, write_atomically
 
+_STANDARD_OUTPUT = "-"
 _LONGEST = 80
 """Characters of a kernel name that are kept in a file name; file systems end at 255 bytes."""
 
@@ -23,15 +25,31 @@ def stem(name: str) -> str:
 
 
 def extension(path: str, known: tuple[str, ...]) -> str:
-    """Return the extension of an output file without its dot, lower case.
+    """Return the extension of an output file without its dot, lower case; refuse before the work what could not be written after it.
 
-    Raises UsageError `output-format` when it is not one of `known`.
+    Raises UsageError `output-format` when it is not one of `known`, `unwritable-output`.
     """
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in known:
         names = ", ".join(f".{kind}" for kind in known)
         raise UsageError("output-format", f"cannot tell the format of '{path}'", hint=f"end the name in one of {names}")
+    check_writable(path)
     return suffix
+
+
+def check_writable(path: str | None, inputs: Iterable[str | None] = ()) -> None:
+    """Refuse before the work an output that could not be written after it, or would replace an input; `-` is standard output.
+
+    Raises UsageError `unwritable-output`.
+    """
+    if path is None or path == _STANDARD_OUTPUT:
+        return
+    file = Path(path)
+    if "{name}" not in str(file.parent):
+        refuse_unwritable(file)
+    for name in inputs:
+        if name is not None and name != _STANDARD_OUTPUT and Path(name).exists() and file.exists() and file.samefile(name):
+            raise UsageError("unwritable-output", f"'{path}' would replace what is read", hint="name another file")
 
 
 def check(pattern: str | None, names: tuple[str, ...]) -> None:

@@ -5,13 +5,14 @@ import json
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Event, Timer
 
 from sassan.compilers import library
-from sassan.system.processes import PIPE, kill, start, waited
+from sassan.system.processes import PIPE, kill, put_off, start, waited
 
 _SHOWN = 300
 _READ = 1 << 16
@@ -100,42 +101,53 @@ _idle: list[_Child] = []
 
 def answered(job: Mapping[str, object], seconds: float) -> None:
     """Run a job of NVRTC; raises CompileProblem."""
-    while True:
-        used = bool(_idle)
-        child = _idle.pop() if used else _Child()
-        try:
-            child.give({**job, "seconds": seconds})
-            answer = child.answer(seconds)
-            why = "" if answer or used else child.end(seconds)
-        except BaseException:
-            child.stop()
-            raise
-        if answer:
-            break
-        child.stop()
-        if not used:
-            raise CompileProblem(why or "the compiler ended without an answer", lasting=False)
-        # Another job may have hurt it: a new one tries again.
-    _idle.append(child)
-    refused = json.loads(answer)
+    limited = {**job, "seconds": seconds}
+    # Another job may have hurt a child that is used again: a new one tries again.
+    answer = _answer(limited, seconds, new=False) if _idle else b""
+    refused = json.loads(answer or _answer(limited, seconds, new=True))
     if refused is not None:
         raise CompileProblem(_first_error(refused) or "the compiler refused the source")
 
 
+def _answer(job: Mapping[str, object], seconds: float, *, new: bool) -> bytes:
+    """Return the answer of a child, which waits for the next job then; nothing where one that is not new ends without an answer.
+
+    Raises CompileProblem.
+    """
+    with _taken(_Child if new else _idle.pop) as (child, ending):
+        child.give(job)
+        answer = child.answer(seconds)
+        if answer:
+            with put_off():
+                ending.pop_all()
+                _idle.append(child)
+        elif new:
+            raise CompileProblem(child.end(seconds) or "the compiler ended without an answer", lasting=False)
+        return answer
+
+
 def executed(command: Sequence[str], folder: Path, seconds: float) -> str:
     """Run a command in a folder, and return what it printed first; raises CompileProblem."""
-    child = _Child(folder)
-    try:
+    with _taken(partial(_Child, folder)) as (child, _):
         child.give({"command": command, "seconds": seconds})
         return child.end(seconds)
-    finally:
-        child.stop()
+
+
+@contextmanager
+def _taken(take: Callable[[], _Child]) -> Generator[tuple[_Child, ExitStack]]:
+    """Hold a child, which is stopped at the end of the block, or of the stack: a signal finds it with a name from its start on."""
+    with ExitStack() as ending:
+        with put_off():
+            child = take()
+            ending.callback(child.stop)
+        yield child, ending
 
 
 @atexit.register
 def _end_idle() -> None:
     while _idle:
-        _idle.pop().stop()
+        _idle[-1].stop()
+        _idle.pop()
 
 
 def _hung(seconds: float) -> CompileProblem:

@@ -77,9 +77,9 @@ _VALUES = (
     ),
     *("tcp://127.0.0.1:9", "unit", "table", "control", "exact", "all", "beam", "serial", "threads", "thread", "csv"),
 )
-_QUICK = ("--time-limit", "5")
-_OWN_LIMIT = frozenset({"batch", "makespan", "measure", "report"})
-"""Of these, --time-limit has a meaning of its own, and some combinations refuse it."""
+_SEARCH = ("--time-limit", "0.2")
+"""Of a search, which takes all the time that it has."""
+_LIMITS = frozenset({"--time-limit", "--memory-limit"})
 
 
 @cache
@@ -126,17 +126,16 @@ def _check(data: bytes, choice: int) -> str:
     for name, sample in _FILES.items():
         copy(SAMPLES / sample, name)
     line = data.decode("utf-8", "replace").split("\0")
-    if line[0] not in _OWN_LIMIT and "--time-limit" not in line:
-        line[1:1] = _QUICK
-    if line[0] == "makespan" and "--time-limit" not in line:
-        line[1:1] = ("--time-limit", "0.2")
+    limits = _LIMITS.intersection(line)
+    if line[0] == "makespan" and "--time-limit" not in limits:
+        line[1:1] = _SEARCH
     try:
         said = answer(*line)
     finally:
         for path in Path().iterdir():
             if path.is_file() and path.name not in _FILES:
                 path.unlink()
-    return "" if said.codes in (["time-limit"], ["memory-limit"]) and {"--time-limit", "--memory-limit"} & {*line[3:]} else said.finding
+    return "" if limits and said.codes in (["time-limit"], ["memory-limit"]) else said.finding
 
 
 FORMATS = (Format("command", ".args", ("sassan.cli",), _line, _check),)

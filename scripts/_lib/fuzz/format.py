@@ -52,8 +52,8 @@ class Answer:
         """What is wrong with it: a status that means a defect, a traceback, a limit reached, an error without a word or with several."""
         if self.status not in _STATUSES:
             return f"status {self.status}: {self.err.strip()[:400]}"
-        if over := _OVER.intersection(self.codes):
-            return f"{over.pop()} was reached"
+        if over := sorted(_OVER.intersection(self.codes)):
+            return f"{over[0]} was reached"
         listed = self.command == "batch" and "refused" in self.out
         if self.status > 1 and not self.codes and not listed:
             return f"status {self.status} without an error"

@@ -11,6 +11,7 @@ from hashlib import sha256
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
+from traceback import extract_tb
 
 from _lib.fuzz.format import CORPUS, SAMPLES, Format, answer
 from _lib.fuzz.reached import Line, Reached
@@ -174,7 +175,8 @@ def checked(form: Format, data: bytes, choice: int, reached: Reached | None) -> 
     except MemoryError:
         wrong = f"more than {MEMORY >> 30} GiB"
     except Exception as error:  # noqa: BLE001 - whatever is raised is a finding
-        wrong = f"{type(error).__name__}: {error}"
+        raised = extract_tb(error.__traceback__)[-1]
+        wrong = f"{type(error).__name__}: {error} ({Path(raised.filename).name}:{raised.lineno})"
     wrong = wrong or _left()
     return wrong, (_busy() - began) / slower, new
 

@@ -1,3 +1,6 @@
+import signal
+from types import SimpleNamespace
+
 import pytest
 
 from budget import PATIENCE
@@ -93,3 +96,70 @@ def test_a_source_that_takes_too_long_ends_its_process():
     with pytest.raises(CompileProblem) as caught:
         compilers.nvrtc(result, KERNEL, ("-arch=sm_80",), "CUBIN", 0.001)
     assert (caught.value.hung, len(children._idle)) == (True, max(0, before - 1))
+
+
+class Asked(Exception):  # noqa: N818
+    pass
+
+
+def _ask(*_):
+    raise Asked
+
+
+class Interrupted(list):
+    """A list of children; a signal comes where one is taken, and where one is put back."""
+
+    def pop(self, *place):
+        child = super().pop(*place)
+        signal.raise_signal(signal.SIGTERM)
+        return child
+
+    def append(self, child):
+        signal.raise_signal(signal.SIGTERM)
+        super().append(child)
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """The processes that children start: they answer each job at once; SIGTERM raises."""
+    program = tmp_path / "answering.py"
+    program.write_text("import sys\nfor job in sys.stdin:\n    print('null', flush=True)\n", "utf-8")
+    monkeypatch.setattr(children, "library", SimpleNamespace(__file__=str(program)))
+    monkeypatch.setattr(children, "_idle", [])
+    processes, start = [], children.start
+
+    def starting(*words, **options):
+        processes.append(start(*words, **options))
+        return processes[-1]
+
+    monkeypatch.setattr(children, "start", starting)
+    before = signal.signal(signal.SIGTERM, _ask)
+    yield processes
+    signal.signal(signal.SIGTERM, before)
+    children._end_idle()
+    assert all(process.returncode is not None for process in processes)
+
+
+def test_a_signal_amid_the_start_of_a_child_leaves_none(begun, tmp_path, monkeypatch):
+    start = children.start
+
+    def interrupted(*words, **options):
+        process = start(*words, **options)
+        signal.raise_signal(signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(children, "start", interrupted)
+    for run in (lambda: children.answered({}, PATIENCE), lambda: children.executed(["/bin/sleep", "60"], tmp_path, PATIENCE)):
+        with pytest.raises(Asked):
+            run()
+    assert [process.returncode for process in begun] == [-signal.SIGKILL] * 2
+
+
+def test_a_signal_where_a_child_is_taken_or_put_back_leaves_none(begun, monkeypatch):
+    monkeypatch.setattr(children, "_idle", Interrupted())
+    with pytest.raises(Asked):
+        children.answered({}, PATIENCE)
+    assert [child._process for child in children._idle] == begun  # it waits for the next job
+    with pytest.raises(Asked):
+        children.answered({}, PATIENCE)
+    assert ([process.returncode for process in begun], children._idle) == ([-signal.SIGKILL], [])

@@ -235,3 +235,23 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
                 assert difference(replace(one, opcode=changed, text=one.text.replace(one.opcode, changed))), one.text
                 tried += 1
     assert tried > 10
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "word", "other"),
+    [
+        ("sm_80", "HFMA2 R3, R5, 1, -2, R7", 0x7_3C00C00005037831, "HFMA2 R3, R5, 1, -3, R7"),
+        ("sm_86", "HFMA2 R3, R5, 0.5, 2, R7", 0x7_3800400005037831, "HFMA2 R3, R5, 0.25, 2, R7"),
+        ("sm_80", "HFMA2.BF16_V2 R3, R5, 1, 2, R7", 0x200007_3F80400005037831, "HFMA2.BF16_V2 R3, R5, 2, 2, R7"),
+        ("sm_90", "HADD2.BF16_V2 R3, R5, 1, 2", 0x200000_3F80400005037430, "HADD2.BF16_V2 R3, R5, 1, 4"),
+        ("sm_120", "HADD2.BF16_V2 R3, R5, 100, 1", 0x200000_42C83F8005037430, "HADD2.BF16_V2 R3, R5, 64, 1"),
+        ("sm_90", "I2F.F16 R3, 0x2a", 0x200C00_0000002A00037906, "I2F.F16 R3, 0x2b"),
+        ("sm_100", "I2F.F16.U32 R3, 0x2a", 0x200800_0000002A00037906, "I2F.F16 R3, 0x2a"),
+        ("sm_61", "PSETP.AND.OR P3, PT, P2, P1, P5", 0x509022802007201F, "PSETP.OR.AND P3, PT, P2, P1, P5"),
+        ("sm_50", "PSETP.OR.AND P3, PT, P2, P1, P5", 0x509002802107201F, "PSETP.AND.OR P3, PT, P2, P1, P5"),
+        ("sm_50", "PSET.AND.XOR R24, P2, P1, !P5", 0x5088468020072018, "PSET.AND.OR R24, P2, P1, !P5"),
+    ],
+)
+def test_numbers_and_operators_are_those_of_the_text(arch: str, text: str, word: int, other: str):
+    assert encodings(arch).of(text, word) == ""
+    assert encodings(arch).of(other, word)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import signal
 import threading
 import time
@@ -132,6 +133,20 @@ def test_words_of_an_input_are_no_full_disk(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(processes.tempfile, "TemporaryFile", full)
     with pytest.raises(OSError, match="No space left"):
         finish(words, program=3, seconds=60, size=100, folder=tmp_path)
+
+
+def test_a_limit_on_the_size_of_files_is_no_full_disk(tmp_path: Path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    try:
+        for words in ("exec head -c 2000000 /dev/zero > x", "echo 'fatal: x.o: File too large' >&2; exit 1"):
+            with pytest.raises(OSError, match="File too large") as caught:
+                run([*SHELL, words], tmp_path, ToolLimits(seconds=60, size=100), program=3)
+            assert caught.value.errno == errno.EFBIG
+        words = "echo 'x.cu(1): error: #error No space left on device' >&2; exit 2"
+        assert finish([*SHELL, words], program=3, seconds=60, size=100, folder=tmp_path).status == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGALRM])
