@@ -11,7 +11,15 @@ import numpy as np
 from sassan.access.accesses import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
-from sassan.app.expectations import ITERATIONS, endings_of, expected_iterations, expected_latencies, iterations_of, with_expectations
+from sassan.app.expectations import (
+    ITERATIONS,
+    endings_of,
+    expected_iterations,
+    expected_latencies,
+    iterations_of,
+    seen_iterations,
+    with_expectations,
+)
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.app.touched import touched
@@ -40,6 +48,7 @@ from sassan.products import Product
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.waits import elections
 
 _KIB = 1024
 _LONGER = 1.1
@@ -155,6 +164,8 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         if len(undecided) < len(made) or undecided.keys() <= iterations.keys():
             return EstimateResult(result, None, made)
         iterations = {**undecided, **iterations}
+    said = seen_iterations(result).keys() | {result.cfg.nodes[result.cfg.loops[loop].head].start for loop in elections(result.cfg)}
+    iterations = {head: count for head, count in iterations.items() if head not in said}
     if made.kernel.traced is not None:
         # The simulation says how long these waits take.
         endings = endings_of(result)

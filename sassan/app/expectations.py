@@ -12,6 +12,7 @@ from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
 from sassan.timing.rates import NO_LATENCY, code_of
 from sassan.timing.table import TableCostModel
+from sassan.warpcfg.waits import elections, idle_code, waits
 
 ITERATIONS = 8
 """Back edges per entry of a loop that nothing bounds, where no run counts them: what most loops over rows, lists and neighbours have."""
@@ -28,22 +29,43 @@ _LATENCY = 300
 
 def _only_expected(result: AnalysisResult) -> bool:
     """Say whether nothing is missing but what has an expectation: bounds of loops, and latencies."""
-    gaps = {gap.code for gap in result.wcet.gaps}
-    return bool(gaps) and gaps <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
+    return {gap.code for gap in result.wcet.gaps} <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
 
 
 def expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
-    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing."""
+    """The back edges to expect of each loop without a bound, by the address of its head; none where anything else is missing.
+
+    A wait is expected to be over at once, whatever its bound says, and one thread to be elected.
+    """
     if not _only_expected(result):
         return {}
-    return {gap.address: iterations_of(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    known = {*waits(result.cfg), *elections(result.cfg)}
+    waited = {result.cfg.nodes[result.cfg.loops[loop].head].start: 0 for loop in known}
+    return waited | {gap.address: iterations_of(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
 
 
 def iterations_of(result: AnalysisResult, head: int) -> int:
-    """The back edges per entry to expect of the loop with this head: by what ends it, and no more than its bound."""
+    """The back edges per entry to expect of the loop with this head: as many as a run of all warps took, else by what ends it.
+
+    No more than its bound.
+    """
+    seen = seen_iterations(result)
+    if head in seen:
+        return seen[head]
     starts = (result.cfg.nodes[loop.head].start for loop in result.cfg.loops)
     usual, bound = _EXPECTED.get(endings_of(result).get(head), ITERATIONS), dict(zip(starts, result.bounds.of_loop, strict=True)).get(head)
     return usual if bound is None else min(usual, bound)
+
+
+def seen_iterations(result: AnalysisResult) -> Mapping[int, int]:
+    """The back edges per entry that a run of all warps took of loops, by the address of the head, where no other run takes more."""
+    counted = result.run.back_edges if result.run is not None else ()
+    seen: dict[int, int] = {}
+    for loop, most in zip(result.cfg.loops, counted, strict=False):
+        head = result.cfg.nodes[loop.head].start
+        if most is not None:
+            seen[head] = max(most, seen.get(head, 0))
+    return seen
 
 
 def endings_of(result: AnalysisResult) -> Mapping[int, Ending | None]:
@@ -54,11 +76,12 @@ def endings_of(result: AnalysisResult) -> Mapping[int, Ending | None]:
 def expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
     """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
     costs = result.settings.costs
-    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY}
+    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY} | idle_code(result.cfg)
     if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return {}
     latencies = costs.tables.rates(result.function.arch).latencies
-    kinds = {kind.name for each in code_of(result.cfg) if each.address in missing and (kind := latencies.of(each.opcode)) is not None}
+    asked = [(latencies.of(each.opcode), each) for each in code_of(result.cfg) if each.address in missing]
+    kinds = {kind.name for kind, each in asked if kind is not None and latencies.cycles_of(kind, each.opcode) is None}
     return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
 
 
