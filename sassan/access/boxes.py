@@ -4,6 +4,7 @@ A map is a parameter of the kernel, or stands in known memory; which one it is, 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import gcd
 
 from sassan.access.opcodes import tensor_operands
 from sassan.access.traffic import Moved
@@ -22,6 +23,11 @@ from sassan.values.warp_values import PointValues
 _BITS = 8
 _LOADS, _PREFETCHES = "UTMALDG", "UTMAPF"
 _REDUCES = "UTMAREDG"
+"""How fast L2 does what these ask, no source says."""
+_PROMOTED = (0, 64, 128, 256)
+"""Bytes that L2 fetches for a part of them (CUtensorMapL2promotion)."""
+_ROW_CYCLES = (9, 8)
+"""Cycles of a row, as a fraction: 256 rows of 32 bytes take 274 (samples/engines/h100.csv)."""
 BOXES = (
     "a copy by a tensor map moves the box of the map that the launch passes, "
     "and the addresses of parameters decide nothing but which map that is"
@@ -55,8 +61,8 @@ def _larger(one: Moved, other: Moved) -> Moved:
     )
 
 
-def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, TensorMap | None, bool]]:
-    """Yield each copy, its map, and whether its rows begin at sectors."""
+def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, TensorMap | None, int]]:
+    """Yield each copy, its map, and of how many bytes the places are multiples at which its rows begin."""
     where = bank_layout(values.cfg.function)
     parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
     contents = launch.initial or launch.contents
@@ -70,7 +76,7 @@ def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[I
             address = _address(place, point)
             known = None if address is None else parameters.get(address) or map_in_memory(contents, address)
             known = known if known is not None and _fits(instruction, known) else None
-            yield instruction, known, known is not None and _begins_at_sectors(instruction, known, box, point)
+            yield instruction, known, 1 if known is None else _alignment(instruction, known, box, point)
 
 
 def _address(operand: Memory, point: PointValues) -> int | None:
@@ -89,21 +95,27 @@ def _fits(instruction: Instruction, known: TensorMap) -> bool:
     _, *modifiers = instruction.opcode.split(".")
     tiled = "IM2COL" not in modifiers
     rows = {"GATHER4", "SCATTER4"}.isdisjoint(modifiers)
-    return rows and known.box_bytes is not None and f"{known.rank}D" in modifiers and tiled == (known.kind is MapKind.TILED)
+    return (
+        rows
+        and not instruction.opcode.startswith(_REDUCES)
+        and known.box_bytes is not None
+        and f"{known.rank}D" in modifiers
+        and tiled == (known.kind is MapKind.TILED)
+    )
 
 
-def _begins_at_sectors(instruction: Instruction, known: TensorMap, box: Memory, point: PointValues) -> bool:
-    """Say whether the rows of a box begin at sectors, by the tensor and by the innermost coordinate."""
-    bits = known.element.bits
-    if known.kind is not MapKind.TILED or any(each % SECTOR for each in (known.address, *known.strides)) or SECTOR * _BITS % bits:
-        return False
+def _alignment(instruction: Instruction, known: TensorMap, box: Memory, point: PointValues) -> int:
+    """Return of how many bytes, a power of two, the places are multiples at which rows of a box begin."""
+    if known.kind is not MapKind.TILED or known.element.bits % _BITS:
+        return 1
     # Coordinates stand behind the shared address, and of a load behind its barrier.
     first = _word(box, 2 if instruction.opcode.startswith(_LOADS) else 0 if instruction.opcode.startswith(_PREFETCHES) else 1, point)
-    elements = SECTOR * _BITS // bits
-    return first is not None and first.lanes is None and first.modulus % elements == 0 and first.offset % elements == 0
+    size = known.element.bits // _BITS
+    coordinate = 0 if first is None or first.lanes is not None or first.base else gcd(first.modulus, first.offset) * size
+    return gcd(known.address, *known.strides, coordinate or 1)
 
 
-def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline, *, aligned: bool) -> Moved:
+def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline, *, aligned: int) -> Moved:
     bits = known.element.bits
     elements = known.elements or 0
     row = known.channels if known.kind is not MapKind.TILED else -(-known.box[0] // known.steps[0])
@@ -111,15 +123,16 @@ def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline,
     wide = known.channels if known.kind is not MapKind.TILED else known.box[0]
     span = -(-wide * bits // _BITS)
     rows = -(-elements // row)
-    apart = 0 if aligned else 1
-    sectors, halves = (rows * (-(-span // size) + apart) for size in (SECTOR, HALF))
-    whole = aligned and span % SECTOR == 0 and known.steps[0] == 1
+    piece = max(HALF, _PROMOTED[known.promotion])
+    sectors, pieces = (rows * (-(-span // size) + bool(aligned % size)) for size in (SECTOR, piece))
+    # Where the tensor ends within a sector, so does a row of a box that reaches beyond.
+    whole = not (aligned % SECTOR or span % SECTOR or known.extents[0] * bits % (SECTOR * _BITS)) and known.steps[0] == 1
     kind = instruction.opcode.partition(".")[0]
-    reads = kind in {_LOADS, _PREFETCHES, _REDUCES} or not whole
-    writes = kind not in {_LOADS, _PREFETCHES}
+    loads = kind in {_LOADS, _PREFETCHES}
+    halves = rows * (-(-span // HALF) + bool(aligned % HALF))
     return Moved(
-        cycles=-(-max(known.shared_bytes or 0, sectors * SECTOR) // pipeline.bulk),
+        cycles=max(-(-max(known.shared_bytes or 0, sectors * SECTOR) // pipeline.bulk), -(-rows * _ROW_CYCLES[0] // _ROW_CYCLES[1])),
         sectors=sectors,
-        fetched=halves * HALF if reads else 0,
-        written=halves * HALF if writes else 0,
+        fetched=pieces * piece if loads else 0 if whole else halves * HALF,
+        written=0 if loads else halves * HALF,
     )

@@ -13,6 +13,8 @@ from sassan.errors import Gap
 from sassan.machine.atomics import OPCODES
 from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 
+UNKNOWN_BYTES = "unknown-bytes"
+"""The gap of a copy in bulk of which it is not known how much it moves."""
 _TEXELS = 8
 """Texels that a lane of a texture access reads at most: two levels of four, or the corners of a cube."""
 _WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
@@ -171,9 +173,14 @@ def _fresh(access: Access) -> int:
     return 2 * LANES * _TEXELS if access.fresh is None else access.fresh
 
 
+def unknown_bytes(opcode: str) -> str:
+    """Return the message of a copy in bulk of which it is not known how much it moves."""
+    return f"how many bytes {opcode} copies is unknown: its traffic has no bound"
+
+
 def _unknown(accesses: Iterable[Access], pipeline: MemoryPipeline) -> Iterable[Gap]:
     for access in accesses:
         if access.space is MemorySpace.BULK:
-            yield Gap(access.address, "unknown-bytes", f"how many bytes {access.opcode} copies is unknown: its traffic has no bound")
+            yield Gap(access.address, UNKNOWN_BYTES, unknown_bytes(access.opcode))
         elif access.opcode.partition(".")[0] in OPCODES and pipeline.atomics.rate(access.opcode) is None:
             yield Gap(access.address, "no-rate", f"how many operations of {access.opcode} are done per cycle is unknown")

@@ -166,7 +166,7 @@ def _system(
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, moved, blocks), settings)
     if system.model is None or not _moves(settings):
         return system
-    parted = parted_costs(cfg, settings.costs, system.traffic.cycles)
+    parted = parted_costs(cfg, settings.costs, system.traffic.cycles, dict(bounds.external))
     alike = tuple(
         WarpsAlike(each.warps, problem(cfg, settings.costs, of_class, settings.setup, moved, blocks, each.threads_of_nodes))
         for each, of_class in classes
@@ -230,8 +230,8 @@ def _traffic(
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     pipeline = memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch)
     limited = (Assumption(f"transactions of accesses: {run.why}", AssumptionStatus.RECORDED),) if run is not None and run.accesses else ()
-    boxes = box_traffic([each.values for each, _ in classes], settings.launch, pipeline)
-    named = (BOXES,) if boxes else ()
+    boxes = box_traffic([values for each, _ in classes for values in each.values], settings.launch, pipeline)
+    named = (BOXES,) if boxes or settings.launch.maps else ()
     return traffic(followed, pipeline, (*assumptions(followed), *named, *limited), boxes)
 
 

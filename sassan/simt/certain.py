@@ -195,7 +195,7 @@ class Certainty:
         elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.
             whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
-            whole &= not _of_one_lane(operation)
+            whole &= not is_of_one_lane(operation)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
                 whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
@@ -547,7 +547,7 @@ def _is_grouped(instruction: Instruction) -> bool:
     return name == "WARPSYNC" and "ALL" not in modifiers and not every
 
 
-def _of_one_lane(operation: Operation) -> bool:
+def is_of_one_lane(operation: Operation) -> bool:
     """Say whether the warp gets the word of one of its lanes, in which they differ."""
     specials = (operand.name for operand in operation.instruction.operands if isinstance(operand, Special))
     return operation.broadcast and any(name.startswith(("SR_TID", "SR_LANEID")) or name.endswith("MASK") for name in specials)

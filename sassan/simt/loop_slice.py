@@ -6,20 +6,26 @@ Ottenstein and Warren (TOPLAS 1987). What is passed has an end: loops on which n
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import immediate_dominators
 from sassan.isa.facts import Flow
-from sassan.simt.certain import END, following
-from sassan.simt.code import ALWAYS, ExecutableBlock, ExecutableFunction, LocalAccess, Operation
+from sassan.simt.certain import END, following, is_of_one_lane
+from sassan.simt.code import ALWAYS, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
+from sassan.simt.cross_lane import OPERATIONS
 from sassan.simt.slicing import mask_of, read_by, reads_of
+
+_ACROSS = frozenset({*OPERATIONS, "ELECT"})
+"""Opcodes whose results depend on which lanes execute them together."""
 
 
 def loop_slice(code: ExecutableFunction, heads: Collection[int]) -> ExecutableFunction | None:
     """Return the code that brings threads to the heads of some loops (block numbers) as often as the whole program does.
 
-    None for code with calls, and with a way that has no end. Blocks keep their numbers; those that are passed stand there, and no thread
-    comes to them.
+    None for code with calls, with a way that has no end, and where lanes tell each other what decides: which of them are together, a slice
+    does not say. Blocks keep their numbers; those that are passed stand there, and no thread comes to them.
     """
     after = following(code)
     if after is None:
@@ -41,6 +47,11 @@ def loop_slice(code: ExecutableFunction, heads: Collection[int]) -> ExecutableFu
         if more == kept:
             break
         kept = more
+    divided = {each.address for each in code.function.instructions if each.opcode.startswith("BRA.DIV")}
+    if any(code.blocks[number].last in divided for number in deciding):
+        return None
+    if any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in kept):
+        return None
     blocks: list[ExecutableBlock] = []
     for number, block in enumerate(code.blocks):
         places = needed.get(number, frozenset())
@@ -81,13 +92,27 @@ def _must_stay(block: ExecutableBlock, several: frozenset[int], meet: int | None
 def _needed(code: ExecutableFunction, before: Mapping[int, Sequence[int]], deciding: Collection[int]) -> Mapping[int, frozenset[int]]:
     """Return the places of the operations in each block on which the conditions of branches depend."""
     memory = 1 << max((*code.registers, 0)) + 1
+    shared = mask_of(register for block in code.blocks for each in block.operations if each.broadcast for register in each.writes)
     uses = {number: [_use(each, memory) for each in block.operations] for number, block in enumerate(code.blocks)}
+    # What one side writes of the words that a warp has once, another may read: such a word is needed wherever it is needed somewhere.
     ends = {number: read_by(code.blocks[number].control) for number in deciding}
+    wanted = demand(uses, before, range(len(code.blocks)), ends)
+    read = reduce(or_, (live for lives in wanted.behind.values() for live in lives), 0) & shared
+    ends = {number: ends.get(number, 0) | read for number in range(len(code.blocks))} if read else ends
     behind = demand(uses, before, range(len(code.blocks)), ends).behind
     return {
         number: frozenset(place for place, (use, live) in enumerate(zip(uses[number], lives, strict=True)) if use.writes & live)
         for number, lives in behind.items()
     }
+
+
+def _is_of_several(block: ExecutableBlock, places: Collection[int], decides: bool) -> bool:
+    """Say whether what is kept of a block depends on which lanes of the warp are together."""
+    kept = [block.operations[place] for place in places]
+    control = block.control if decides else None
+    return any(each.gathered or each.instruction.opcode.partition(".")[0] in _ACROSS or is_of_one_lane(each) for each in kept) or (
+        control is not None and control.unity is not Unity.EACH
+    )
 
 
 def _use(operation: Operation, memory: int) -> Use:

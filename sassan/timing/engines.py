@@ -6,6 +6,7 @@ docs/proofs/warps-with-roles.md charges it to the block of warps, beside what th
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from sassan.ir import Instruction
 from sassan.machine.pipes import TENSOR
@@ -19,7 +20,8 @@ from sassan.warpcfg.waits import is_try
 _GROUP = 4
 """Warps of a warpgroup: each asks for a quarter of what the tensor cores of the SM do at once."""
 _WAITS = frozenset({"BAR", "WARPGROUP", "DEPBAR", "USETMAXREG", "UCGABAR_WAIT", "ACQBULK"})
-_KINDS = _PRODUCTS, _COPIES = "products", "copies"
+_MOST = 1 << 62
+"""More than any latency."""
 _COPIED = "ARRIVES"
 """Copies of the thread (cp.async) arrive at a barrier when they are over."""
 _GLOBAL = "global"
@@ -33,10 +35,11 @@ class PartedCosts:
     engines: tuple[Fraction, ...]
 
 
-def parted_costs(cfg: WarpCfg, model: CostModel, busy: Mapping[int, int]) -> PartedCosts | None:
+def parted_costs(cfg: WarpCfg, model: CostModel, busy: Mapping[int, int], calls: Mapping[int, int | None]) -> PartedCosts | None:
     """Return the costs of the blocks of a graph where warps go on while engines work; None where no instruction asks one.
 
-    `busy` are the cycles for which accesses keep their unit, by address. Raises InputError for an architecture without a table.
+    `busy` are the cycles for which accesses keep their unit, by address, `calls` those of calls of external functions.
+    Raises InputError for an architecture without a table.
     """
     if not isinstance(model, ControlCostModel | TableCostModel):
         return None
@@ -44,31 +47,30 @@ def parted_costs(cfg: WarpCfg, model: CostModel, busy: Mapping[int, int]) -> Par
     if not any(rates.is_engine(each.opcode) or _arrives(each) for node in cfg.nodes for each in node.code):
         return None
     apart = replace(model, tables=replace(model.tables, apart=True))
-    return PartedCosts(apart.block_costs(cfg, busy).costs, _engine_times(cfg, rates))
+    costs = apart.block_costs(cfg, busy).costs
+    return PartedCosts(
+        tuple(cost + (calls.get(node.end) or 0) for cost, node in zip(costs, cfg.nodes, strict=True)), _engine_times(cfg, rates)
+    )
 
 
 def _engine_times(cfg: WarpCfg, rates: Rates) -> tuple[Fraction, ...]:
     """Return for how long engines work on what one execution of each node asks of them, at most, in cycles; `rates` not apart.
 
-    What a warp asks between two of its waits is over one latency behind the last of it, so that only the first of it is charged one.
+    What a warp asks between two of its waits is over one latency behind the last of it, so that only the longest of them is charged.
     """
     pieces = [list(_pieces(node.code)) for node in cfg.nodes]
-    open_at = _open(cfg, [[_asked(piece, rates) for piece in of_node] for of_node in pieces])
-    times: list[Fraction] = []
-    for of_node, asked in zip(pieces, open_at, strict=True):
-        total = Fraction(0)
-        for index, piece in enumerate(of_node):
-            # Pieces behind a wait begin anew.
-            total += _time(piece, rates, asked if index == 0 else frozenset())
-        times.append(total)
-    return tuple(times)
+    charged = _charged(cfg, [[_latencies(piece, rates, surely=True) for piece in of_node] for of_node in pieces])
+    return tuple(
+        # Pieces behind a wait begin anew.
+        sum((_time(piece, rates, before if index == 0 else _NOTHING) for index, piece in enumerate(of_node)), Fraction(0))
+        for of_node, before in zip(pieces, charged, strict=True)
+    )
 
 
-def _open(cfg: WarpCfg, asked: Sequence[Sequence[frozenset[str]]]) -> Sequence[frozenset[str]]:
-    """Return which kinds of work a warp has surely asked for since its last wait, where each node begins, on every way there."""
-    every = frozenset(_KINDS)
-    before = [every] * len(cfg.nodes)
-    before[cfg.entry] = frozenset()
+def _charged(cfg: WarpCfg, asked: Sequence[Sequence["_Latencies"]]) -> Sequence["_Latencies"]:
+    """Return which latencies are charged of what a warp asked since its last wait, where each node begins, on every way there."""
+    before = [_Latencies(_MOST, _MOST)] * len(cfg.nodes)
+    before[cfg.entry] = _NOTHING
     changed = True
     while changed:
         changed = False
@@ -76,10 +78,10 @@ def _open(cfg: WarpCfg, asked: Sequence[Sequence[frozenset[str]]]) -> Sequence[f
             if edge.dst is None:
                 continue
             of_node = asked[edge.src]
-            behind = before[edge.src] | of_node[0] if len(of_node) == 1 else of_node[-1]
-            if not before[edge.dst] <= behind:
-                before[edge.dst] &= behind
-                changed = True
+            behind = before[edge.src].longest(of_node[0]) if len(of_node) == 1 else of_node[-1]
+            joined = before[edge.dst].shortest(behind)
+            changed = changed or joined != before[edge.dst]
+            before[edge.dst] = joined
     return before
 
 
@@ -94,25 +96,42 @@ def _pieces(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
     yield piece
 
 
-def _asked(piece: Sequence[Instruction], rates: Rates) -> frozenset[str]:
-    """Return which kinds of work some code surely asks for."""
-    return frozenset(_kind(each, rates) for each in piece if each.guard is None and rates.is_engine(each.opcode))
+def _latencies(piece: Sequence[Instruction], rates: Rates, *, surely: bool = False) -> "_Latencies":
+    """Return the longest latencies of what some code asks, or of what it `surely` asks."""
+    asked = [each for each in piece if rates.is_engine(each.opcode) and not (surely and each.guard is not None)]
+    products = [rates.cycles(each.opcode) - rates.interval(each.opcode) for each in asked if _is_product(each, rates)]
+    copies = [rates.cycles(each.opcode) for each in asked if not _is_product(each, rates)]
+    if any(_arrives(each) and not (surely and each.guard is not None) for each in piece):
+        copies.append(rates.latencies.cycles(_GLOBAL) or 0)
+    return _Latencies(max(products, default=0), max(copies, default=0))
 
 
-def _kind(instruction: Instruction, rates: Rates) -> str:
-    return _PRODUCTS if rates.unit(instruction.opcode) == TENSOR else _COPIES
+def _is_product(instruction: Instruction, rates: Rates) -> bool:
+    return rates.unit(instruction.opcode) == TENSOR
 
 
-def _time(piece: Sequence[Instruction], rates: Rates, before: frozenset[str]) -> Fraction:
-    """Return for how long engines work on what some code asks, of which `before` was asked since the last wait."""
+def _time(piece: Sequence[Instruction], rates: Rates, before: "_Latencies") -> Fraction:
+    """Return for how long engines work on what some code asks; latencies `before` are charged since the last wait."""
     asked = [each for each in piece if rates.is_engine(each.opcode)]
-    products = [each for each in asked if _kind(each, rates) == _PRODUCTS]
-    copies = [each for each in asked if _kind(each, rates) == _COPIES]
-    beyond = 0 if _PRODUCTS in before else max((rates.cycles(each.opcode) - rates.interval(each.opcode) for each in products), default=0)
-    latencies = [] if _COPIES in before else [rates.cycles(each.opcode) for each in copies]
-    if any(map(_arrives, piece)):
-        latencies.append(rates.latencies.cycles(_GLOBAL) or 0)
-    return Fraction(beyond + sum(map(rates.occupied, products)), _GROUP) + max(latencies, default=0) + sum(map(rates.occupied, copies))
+    products, copies = (sum(rates.occupied(each) for each in asked if _is_product(each, rates) is kind) for kind in (True, False))
+    late = _latencies(piece, rates)
+    return Fraction(products + max(0, late.products - before.products), _GROUP) + copies + max(0, late.copies - before.copies)
+
+
+class _Latencies(NamedTuple):
+    """Cycles from the service of an engine until it is over: of products, of copies."""
+
+    products: int
+    copies: int
+
+    def longest(self, other: "_Latencies") -> "_Latencies":
+        return _Latencies(max(self.products, other.products), max(self.copies, other.copies))
+
+    def shortest(self, other: "_Latencies") -> "_Latencies":
+        return _Latencies(min(self.products, other.products), min(self.copies, other.copies))
+
+
+_NOTHING = _Latencies(0, 0)
 
 
 def _arrives(instruction: Instruction) -> bool:

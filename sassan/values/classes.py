@@ -10,8 +10,6 @@ from sassan.values.warp_values import WarpValues, with_values
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.graph import WarpCfg
 
-_WARPS = 32
-
 
 class _Key(NamedTuple):
     unreached: tuple[int, ...]
@@ -20,41 +18,34 @@ class _Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WarpClass:
-    """Warps of a block that execute the same blocks of code, with as many threads each: their indices, and the values of the first."""
+    """Warps of a block that execute the same blocks of code, with as many threads each: their indices, and the values of each."""
 
     warps: tuple[int, ...]
     unreached: tuple[int, ...]
     """The addresses of the blocks that none of their threads executes."""
-    values: WarpValues
-
-    @property
-    def threads_of_nodes(self) -> tuple[int, ...]:
-        """Return how many threads may be at each node of the graph."""
-        return tuple(map(self.threads, range(len(self.values.cfg.nodes))))
+    threads_of_nodes: tuple[int, ...]
+    """How many threads may be at each node of the graph."""
+    values: tuple[WarpValues, ...]
 
     def threads(self, node: int) -> int:
         """Return how many threads may be at a node, by its number in the graph."""
-        return most_threads(self.values.lanes(node), 1)
+        return self.threads_of_nodes[node]
 
 
 def warp_classes(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration) -> tuple[WarpClass, ...]:
     """Return the classes of the warps of a block by their first warps; none where the shape of the block is not given.
 
-    Nor of a block of more than 32 warps, and where registers are not followed. Raises SelfCheckError.
+    Nor where registers are not followed. Raises SelfCheckError.
     """
     if launch.block is None:
         return ()
-    found: dict[_Key, WarpClass] = {}
-    for warp in warp_contexts(launch.block)[:_WARPS]:
+    found: dict[_Key, list[tuple[int, WarpValues]]] = {}
+    for warp in warp_contexts(launch.block):
         values = with_values(cfg, facts_of, launch, lambda _: cfg, warp)
         if values is None:
             return ()
         lanes = tuple(most_threads(values.lanes(node), 1) for node in range(len(cfg.nodes)))
-        key = _Key(unreached(values), lanes)
-        first = found.get(key)
-        found[key] = (
-            WarpClass((warp.index,), key.unreached, values)
-            if first is None
-            else WarpClass((*first.warps, warp.index), *key[:1], first.values)
-        )
-    return tuple(found.values())
+        found.setdefault(_Key(unreached(values), lanes), []).append((warp.index, values))
+    return tuple(
+        WarpClass(tuple(warp for warp, _ in several), *key, tuple(values for _, values in several)) for key, several in found.items()
+    )

@@ -16,8 +16,8 @@ from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_wa
 BLOCK, GRID = "--block-dim", "--grid"
 PARAMETER = "parameter "
 WORD_BYTES = 4
-PARAMETER_WINDOW = 1 << 56
-"""The address of the first parameter, where tensor maps are among them: a name, at which no memory lies."""
+PARAMETER_WINDOW = 1 << 56 | 1 << 6
+"""The address of the first parameter, where tensor maps are among them: a name at which no memory lies, a multiple of 64 as maps are."""
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""

@@ -5,12 +5,13 @@ How often it tries depends on others; what it takes beyond one try that fails an
 (docs/proofs/warps-with-roles.md). An election (`elect.sync` in a loop) has one iteration for each thread that enters.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from sassan.domains.lanes import LANES
 from sassan.ir import Guard, Immediate, Instruction, Operand, Register, Target
-from sassan.isa.tables import unit
+from sassan.isa.registers import bit
+from sassan.isa.tables import load, unit
 from sassan.warpcfg.graph import CfgLoop, Node, WarpCfg
 
 _IDLE_UNITS = frozenset({"alu", "fma", "fmalite", "fmaheavy", "uniform", "cbu", "issue"})
@@ -29,9 +30,20 @@ def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
     for index, loop in enumerate(cfg.loops):
         code = [each for node in loop.nodes for each in cfg.nodes[node].code]
         tries = [each for each in code if is_try(each)]
-        if tries and all(_is_idle(each, cfg.function.arch) for each in code if not is_try(each)) and _goes_on_by_failure(cfg, loop):
+        idle = all(_is_idle(each, cfg.function.arch) for each in code if not is_try(each))
+        if tries and idle and _is_one(tries, code, cfg.function.arch) and _goes_on_by_failure(cfg, loop):
             found[index] = tries[0]
     return found
+
+
+def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], arch: str) -> bool:
+    """Say whether all tries of a loop are of one event: of the same barrier and phase, whose registers the loop does not write."""
+    (first, *others), facts_of = tries, load(arch).facts
+    asked = facts_of(first)
+    if asked is None or any(each.operands[1:] != first.operands[1:] for each in others):
+        return False
+    known = [facts_of(each) for each in code]
+    return all(facts is not None and not facts.writes & asked.reads for facts in known)
 
 
 def idle_code(cfg: WarpCfg) -> frozenset[int]:
@@ -59,7 +71,7 @@ def _is_idle(instruction: Instruction, arch: str) -> bool:
 def _goes_on_by_failure(cfg: WarpCfg, loop: CfgLoop) -> bool:
     """Say whether every way round a loop passes a branch that goes on there only because a try has failed."""
     inside = frozenset(loop.nodes)
-    over = {node: branch for node in loop.nodes if (branch := _when_over(cfg.nodes[node])) is not None}
+    over = {node: branch for node in loop.nodes if (branch := _when_over(cfg.nodes[node], cfg.function.arch)) is not None}
     ways: dict[int, list[int]] = {node: [] for node in loop.nodes}
     for src, dst in cfg.thread_edges:
         if inside.issuperset((src, dst)) and not (src in over and (cfg.nodes[dst].start == over[src][0]) != over[src][1]):
@@ -71,31 +83,39 @@ def _goes_on_by_failure(cfg: WarpCfg, loop: CfgLoop) -> bool:
     return True
 
 
-def _when_over(node: Node) -> tuple[int, bool] | None:
+def _when_over(node: Node, arch: str) -> tuple[int, bool] | None:
     """Return where the branch at the end of a block leads, and whether it is taken where the try before it succeeds.
 
     None where no try of the block decides that.
     """
     *before, last = node.instructions
     target = next((each for each in last.operands if isinstance(each, Target)), None)
-    if target is None or last.guard is None or last.condition or len(last.operands) > 1:
+    # A branch of the whole warp goes on for the threads that still wait.
+    if target is None or last.guard is None or last.opcode != "BRA" or last.condition or len(last.operands) > 1:
         return None
-    holds = _where_over(before, last.guard)
+    holds = _where_over(before, last.guard, arch)
     return None if holds is None else (target.address, holds != last.guard.negated)
 
 
-def _where_over(before: Sequence[Instruction], predicate: Guard | Register) -> bool | None:
+def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch: str) -> bool | None:
     """Return what a predicate is behind some instructions where the last try of them that matters succeeds; None where that is open."""
-    place = next((index for index in reversed(range(len(before))) if any(_mentions(before[index], predicate))), None)
-    writer = before[place] if place is not None else None
-    if place is None or writer is None or writer.guard is not None or not _is(writer.operands[0], predicate):
+    facts_of, which = load(arch).facts, bit(predicate.file, predicate.index)
+    for place in reversed(range(len(before))):
+        writer, facts = before[place], facts_of(before[place])
+        if facts is None:
+            return None
+        if facts.writes & which:
+            break
+    else:
+        return None
+    if writer.guard is not None or not _is(writer.operands[0], predicate):
         return None
     if is_try(writer):
         return True
     unknown = [each for each in _inputs(writer) if each.index is not None]
     if len(unknown) != 1:
         return None
-    over = _where_over(before[:place], unknown[0])
+    over = _where_over(before[:place], unknown[0], arch)
     return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
 
 
@@ -111,6 +131,7 @@ def _election(node: Node) -> Instruction | None:
     chosen = elected.operands[0]
     if not isinstance(chosen, Register) or chosen.index is None:
         return None
+    begun = code.index(elected)
     writers = [each for each in code if _writes(each, left)]
     of_chosen: dict[tuple[str, int | None], bool] = {(chosen.file, chosen.index): True}
     ends = (
@@ -118,9 +139,11 @@ def _election(node: Node) -> Instruction | None:
         and writers[0].guard == Guard(chosen.file, chosen.index, negated=False)
         and _result(writers[0], of_chosen) is False
     )
-    # Behind the election, those of the others are false: they were false before, or are made so.
+    # Behind the election and what follows from it, nobody has been chosen: the next one chooses among those that are left.
     cleared = [each for each in code if _writes(each, chosen) and each is not elected]
-    return elected if ends and all(each.guard is None and _result(each, {}) is False for each in cleared) and cleared else None
+    clears = bool(cleared) and all(each.guard is None and _result(each, {}) is False for each in cleared)
+    ordered = ends and clears and begun < code.index(writers[0]) < min(map(code.index, cleared))
+    return elected if ordered else None
 
 
 def _back(last: Instruction, node: Node) -> bool:
@@ -130,10 +153,6 @@ def _back(last: Instruction, node: Node) -> bool:
 
 def _writes(instruction: Instruction, predicate: Guard | Register) -> bool:
     return bool(instruction.operands) and any(_is(each, predicate) for each in instruction.operands[:2])
-
-
-def _mentions(instruction: Instruction, predicate: Guard | Register) -> Iterator[bool]:
-    yield from (_is(each, predicate) for each in instruction.operands)
 
 
 def _is(operand: Operand, predicate: Guard | Register) -> bool:

@@ -122,12 +122,13 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
         looked_at = read(watch)
         decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=not sliced)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
-        code = (
-            _of_loops(with_quotients(code, divided), cfg, wanted)
-            if sliced
-            else live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
-        )
-        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), _WORK if is_long else _WORK // 2, alike=alike)
+        whole = code
+        if sliced:
+            code = _of_loops(with_quotients(code, divided), cfg, wanted)
+        else:
+            code = live_slice(control_slice(code, frozenset().union(*looked_at.values())), looked_at)
+        work = _WORK if is_long else _WORK // 2
+        run = _Run(cfg, code, launch, frozenset(wanted), AccessCounter(code, watch), work, alike=alike, whole=whole)
         spots = _spots(grid, warps)
         while some := list(islice(spots, max(1, _BATCH // warps) * warps)):
             run.batch(some)
@@ -184,6 +185,7 @@ class _Run:
         most: int,
         *,
         alike: bool,
+        whole: ExecutableFunction,
     ) -> None:
         self.most = [0] * len(cfg.loops)
         self.accesses = accesses
@@ -213,7 +215,7 @@ class _Run:
         self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
         self._by_address = {block.address: number for number, block in enumerate(code.blocks)}
         self._heads = [self._by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
-        self.open = with_side_entries(code, self._loops, self._heads)
+        self.open = with_side_entries(whole, self._loops, self._heads)
 
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""

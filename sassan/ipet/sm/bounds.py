@@ -43,7 +43,7 @@ def block_lifetime(optima: Optima, warps: int) -> Fraction:
     """The lifetime of a block of `warps` warps, without the cycles in which only warps of other blocks are in its way."""
     if not optima.barriers:
         return optima.isolated + min((warps - 1) * optima.scheduler_stall, optima.stall(warps))
-    chains = [warps * optima.isolated if optima.alone is None else min(warps * optima.isolated, optima.alone + optima.engines)]
+    chains = [warps * optima.isolated if optima.alone is None else optima.alone + optima.engines]
     if optima.segment is not None and optima.openings is not None:
         chains.append((optima.openings + 1) * optima.segment + optima.stall(warps))
     if optima.relay is not None:

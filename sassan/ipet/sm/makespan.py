@@ -142,7 +142,8 @@ def _stalls(problem: WcetProblem, machine: Multiprocessor, code: Fetched, busy: 
 
 
 def _partition(kernel: KernelProblem, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
-    optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, code, partition=True), machine, kernel.barriers, partition=True)
+    shares = _shares(kernel, machine, code, partition=True)
+    optima_of_part = path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, partition=True)
     return _with(code, optima_of_part).bound(
         lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
     )

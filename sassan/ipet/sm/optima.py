@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from sassan.access.traffic import Moved
+from sassan.access.opcodes import MemorySpace, space
+from sassan.access.traffic import UNKNOWN_BYTES, Moved, unknown_bytes
 from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ilp.model import Model
@@ -92,11 +93,16 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     scheduler_stall = _maximum(problem, problem.model, [share.scheduler_stall for share in shares])
     sm_stall = _maximum(problem, problem.model, [share.sm_stall for share in shares]) if partition else scheduler_stall
     if isolated is None or scheduler_stall is None or sm_stall is None:
-        entry = problem.cfg.nodes[problem.cfg.entry].start
-        return PathOptima(None, assumptions, (Gap(entry, "no-proof", "the solver proved no optimum of the contention of the warps"),))
+        return PathOptima(None, assumptions, (_unproven(problem),))
+    if problem.parted is not None and (unknown := _uncharged(problem)):
+        return PathOptima(None, assumptions, unknown)
     optima = Optima(isolated, scheduler_stall, sm_stall, bool(barriers))
     if barriers and block is not None:
-        optima, assumptions = _in_turn(problem, optima, shares, block), (*assumptions, *_waiting(problem, barriers))
+        in_turn = _in_turn(problem, optima, shares, block)
+        assumptions = (*assumptions, *_waiting(problem, barriers))
+        if in_turn is None:
+            return PathOptima(None, assumptions, (_unproven(problem),))
+        optima = in_turn
     if not (barriers and barriers.in_order):
         return PathOptima(optima, assumptions)
     pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
@@ -108,15 +114,29 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     return PathOptima(optima, assumptions)
 
 
-def _in_turn(problem: WcetProblem, optima: Optima, shares: Sequence[Interference], block: int) -> Optima:
-    """The optima with what the warps of a block take one after the other, and what engines do beside them."""
+def _unproven(problem: WcetProblem) -> Gap:
+    entry = problem.cfg.nodes[problem.cfg.entry].start
+    return Gap(entry, "no-proof", "the solver proved no optimum of the contention of the warps")
+
+
+def _uncharged(problem: WcetProblem) -> tuple[Gap, ...]:
+    """The copies in bulk for which it is not known for how long they keep the engine."""
+    known = problem.traffic.moved
+    code = {each.address: each.opcode for node in problem.cfg.nodes for each in node.code if space(each.opcode) is MemorySpace.BULK}
+    missing = [gap for gap in problem.traffic.gaps if gap.address in code]
+    silent = [at for at in code if at not in known and at not in {gap.address for gap in missing}]
+    return (*missing, *(Gap(at, UNKNOWN_BYTES, unknown_bytes(code[at])) for at in sorted(silent)))
+
+
+def _in_turn(problem: WcetProblem, optima: Optima, shares: Sequence[Interference], block: int) -> Optima | None:
+    """The optima with what the warps of a block take one after the other, and what engines do beside them; None without a proof."""
     parted = problem.parted
     own = parted.warp if parted is not None else problem.costs
 
     costs = [cost + share.self_stall for cost, share in zip(own, shares, strict=True)]
     alone = block_sum(problem, block, _alike(costs))
     engines = block_sum(problem, block, _alike(parted.engines)) if parted is not None else Fraction(0)
-    return optima if alone is None or engines is None else replace(optima, alone=alone, engines=engines)
+    return None if alone is None or engines is None else replace(optima, alone=alone, engines=engines)
 
 
 def _alike(costs: Sequence[Fraction]) -> Callable[[WcetProblem, Mapping[int, Moved]], Sequence[Fraction]]:

@@ -1,0 +1,125 @@
+"""The bound of kernels whose warps wait for each other in shared memory, and for engines."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from sassan.app.analysis import analyze
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.ir import CompilerFacts, Parameter
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.occupancy import Resources
+from sassan.machine.tensor_map import Element, MapKind, TensorMap
+from sassan.products import find
+from sassan.timing import models
+from sassan.timing.rates import Tables
+from scheduled import scheduled
+
+BOX = TensorMap(MapKind.TILED, Element("bfloat16", 16, 16), 1 << 20, (4096, 4096), (8192,), (1, 1), (64, 128))
+PIPELINE = """
+    S2R R0, SR_TID.X                                 | 2 w0
+    ULDC.64 UR6, c[0x0][0x198]                       | 7
+    UIADD3 UR8, UP0, UR6, 0x70, URZ                  | 7
+    UIADD3.X UR9, URZ, UR7, URZ, UP0, !UPT           | 7
+    UMOV UR4, 0x800                                  | 7
+    UMOV UR5, 0x400                                  | 7
+    UMOV UR12, URZ                                   | 7
+    MOV R4, RZ                                       | 5
+    SHF.R.U32.HI R1, RZ, 0x5, R0                     | 5 wait0
+    ISETP.NE.AND P0, PT, R1, RZ, PT                  | 13
+    @P0 BRA consumer                                 | 5
+    ISETP.NE.AND P0, PT, R0, RZ, PT                  | 13
+    @P0 EXIT                                         | 5
+copies:
+    USHF.L.U32 UR6, UR12, 0x6, URZ                   | 7
+    SYNCS.ARRIVE.TRANS64 RZ, [UR5], R2               | 5
+    UTMALDG.2D [UR4], [UR8]                          | 5
+    UIADD3 UR12, UR12, 0x1, URZ                      | 7
+    IADD3 R4, R4, 0x1, RZ                            | 5
+    ISETP.NE.AND P1, PT, R4, 0x8, PT                 | 13
+    @P1 BRA copies                                   | 5
+    EXIT                                             | 5
+consumer:
+    NOP                                              | 1
+waits:
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR5], R3     | 2 w1
+    @!P2 BRA waits                                   | 5 wait1
+    WARPGROUP.ARRIVE                                 | 5
+    HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8], R24    | 5
+    WARPGROUP.DEPBAR.LE gsb0, 0x0                    | 5
+    UIADD3 UR12, UR12, 0x1, URZ                      | 7
+    IADD3 R4, R4, 0x1, RZ                            | 5
+    ISETP.NE.AND P1, PT, R4, 0x8, PT                 | 13
+    @P1 BRA consumer                                 | 5
+    EXIT                                             | 5
+"""
+LAUNCH = LaunchConfiguration((160, 1, 1), (132, 1, 1), maps=((0x280, BOX),))
+
+
+def answer(text: str = PIPELINE, launch: LaunchConfiguration = LAUNCH) -> AnalysisResult:
+    facts = CompilerFacts(16 * 40, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210, registers=168)
+    function = replace(scheduled(text, "sm_90"), kernel=True, compiler=facts)
+    gpu = find("H100 SXM")
+    settings = Settings(
+        costs=models.model("control", Tables()), launch=launch, resources=Resources(registers=168, shared=1024, sms=132), gpu=gpu
+    )
+    return analyze(function, settings)
+
+
+def test_a_pipeline_has_a_bound_that_charges_its_copies_and_products_once():
+    result = answer()
+    assert result.gaps == ()
+    assert result.makespan is not None
+    assert result.makespan.terms is not None
+    assert [each.warps for each in result.problem.classes] == [(0,), (1, 2, 3, 4)]
+    # Eight boxes of 16 KiB that 132 blocks fetch.
+    moved = next(each for each in result.problem.traffic.moved.values() if each.sectors)
+    assert (moved.sectors, moved.fetched, moved.written) == (512, 16384, 0)
+    gpu = result.makespan.residents.grid
+    assert gpu is not None
+    assert gpu.memory is not None
+    assert result.makespan.terms.memory == pytest.approx(float(132 * 8 * 16384 / gpu.memory.dram), rel=0.01)
+    texts = " ".join(result.makespan.grid.assumptions if result.makespan.grid is not None else ())
+    assert "every wait ends" in texts
+    assert "engines serve in order" in texts
+    assert "moves the box of the map" in texts
+
+
+def engines(text: str) -> Fraction:
+    """Return what engines do for one execution of each block of code, in all."""
+    parted = answer(text).problem.parted
+    assert parted is not None
+    return sum(parted.engines, Fraction(0))
+
+
+def test_engines_are_charged_a_latency_for_all_that_is_asked_between_two_waits():
+    copy = "    UTMALDG.2D [UR4], [UR8]                          | 5\n"
+    more = engines(PIPELINE.replace(copy, copy * 2)) - engines(PIPELINE)
+    assert more == -(-16384 // 96)  # the bytes alone
+    apart = engines(PIPELINE.replace(copy, copy + "    SYNCS.PHASECHK.TRANS64.TRYWAIT P3, [UR5], R3     | 2\n" + copy)) - engines(PIPELINE)
+    assert apart == more + 920
+    product = "    HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8], R24    | 5\n"
+    assert engines(PIPELINE.replace(product, product * 2)) - engines(PIPELINE) == Fraction(64, 4)
+
+
+def test_a_class_is_charged_what_its_own_warps_may_do():
+    whole = answer()
+    assert whole.makespan is not None
+    assert whole.makespan.terms is not None
+    alike = answer(PIPELINE.replace("@P0 BRA consumer", "@P4 BRA consumer"))  # any warp may be either
+    assert alike.makespan is not None
+    assert alike.makespan.terms is not None
+    assert whole.makespan.terms.drain < alike.makespan.terms.drain
+
+
+def test_a_copy_by_a_map_that_is_not_known_has_a_gap():
+    assert {gap.code for gap in answer(launch=replace(LAUNCH, maps=())).gaps} == {"unknown-bytes"}
+
+
+def test_a_kernel_that_waits_has_no_segments_between_block_barriers():
+    text = PIPELINE.replace("copies:\n", "copies:\n    BAR.SYNC 0x0 | 5\n").replace("consumer:\n", "consumer:\n    BAR.SYNC 0x0 | 5\n")
+    result = answer(text)
+    assert result.makespan is not None
+    assert "arrives at a block barrier with all its threads" not in " ".join(result.makespan.bound.assumptions)

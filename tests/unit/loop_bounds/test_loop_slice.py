@@ -1,0 +1,64 @@
+"""Loops of persistent kernels: a run of what decides how often they iterate."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from listing import assemble
+from sassan.ipet.loop_bounds import whole_run
+from sassan.isa import tables
+from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.parameters import Setting
+from sassan.warpcfg import explore
+
+ARCH = "sm_90"
+PERSISTENT = """
+    S2R R0, SR_CTAID.X
+    MOV R1, c[0x0][0x210]
+tile:
+    ISETP.GE.AND P0, PT, R0, R1, PT
+    @P0 EXIT
+    MOV R4, RZ
+inner:
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R2
+    @!P1 BRA inner
+    IADD3 R4, R4, 0x1, RZ
+    LDG.E R8, [R6.64]
+    FADD R9, R9, R8
+    ISETP.NE.AND P2, PT, R4, 0x40000, PT
+    @P2 BRA inner
+    {more}
+    IADD3 R0, R0, c[0x0][0xc], RZ
+    BRA tile
+"""
+
+
+def counted(text: str, heads: Sequence[str], tiles: int = 100, grid: int = 7) -> list[int | None]:
+    code = assemble(text, ARCH)
+    facts_of = tables.load(ARCH).facts
+    graph = explore(code.function, facts_of)
+    loops = [index for index, loop in enumerate(graph.loops) if graph.nodes[loop.head].start in {code.labels[head] for head in heads}]
+    launch = LaunchConfiguration((64, 1, 1), (grid, 1, 1), (Setting("", 0x210, tiles, 4),))
+    run = whole_run(graph, facts_of, launch, loops, sliced=True)
+    return [None] * len(loops) if run is None else [run.back_edges[loop] for loop in loops]
+
+
+def test_an_outer_loop_is_counted_without_the_iterations_of_the_loops_inside():
+    assert counted(PERSISTENT.replace("{more}", "NOP"), ["tile"]) == [-(-100 // 7)]
+    assert counted(PERSISTENT.replace("{more}", "NOP"), ["tile"], tiles=3, grid=3) == [1]
+
+
+def test_what_an_inner_loop_leaves_may_decide():
+    later = PERSISTENT.replace("{more}", "IADD3 R0, R0, R4, RZ").replace("0x40000", "0x2")
+    assert counted(later, ["tile"])[0] in {None, -(-100 // 9)}  # a wait is no certain way through the loop that counts
+
+
+@pytest.mark.parametrize("more", ["IADD3 R0, R0, R8, RZ", "@P3 BRA tile", "@P3 MOV R0, RZ"])
+def test_what_memory_decides_is_not_counted(more: str):
+    # P3 and R8 are not known.
+    assert counted(PERSISTENT.replace("{more}", more), ["tile"]) == [None]
+
+
+def test_a_branch_that_decides_nothing_is_passed():
+    beside = "@P3 BRA beside\n    FADD R9, R9, R9\nbeside:\n    NOP"
+    assert counted(PERSISTENT.replace("{more}", beside), ["tile"]) == [-(-100 // 7)]

@@ -1,0 +1,97 @@
+"""Loops in which threads only wait, and loops of elections."""
+
+import pytest
+
+from listing import assemble
+from sassan.warpcfg.waits import elections, idle_code, waits
+
+TRY = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R2"
+PLAIN = f"""
+again:
+    {TRY}
+    @!P0 BRA again
+    EXIT
+"""
+SLEEPING = f"""
+    {TRY}
+    @P0 BRA over
+    MOV R5, RZ
+again:
+    ISETP.GE.AND P0, PT, R5, 0x10, PT
+    @!P0 BRA counts
+    NANOSLEEP 0x40
+    BRA tries
+counts:
+    IADD3 R5, R5, 0x1, RZ
+tries:
+    {TRY}
+    @!P0 BRA again
+over:
+    EXIT
+"""
+FOR_REGISTERS = """
+again:
+    WARPSYNC.ALL
+    USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0
+    PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0
+    @!P0 BRA again
+    EXIT
+"""
+ELECTION = """
+    PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
+again:
+    @P0 ELECT P1, URZ, PT
+    UTMALDG.2D [UR8], [UR16]
+    @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0
+    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0
+    @P0 BRA.U.ANY again
+    EXIT
+"""
+
+
+@pytest.mark.parametrize("text", [PLAIN, SLEEPING, FOR_REGISTERS], ids=["tries", "sleeps", "registers"])
+def test_a_loop_that_goes_on_only_where_a_try_failed_is_a_wait(text: str) -> None:
+    graph = assemble(text, "sm_90").graph()
+    assert list(waits(graph)) == [0]
+    assert idle_code(graph)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@!P0 BRA again", "@P0 BRA again"),  # goes on where the phase is over
+        (TRY, f"@P1 {TRY}"),  # may not try
+        (TRY, f"{TRY}\n    ISETP.NE.AND P0, PT, R3, RZ, PT"),  # another condition decides
+        (TRY, f"{TRY}\n    LDG.E R6, [R8.64]"),  # does something
+        ("@!P0 BRA again", "@!P0 BRA again\n    @P1 BRA again"),  # another way goes round
+        (TRY, "SYNCS.ARRIVE.TRANS64 R2, [UR4], R6\n    ISETP.NE.AND P0, PT, R2, RZ, PT"),  # no try
+    ],
+)
+def test_any_other_loop_is_none(old: str, new: str) -> None:
+    assert waits(assemble(PLAIN.replace(old, new), "sm_90").graph()) == {}
+
+
+def test_a_table_that_turns_the_answer_round_makes_no_wait() -> None:
+    turned = FOR_REGISTERS.replace("UP0, 0x80, 0x0", "UP0, 0x40, 0x0")
+    assert waits(assemble(turned, "sm_90").graph()) == {}
+    assert list(waits(assemble(turned.replace("@!P0", "@P0"), "sm_90").graph())) == [0]
+
+
+@pytest.mark.parametrize("threads", [0, 1, 7, 32])
+def test_a_loop_that_elects_each_thread_once_has_as_many_iterations_as_threads_enter(threads: int) -> None:
+    ((loop, (election, most)),) = elections(assemble(ELECTION, "sm_90").graph(), lambda _: threads).items()
+    assert (loop, election.opcode, most) == (0, "ELECT", max(0, threads - 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0", "@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x80, 0x0"),  # who was elected may be again
+        ("@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0", "@P2 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0"),  # another predicate says who
+        ("    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n", ""),  # those that were not elected may be taken for it
+        ("UTMALDG.2D [UR8], [UR16]", "ISETP.NE.AND P0, PT, R3, RZ, PT"),  # all may be back
+        ("BRA.U.ANY again", "BRA again"),  # some threads go on
+    ],
+)
+def test_any_other_loop_elects_nobody_for_sure(old: str, new: str) -> None:
+    assert elections(assemble(ELECTION.replace(old, new), "sm_90").graph()) == {}
