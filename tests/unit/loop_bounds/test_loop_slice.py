@@ -62,3 +62,48 @@ def test_what_memory_decides_is_not_counted(more: str):
 def test_a_branch_that_decides_nothing_is_passed():
     beside = "@P3 BRA beside\n    FADD R9, R9, R9\nbeside:\n    NOP"
     assert counted(PERSISTENT.replace("{more}", beside), ["tile"]) == [-(-100 // 7)]
+
+
+LIMITED = """
+    LDG.E R1, [R2.64]
+    ISETP.NE.AND P0, PT, R1, RZ, PT
+    ISETP.LT.AND P2, PT, R1, 0x100, PT
+    {before}
+    MOV R0, RZ
+tile:
+    IADD3 R0, R0, 0x1, RZ
+    ISETP.LT.AND P1, PT, R0, R8, PT
+    @P1 BRA tile
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "@P0 BRA skip\n    STG.E [R2.64], R1\nskip:\n    VOTE.ANY R7, PT, P2\n    IADD3 R8, R7, 0x6, RZ",
+        "MOV R8, 0x9\n    @P0 BRA skip\n    STG.E [R2.64], R1\nskip:\n    BRA.DIV ~URZ, apart\n    MOV R8, 0x2\napart:\n    NOP",
+    ],
+    ids=["vote", "diverged"],
+)
+def test_what_depends_on_which_lanes_are_together_is_not_counted_behind_a_branch_that_is_passed(before: str):
+    assert counted(LIMITED.replace("{before}", before), ["tile"]) == [None]
+
+
+def test_a_loop_that_threads_may_enter_beside_its_head_is_open_though_the_way_is_passed():
+    text = """
+    LDG.E R1, [R2.64]
+    ISETP.NE.AND P0, PT, R1, RZ, PT
+    MOV R0, RZ
+    @P0 BRA beside
+tile:
+    IADD3 R0, R0, 0x1, RZ
+    ISETP.LT.AND P1, PT, R0, 0x5, PT
+    @!P1 BRA done
+beside:
+    IADD3 R9, R9, 0x1, RZ
+    BRA tile
+done:
+    EXIT
+"""
+    assert counted(text, ["tile"]) == [None]

@@ -64,6 +64,10 @@ def test_a_loop_that_goes_on_only_where_a_try_failed_is_a_wait(text: str) -> Non
         (TRY, f"{TRY}\n    ISETP.NE.AND P0, PT, R3, RZ, PT"),  # another condition decides
         (TRY, f"{TRY}\n    LDG.E R6, [R8.64]"),  # does something
         ("@!P0 BRA again", "@!P0 BRA again\n    @P1 BRA again"),  # another way goes round
+        (TRY, f"{TRY}\n    @!P0 BRA again\n    {TRY.replace('UR4', 'UR6')}"),  # two events
+        (TRY, f"{TRY}\n    UIADD3 UR4, UR4, 0x8, URZ"),  # another event each time
+        (TRY, f"{TRY}\n    R2P PR, R3, 0x1"),  # all predicates at once
+        ("@!P0 BRA again", "@!P0 BRA.U.ANY again"),  # whichever thread waits
         (TRY, "SYNCS.ARRIVE.TRANS64 R2, [UR4], R6\n    ISETP.NE.AND P0, PT, R2, RZ, PT"),  # no try
     ],
 )
@@ -90,6 +94,11 @@ def test_a_loop_that_elects_each_thread_once_has_as_many_iterations_as_threads_e
         ("@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0", "@P2 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0"),  # another predicate says who
         ("    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n", ""),  # those that were not elected may be taken for it
         ("UTMALDG.2D [UR8], [UR16]", "ISETP.NE.AND P0, PT, R3, RZ, PT"),  # all may be back
+        ("    @P0 ELECT P1, URZ, PT\n    UTMALDG.2D [UR8], [UR16]\n", "    UTMALDG.2D [UR8], [UR16]\n"),  # nobody is elected
+        (
+            "    @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0\n    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n",
+            "    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n    @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0\n",
+        ),  # who was elected is forgotten
         ("BRA.U.ANY again", "BRA again"),  # some threads go on
     ],
 )
