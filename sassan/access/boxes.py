@@ -42,22 +42,22 @@ def box_traffic(several: Iterable[WarpValues], launch: LaunchConfiguration, pipe
     whole = list(several)
     code = [each for values in whole[:1] for node in values.cfg.nodes for each in node.instructions]
     # What no warp executes moves nothing.
-    found: dict[int, Moved | None] = {each.address: Moved() for each in code if tensor_operands(each)}
+    traffic: dict[int, Moved | None] = {each.address: Moved() for each in code if tensor_operands(each)}
     for values in whole:
         for instruction, known, aligned in _copies(values, launch):
             moved = None if known is None else _moved(instruction, known, pipeline, aligned=aligned)
-            before = found[instruction.address]
-            found[instruction.address] = None if moved is None or before is None else _larger(before, moved)
-    return {address: moved for address, moved in found.items() if moved is not None}
+            before = traffic[instruction.address]
+            traffic[instruction.address] = None if moved is None or before is None else _larger(before, moved)
+    return {address: moved for address, moved in traffic.items() if moved is not None}
 
 
-def _larger(one: Moved, other: Moved) -> Moved:
+def _larger(first: Moved, second: Moved) -> Moved:
     return Moved(
-        max(one.cycles, other.cycles),
-        max(one.sectors, other.sectors),
-        max(one.fetched, other.fetched),
-        max(one.written, other.written),
-        apart=one.apart or other.apart,
+        max(first.cycles, second.cycles),
+        max(first.sectors, second.sectors),
+        max(first.fetched, second.fetched),
+        max(first.written, second.written),
+        apart=first.apart or second.apart,
     )
 
 

@@ -181,8 +181,8 @@ def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds) -> 
     code = [each for node in cfg.nodes for each in node.code]
     if not any(is_try(each) or tensor_operands(each) for each in code):
         return ()
-    found = warp_classes(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
-    return tuple((each, _of_class(cfg, bounds, each)) for each in found)
+    classes = warp_classes(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    return tuple((each, _of_class(cfg, bounds, each)) for each in classes)
 
 
 def _of_class(cfg: WarpCfg, bounds: LoopBounds, of_class: WarpClass) -> LoopBounds:

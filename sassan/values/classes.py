@@ -39,13 +39,13 @@ def warp_classes(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration) -
     """
     if launch.block is None:
         return ()
-    found: dict[_Key, list[tuple[int, WarpValues]]] = {}
+    classes: dict[_Key, list[tuple[int, WarpValues]]] = {}
     for warp in warp_contexts(launch.block):
         values = with_values(cfg, facts_of, launch, lambda _: cfg, warp)
         if values is None:
             return ()
         lanes = tuple(most_threads(values.lanes(node), 1) for node in range(len(cfg.nodes)))
-        found.setdefault(_Key(unreached(values), lanes), []).append((warp.index, values))
+        classes.setdefault(_Key(unreached(values), lanes), []).append((warp.index, values))
     return tuple(
-        WarpClass(tuple(warp for warp, _ in several), *key, tuple(values for _, values in several)) for key, several in found.items()
+        WarpClass(tuple(warp for warp, _ in several), *key, tuple(values for _, values in several)) for key, several in classes.items()
     )

@@ -26,14 +26,16 @@ def is_try(instruction: Instruction) -> bool:
 
 def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
     """Return the loops of a graph in which threads only wait, by number, each with an instruction that tries whether the wait is over."""
-    found: dict[int, Instruction] = {}
+    loops: dict[int, Instruction] = {}
     for index, loop in enumerate(cfg.loops):
         code = [each for node in loop.nodes for each in cfg.nodes[node].code]
         tries = [each for each in code if is_try(each)]
+        if not tries:
+            continue
         idle = all(_is_idle(each, cfg.function.arch) for each in code if not is_try(each))
-        if tries and idle and _is_one(tries, code, cfg.function.arch) and _goes_on_by_failure(cfg, loop):
-            found[index] = tries[0]
-    return found
+        if idle and _is_one(tries, code, cfg.function.arch) and _goes_on_by_failure(cfg, loop):
+            loops[index] = tries[0]
+    return loops
 
 
 def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], arch: str) -> bool:
@@ -56,12 +58,12 @@ def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) ->
 
     `entering` says how many threads may be at a node.
     """
-    found: dict[int, tuple[Instruction, int]] = {}
+    loops: dict[int, tuple[Instruction, int]] = {}
     for index, loop in enumerate(cfg.loops):
         elected = _election(cfg.nodes[loop.head]) if loop.nodes == (loop.head,) else None
         if elected is not None:
-            found[index] = elected, max(0, entering(loop.head) - 1)
-    return found
+            loops[index] = elected, max(0, entering(loop.head) - 1)
+    return loops
 
 
 def _is_idle(instruction: Instruction, arch: str) -> bool:
@@ -139,7 +141,7 @@ def _election(node: Node) -> Instruction | None:
         and writers[0].guard == Guard(chosen.file, chosen.index, negated=False)
         and _result(writers[0], of_chosen) is False
     )
-    # Behind the election and what follows from it, nobody has been chosen: the next one chooses among those that are left.
+    # Behind the election and what follows from it, no thread is chosen: the next one chooses among those that are left.
     cleared = [each for each in code if _writes(each, chosen) and each is not elected]
     clears = bool(cleared) and all(each.guard is None and _result(each, {}) is False for each in cleared)
     ordered = ends and clears and begun < code.index(writers[0]) < min(map(code.index, cleared))

@@ -131,9 +131,9 @@ def _uncharged(problem: WcetProblem) -> tuple[Gap, ...]:
 def _in_turn(problem: WcetProblem, optima: Optima, shares: Sequence[Interference], block: int) -> Optima | None:
     """The optima with what the warps of a block take one after the other, and what engines do beside them; None without a proof."""
     parted = problem.parted
-    own = parted.warp if parted is not None else problem.costs
+    costs_apart = parted.warp if parted is not None else problem.costs
 
-    costs = [cost + share.self_stall for cost, share in zip(own, shares, strict=True)]
+    costs = [cost + share.self_stall for cost, share in zip(costs_apart, shares, strict=True)]
     alone = block_sum(problem, block, _alike(costs))
     engines = block_sum(problem, block, _alike(parted.engines)) if parted is not None else Fraction(0)
     return None if alone is None or engines is None else replace(optima, alone=alone, engines=engines)
