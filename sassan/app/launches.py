@@ -121,6 +121,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             recorded=True,
             contents=launch.contents,
             initial=launch.initial,
+            cluster=_blocks_of_cluster(function, launch.cluster),
         ),
         resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
         warps=None,
@@ -154,6 +155,12 @@ def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Se
         if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise
         return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
+
+
+def _blocks_of_cluster(function: Function, cluster: Shape | None) -> int:
+    """Return how many blocks a cluster has: as the code requires, else as it was launched; one where neither says so."""
+    required = function.compiler.cluster_extents if function.compiler is not None else None
+    return prod(required or cluster or (1, 1, 1))
 
 
 def _clustered(function: Function, cluster: Shape | None) -> Function:

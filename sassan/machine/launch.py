@@ -49,6 +49,9 @@ class LaunchConfiguration:
     maps: tuple[tuple[int, TensorMap], ...] = ()
     """Tensor maps among its parameters, by their offset in constant bank 0; their bytes on a GPU are others, and none of `parameters`."""
 
+    cluster: int = 0
+    """Blocks of a cluster; 0: the launch does not say."""
+
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
         for level, extents, limits in (("block", self.block, BLOCK_LIMITS), ("grid", self.grid, GRID_LIMITS)):

@@ -32,11 +32,13 @@ class Optima:
     block: Fraction | None = None
     alone: Fraction | None = None
     engines: Fraction = Fraction(0)
+    cluster: int = 1
+    """Blocks that wait for each other, each on an SM of its own."""
 
     def stall(self, warps: int) -> Fraction:
-        """The shares of all warps of a block."""
+        """The shares of all warps of a block, on each of the SMs on which a cluster waits."""
         alike = warps * self.scheduler_stall
-        return alike if self.block is None else min(alike, self.block)
+        return self.cluster * (alike if self.block is None else min(alike, self.block))
 
 
 def block_lifetime(optima: Optima, warps: int) -> Fraction:
@@ -48,13 +50,17 @@ def block_lifetime(optima: Optima, warps: int) -> Fraction:
         chains.append((optima.openings + 1) * optima.segment + optima.stall(warps))
     if optima.relay is not None:
         chains.append(optima.relay + optima.stall(warps))
-    return min(chains)
+    if optima.cluster > 1:
+        # A warp between two block barriers may wait for another block.
+        chains = chains[:1]
+    return optima.cluster * min(chains)
 
 
 def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) -> int:
     """The bound for warps that start together on one SM; with `schedulers` above 1 in the partition model."""
     if optima.barriers:
-        return floor(block_lifetime(optima, residents.block) + (residents.warps - residents.block) * optima.scheduler_stall)
+        others = optima.cluster * (residents.warps - residents.block) * optima.scheduler_stall
+        return floor(block_lifetime(optima, residents.block) + others)
     partition = residents.per_scheduler(schedulers)
     return floor(optima.isolated + (partition - 1) * optima.scheduler_stall + (residents.warps - partition) * optima.sm_stall)
 

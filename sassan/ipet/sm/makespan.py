@@ -35,6 +35,10 @@ _SERVED = (
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"
+_PAIRS = (
+    "clusters of two blocks start at once where there are places for all: SMs come in pairs, "
+    "and the blocks of a cluster go to one group of them"
+)
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
 
@@ -85,7 +89,8 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     """
     code = _fetched(kernel, machine, residents.warps)
     shares = _shares(kernel, machine, code)
-    whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block))
+    cluster = _cluster(residents)
+    whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=cluster))
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
@@ -97,6 +102,11 @@ def makespan(  # noqa: PLR0913 - all parts of one result
         grid,
         terms,
     )
+
+
+def _cluster(residents: Residents) -> int:
+    """How many blocks wait for each other, 0 where that is not known."""
+    return residents.grid.cluster if residents.grid is not None else 0
 
 
 def _evenly(residents: Residents) -> tuple[str, ...]:
@@ -143,7 +153,9 @@ def _stalls(problem: WcetProblem, machine: Multiprocessor, code: Fetched, busy: 
 
 def _partition(kernel: KernelProblem, residents: Residents, machine: Multiprocessor, code: Fetched) -> Bound:
     shares = _shares(kernel, machine, code, partition=True)
-    optima_of_part = path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, partition=True)
+    optima_of_part = path_optima(
+        kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=_cluster(residents), partition=True
+    )
     return _with(code, optima_of_part).bound(
         lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
     )
@@ -157,12 +169,17 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     if code and grid.places * grid.block_warps == 1:
         # One warp is on an SM, however many it could hold.
         code = _fetched(kernel, machine, 1)
-        whole = _with(code, path_optima(kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps))
+        whole = _with(
+            code,
+            path_optima(
+                kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps, cluster=grid.cluster
+            ),
+        )
     memory, terms = grid.memory, None
     if whole.optima is not None:
         terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps)), grid)
     gaps = list(whole.gaps)
-    if grid.occupancy is not None and grid.occupancy.demand.clustered:
+    if not grid.at_once and grid.cluster != 1:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
     if grid.host:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "host-memory", _HOST))
@@ -178,7 +195,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     even = (_EVEN,) if grid.spread else ()
-    timed = (clock,) if clock and terms is not None else ()
+    timed = (*((_PAIRS,) if grid.cluster > 1 else ()), *((clock,) if clock and terms is not None else ()))
     assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy, *timed)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 

@@ -80,13 +80,17 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     barriers: BlockBarriers = NO_BARRIERS,
     *,
     block: int | None = None,
+    cluster: int = 0,
     partition: bool = False,
 ) -> PathOptima:
-    """The optima over all paths; `shares` per node of the graph; `block`: warps of a block; with `partition` in the partition model."""
+    """The optima over all paths; `shares` per node of the graph; with `partition` in the partition model.
+
+    `block`: warps of a block; `cluster`: blocks of a cluster, 0 where that is not known.
+    """
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
     once = () if problem.cost_model.quantity is Quantity.INSTRUCTIONS or problem.traffic.moved else (_ONCE,)
     assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers else ()))
-    if problem.model is None or barriers.clusters:
+    if problem.model is None or (barriers.clusters and cluster <= 1):
         return PathOptima(None, assumptions, (*problem.gaps, *barriers.gaps))
     costs = [cost + share.self_stall for cost, share in zip(problem.costs, shares, strict=True)]
     isolated = _maximum(problem, problem.model, costs)
@@ -96,7 +100,7 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
         return PathOptima(None, assumptions, (_unproven(problem),))
     if problem.parted is not None and (unknown := _uncharged(problem)):
         return PathOptima(None, assumptions, unknown)
-    optima = Optima(isolated, scheduler_stall, sm_stall, bool(barriers))
+    optima = Optima(isolated, scheduler_stall, sm_stall, bool(barriers), cluster=max(1, cluster))
     if barriers and block is not None:
         in_turn = _in_turn(problem, optima, shares, block)
         assumptions = (*assumptions, *_waiting(problem, barriers))

@@ -9,6 +9,8 @@ from sassan.machine import Multiprocessor
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
 
+_PAIR = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Residency:
@@ -33,6 +35,13 @@ class Grid:
     """Whether some of it is memory of the host, or moves between host and GPU."""
     memory: GpuMemory | None = None
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
+    cluster: int = 1
+    """Blocks of a cluster; 0 where there are some, and it is not known how many have one."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all clusters surely start at once: of two blocks, since SMs come in pairs that share a group, with places for all."""
+        return 1 <= self.cluster <= _PAIR and self.blocks <= self.sms * self.places
 
     @property
     def spread(self) -> bool:
@@ -117,7 +126,8 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     places = min(known.blocks, -(-blocks // resources.sms))
     if warps is None and not known.demand.clustered:
         number = places * known.block_warps
-    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory)
+    cluster = launch.cluster if known.demand.clustered else 1
+    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster)
     return Residents(number, known.block_warps, grid)
 
 

@@ -58,8 +58,8 @@ waits:
 LAUNCH = LaunchConfiguration((160, 1, 1), (132, 1, 1), maps=((0x280, BOX),))
 
 
-def answer(text: str = PIPELINE, launch: LaunchConfiguration = LAUNCH) -> AnalysisResult:
-    facts = CompilerFacts(16 * 40, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210, registers=168)
+def answer(text: str = PIPELINE, launch: LaunchConfiguration = LAUNCH, cluster: int | None = None) -> AnalysisResult:
+    facts = CompilerFacts(16 * 40, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210, registers=168, cluster=cluster)
     function = replace(scheduled(text, "sm_90"), kernel=True, compiler=facts)
     gpu = find("H100 SXM")
     settings = Settings(
@@ -123,3 +123,27 @@ def test_a_kernel_that_waits_has_no_segments_between_block_barriers():
     result = answer(text)
     assert result.makespan is not None
     assert "arrives at a block barrier with all its threads" not in " ".join(result.makespan.bound.assumptions)
+
+
+def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
+    alone, pairs = answer(), answer(launch=replace(LAUNCH, cluster=2), cluster=2)
+    assert pairs.gaps == ()
+    assert alone.makespan is not None
+    assert alone.makespan.terms is not None
+    assert pairs.makespan is not None
+    assert pairs.makespan.terms is not None
+    assert pairs.makespan.terms.drain == 2 * alone.makespan.terms.drain
+    assert pairs.makespan.terms.memory == alone.makespan.terms.memory
+
+
+@pytest.mark.parametrize(
+    ("launch", "why"),
+    [
+        (replace(LAUNCH, cluster=4), "four blocks"),
+        (replace(LAUNCH, cluster=2, grid=(1320, 1, 1)), "not all at once"),
+        (LAUNCH, "not known"),
+    ],
+    ids=["four", "waves", "unknown"],
+)
+def test_clusters_that_may_wait_for_places_have_no_bound(launch: LaunchConfiguration, why: str):
+    assert "cluster-launch" in {gap.code for gap in answer(launch=launch, cluster=8).gaps}, why
