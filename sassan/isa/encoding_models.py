@@ -245,6 +245,8 @@ class Models:
         self._everything = COMPARED[table]
         self.reusing = frozenset(self._texts.pop(REUSING, "").split())
         """The names whose registers are marked where they are read again."""
+        self.unset = tuple(frozenset(self._texts.pop(kind, "").split()) for kind in UNSET)
+        """What sets no barrier for its result, and what sets none for its sources: names, and names with shapes."""
 
     def of(self, name: str) -> Shapes:
         """Return what is known of a name."""
@@ -284,6 +286,8 @@ class Models:
 
 REUSING = ".reuse"
 """The paragraph of the data with the names whose registers are marked where they are read again, or cannot be."""
+UNSET = (".result", ".sources")
+"""The paragraphs with what sets no barrier when its result is written, and none when its sources are read: `EXIT`, `BMOV:B#,R#`."""
 NO_OPERANDS = "-"
 """In the data, the shape of a text without operands."""
 COMPARED = {"maxwell": (1 << 64) - 1, "volta": (1 << 105) - 1}

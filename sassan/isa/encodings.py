@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
-from sassan.isa import tables
+from sassan.isa import control, tables
 from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, BitPattern, EncodingModel, brain_floats, models
 from sassan.isa.loading import data_text
 from sassan.isa.spelling import Written, written
@@ -33,6 +33,9 @@ _GUARD = re.compile(r"@(!?)U?P([0-7T]) ")
 _TEXTS = 16384
 _REUSE, _STAYS, _WORD, _ENCODED = 17, 109, 64, (1 << 128) - 1
 """The first bit of a control code that marks registers, the bit that keeps the warp, and the bits of a word and of an encoding."""
+
+_CONTROL, _BARRIERS = 105, (5, 8)
+"""The first bit of a control code since Volta, and in it those of the barriers for a result and for sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +102,17 @@ class Encodings:
         word, seen = instruction.encoding, _ENCODED
         if word is None:
             return None
+        scheduled = ""
         if self._arch.control_words:
             if instruction.control is None:
                 seen = COMPARED[self._layout.table]
             else:
                 word |= instruction.control >> _REUSE << _WORD
-        elif not word >> _STAYS & 1:
-            seen &= ~_marks(self._layout.table)  # of a warp that gives way to others no register is kept
-        return self._target(instruction, word) or self.of(instruction.text, word, seen)
+        else:
+            scheduled = self._scheduled(instruction.text, word >> _CONTROL & control.BITS)
+            if not word >> _STAYS & 1:
+                word &= ~_marks(self._layout.table)  # of a warp that gives way to others no register is kept, and none is printed as kept
+        return scheduled or self._target(instruction, word) or self.of(instruction.text, word, seen)
 
     def of(self, text: str, word: int, seen: int = _ENCODED) -> str | None:
         """Return what the `seen` bits of an encoding say otherwise than a text, '' if they agree, None where no model covers it.
@@ -127,6 +133,17 @@ class Encodings:
         parts = written(text)
         difference = self._opcode(parts.name, word) or self._guard(text, parts.name, word)
         return difference or (self._why(parts, word) if patterns else self._otherwise(parts, word))
+
+    def _scheduled(self, text: str, code: int) -> str:
+        """What a control code says that none of such an instruction does."""
+        if not control.known(code):
+            return "a control code of no instruction"
+        for first, unset, event in zip(_BARRIERS, self._models.unset, ("result", "sources"), strict=True):
+            if code >> first & control.NO_BARRIER != control.NO_BARRIER:
+                parts = written(text)
+                if parts.name in unset or f"{parts.name}:{parts.shape}" in unset:
+                    return f"a barrier for its {event}"
+        return ""
 
     def _opcode(self, name: str, word: int) -> str:
         code = self._code(word)

@@ -17,8 +17,8 @@ _ILLEGAL = re.compile(r"at address (0x[0-9a-f]+)")
 _NOP_MAXWELL, _NOP_VOLTA = 0x50B0000000070F00, 0x000FC00000000000_0000000000007918
 _CONTROL_MAXWELL = 0x7E0
 """Of an instruction until Pascal: waits for nothing, and announces nothing."""
-_CONTROL_VOLTA = 0x7F1 << 105
-"""The same since Volta, for encodings without control codes: with none at all some are refused, and `.reuse` is not printed."""
+_CONTROL_VOLTA, _SCHEDULED = 0x7F1 << 105, 0x1FFFF << 105
+"""The same since Volta, for encodings without control codes: with none at all some are refused, and `.reuse` is not printed; its bits."""
 _MOST = 60_000
 """Instructions of a run."""
 _SECONDS = 600
@@ -40,7 +40,10 @@ def changed(before: str, after: str) -> bool:
 
 
 def texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
-    """Return the text of each encoding, '' of one that is refused, or skipped; until Pascal the bits from 64 on are those of `.reuse`."""
+    """Return the text of each encoding, '' of one that is refused, or skipped; until Pascal the bits from 64 on are those of `.reuse`.
+
+    Since Volta an encoding keeps the control code that it has: one with another is another instruction, or none.
+    """
     return [text for first in range(0, len(words), _MOST) for text in _texts(tool, arch, words[first : first + _MOST])]
 
 
@@ -51,7 +54,7 @@ def _texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
     left = list(words)
     refused: set[int] = set()
     while True:
-        code = _bundles(left) if paired else b"".join((word | _CONTROL_VOLTA).to_bytes(16, "little") for word in left)
+        code = _bundles(left) if paired else b"".join(_scheduled(word).to_bytes(16, "little") for word in left)
         done = _run(tool, arch, code)
         late = {_index(int(at, 16), paired=paired) for at in _ILLEGAL.findall(done.stderr)}
         if not late:
@@ -67,6 +70,10 @@ def _texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
     if done.returncode:
         raise ValueError(f"{tool}: {done.stderr[:500]}")
     return ["" if index in refused else text for index, text in enumerate(out)]
+
+
+def _scheduled(word: int) -> int:
+    return word if word & _SCHEDULED else word | _CONTROL_VOLTA
 
 
 def _run(tool: str, arch: str, code: bytes) -> "subprocess.CompletedProcess[str]":

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from operator import or_
 from random import Random
 
-from sassan.isa.encoding_models import COMPARED, NO_OPERANDS, REUSE, REUSING, BitRun, EncodedField, ValueEncoding, listed
+from sassan.isa.encoding_models import COMPARED, NO_OPERANDS, REUSE, REUSING, UNSET, BitRun, EncodedField, ValueEncoding, listed
 from sassan.isa.spelling import Written, written
 
 Oracle = Callable[[Sequence[int]], Sequence[str]]
@@ -29,6 +29,8 @@ _WHOLLY = 3
 """Encodings of a shape of which all bits are flipped; of the others, those that are not of a value."""
 _WHOLE = {"f": 32, "d": 64, "h": 16}
 """The bits of each kind of floats."""
+_SETTING = (0x711 << 105, 0x0F1 << 105)
+"""Control codes since Volta that set a barrier for the result, and one for the sources."""
 
 
 @dataclass
@@ -97,6 +99,8 @@ class Learner:
         self._found: set[tuple[Key, Features]] = set()
         self.reusing: set[str] = set()
         """The names whose registers are marked where they are read again, and those that refuse to be."""
+        self.barriers: dict[tuple[str, str], tuple[bool, bool]] = {}
+        """Of each name and shape since Volta, whether it can set a barrier for its result, and one for its sources."""
         self._shapes: defaultdict[Key, list[_Shape]] = defaultdict(list)
 
     def learn(self, words: Iterable[int]) -> dict[Key, list[Learnt]]:
@@ -129,7 +133,18 @@ class Learner:
             found = self._partly(self._new(found), genuine=False)
         self._new(found)
         self._partly([sample for shapes in self._shapes.values() for shape in shapes for sample in _open(shape)], genuine=False)
+        self._set()
         return {key: [Learnt(self._slots(shape), shape.forms) for shape in shapes] for key, shapes in self._shapes.items()}
+
+    def _set(self) -> None:
+        """Have an encoding of each form set each barrier."""
+        if self._table == "maxwell":
+            return  # Its control codes are not compared.
+        words = [(key[:2], form.word) for key, shapes in self._shapes.items() for shape in shapes for form in shape.forms.values()]
+        texts = iter(self._oracle([word | code for _, word in words for code in _SETTING]))
+        for form, _ in words:
+            result, sources = self.barriers.get(form, (False, False))
+            self.barriers[form] = (bool(next(texts)) or result, bool(next(texts)) or sources)
 
     def _key(self, parts: Written, word: int) -> Key:
         return parts.name, parts.shape, code_of(self._table, word)
@@ -406,9 +421,26 @@ class Group:
         return "\t" + "\t".join((*fields, " ".join(ties)))
 
 
-def joined(table: str, learnt: Mapping[str, Mapping[Key, Sequence[Learnt]]], reusing: Iterable[str]) -> Iterator[str]:
+def unset(barriers: Iterable[Mapping[tuple[str, str], tuple[bool, bool]]]) -> Iterator[str]:
+    """Yield the lines of the data on what sets no barriers, on no architecture: names, and shapes of names of which others do."""
+    known: defaultdict[str, dict[str, tuple[bool, bool]]] = defaultdict(dict)
+    for each in barriers:
+        for (name, shape), (result, sources) in each.items():
+            before = known[name].get(shape, (False, False))
+            known[name][shape] = (before[0] or result, before[1] or sources)
+    for index, kind in enumerate(UNSET):
+        found: list[str] = []
+        for name, shapes in known.items():
+            without = [shape for shape, sets in shapes.items() if not sets[index]]
+            found += [name] if len(without) == len(shapes) else [f"{name}:{shape}" for shape in without]
+        if found:
+            yield f"\n{kind}\n{' '.join(sorted(found))}"
+
+
+def joined(table: str, learnt: Mapping[str, Mapping[Key, Sequence[Learnt]]], learners: Sequence[Learner]) -> Iterator[str]:
     """Yield the lines of the data: what was learnt of each architecture, by its letter."""
-    yield f"\n{REUSING}\n{' '.join(sorted(reusing))}"
+    yield f"\n{REUSING}\n{' '.join(sorted({name for each in learners for name in each.reusing}))}"
+    yield from unset(each.barriers for each in learners)
     groups: defaultdict[str, defaultdict[str, list[Group]]] = defaultdict(lambda: defaultdict(list))
     for genuine in (True, False):
         for letter, keys in learnt.items():

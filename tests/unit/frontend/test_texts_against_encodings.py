@@ -212,6 +212,45 @@ def test_the_count_of_a_wait_has_six_bits_until_pascal(arch: str):
         assert [bit for bit in range(6) if not of(f"DEPBAR.LE SB5, 0x{count:x}", word ^ 1 << 20 + bit)] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "said"),
+    [
+        ("EXIT", 0x000FEA0003800000_000000000000794D, ""),
+        ("EXIT", 0x000FFA0003800000_000000000000794D, "a control code of no instruction"),
+        ("EXIT", 0x000E6A0003800000_000000000000794D, "a barrier for its result"),
+        ("EXIT", 0x000DEA0003800000_000000000000794D, "a barrier for its sources"),
+        ("NOP", 0x000FC00000000000_0000000000007918, ""),
+        ("NOP", 0x080FC00000000000_0000000000007918, "a control code of no instruction"),
+        ("IADD3 R8, R8, 0x1, RZ", 0x000FC60007FFE0FF_0000000108087810, ""),
+        ("IADD3 R8, R8, 0x1, RZ", 0x100FC60007FFE0FF_0000000108087810, ""),
+        ("IADD3 R8, R8.reuse, 0x1, RZ", 0x040FC60007FFE0FF_0000000108087810, "another '.reuse'"),
+        ("IADD3 R8, R8.reuse, 0x1, RZ", 0x040FE60007FFE0FF_0000000108087810, ""),
+        ("IADD3 R8, R8, 0x1, RZ", 0x040FE60007FFE0FF_0000000108087810, "another '.reuse'"),
+        ("IADD3 R8, R8, 0x1, RZ", 0x0C0FE60007FFE0FF_0000000108087810, "another '.reuse'"),
+    ],
+)
+def test_a_control_code_is_one_that_the_instruction_can_have(text: str, word: int, said: str):
+    """What nvdisasm 12.8 and 13 print of each word, or refuse."""
+    one = next(one for function in functions("sm_75") for one in function.instructions if not relative(one))
+    assert encodings("sm_75").difference(replace(one, encoding=word, text=text)) == said
+
+
+@pytest.mark.parametrize("arch", [arch for arch in ARCHES if int(arch[3:]) >= 70])
+def test_a_flipped_bit_of_stall_and_yield_is_noticed_where_no_instruction_has_the_code(arch: str):
+    difference = encodings(arch).difference
+    tried = 0
+    for function in functions(arch):
+        for one in function.instructions:
+            for bit in range(105, 110):
+                assert one.encoding is not None
+                word = one.encoding ^ 1 << bit
+                stall, kept = word >> 105 & 15, word >> 109 & 1
+                if kept and not 1 <= stall <= 11:
+                    assert difference(replace(one, encoding=word)) == "a control code of no instruction"
+                    tried += 1
+    assert tried > 100
+
+
 def test_a_text_that_no_model_covers_is_counted():
     text = (SAMPLES / "sm_80" / "saxpy.cuobjdump.sass").read_text()
     line = next(line for line in text.split("\n") if " S2R " in line)
