@@ -28,12 +28,17 @@ from unit.values.lane_cases import (
     wrapping_shift,
 )
 
+
+def carry_of(takes_a: bool, a: AbstractWord, takes_b: bool, b: AbstractWord) -> AbstractWord:
+    return carry((takes_a, a), (takes_b, b))
+
+
 CALLS = {
     "choose": choose,
     "divide": divide,
     "modulo": modulo,
     **FUNCTIONS,
-    "carry": lambda takes_a, a, takes_b, b: carry((takes_a, a), (takes_b, b)),
+    "carry": carry_of,
 }
 
 

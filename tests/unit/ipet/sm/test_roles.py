@@ -139,8 +139,8 @@ def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
 @pytest.mark.parametrize(
     ("launch", "why"),
     [
-        (replace(LAUNCH, cluster=4), "four blocks"),
-        (replace(LAUNCH, cluster=2, grid=(1320, 1, 1)), "not all at once"),
+        (replace(LAUNCH, cluster=4), "four"),
+        (replace(LAUNCH, cluster=2, grid=(1320, 1, 1)), "waves"),
         (LAUNCH, "not known"),
     ],
     ids=["four", "waves", "unknown"],
