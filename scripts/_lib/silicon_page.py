@@ -11,6 +11,7 @@ import public_page
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "samples" / "experiments"
 BOUNDS = EXPERIMENTS / "silicon.csv"
 PREDICTIONS = EXPERIMENTS / "silicon_predictions.csv"
+ROLES = EXPERIMENTS / "roles.csv"
 MADE_WITH = EXPERIMENTS / "silicon.toml"
 
 _ABOUT = """\
@@ -36,6 +37,13 @@ other programs and tuning spaces (`scripts/calibrate`).
 A time is compared at the clock at which the GPU ran: that which a profiler sets, and in a tuning space the base clock where runs become
 faster by the ratio of both clocks at once, as those of the recorded convolution do after some 0.15 s of work; configurations whose clock is
 not known are not looked at."""
+_ROLES = """\
+Products and attention that ask the copy engine and the tensor cores of warpgroups, timed on an H100 80GB HBM3 at 1,980 MHz: the ladder of
+`pranjalssh/fast.cu`, compiled by nvcc 13.0 for sm_90a and recorded, and kernels of ours in Triton 3.6, whose arguments were given by hand.
+The roofline is that of the peak of the tensor cores. Bounds are those of [Proof 11](../proofs/warps-with-roles.md): the warps of a block
+one after the other, and DRAM moves each tile for each block that asks for it. Kernels 8, 9, 10 and 12 have none: a loop of theirs has no
+bound. `samples/experiments/roles.csv` has the figures; nothing makes them again without that GPU."""
+_ROLES_HEAD = ("code", "kernel", "launch", "measured us", "estimate us", "bound us", "roofline us", "bound / measured")
 _BOUNDS_HEAD = ("source", "model", "n", "bounded", "least", "median", "90 %", "most", "below", "gaps")
 _PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio", "within 2x", "tau", "regret@1", "regret@10")
 
@@ -47,7 +55,22 @@ def page(head: str) -> str:
     lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
     if PREDICTIONS.exists():
         lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
-    return "\n".join([*lines, *public_page.section()]) + "\n"
+    return "\n".join([*lines, *_with_roles(_rows(ROLES)), *public_page.section()]) + "\n"
+
+
+def _with_roles(rows: list[dict[str, str]]) -> list[str]:
+    """Kernels whose warps have roles, as they were timed on one GPU."""
+    cells = [
+        [
+            row["code"],
+            row["kernel"],
+            row["launch"],
+            *(row[key] or "-" for key in ("measured_us", "estimate_us", "bound_us", "roofline_us")),
+            f"{float(row['bound_us']) / float(row['measured_us']):.1f}" if row["bound_us"] else "-",
+        ]
+        for row in rows
+    ]
+    return ["", "## Kernels with roles", "", _ROLES, "", *_table(_ROLES_HEAD, cells)]
 
 
 def _made_with() -> str:
