@@ -1,4 +1,4 @@
-"""Modules of the scripts, which are not a package: imported with their folder on the path."""
+"""Modules of the scripts, which are not a package: imported with their folders on the path."""
 
 import sys
 from importlib import import_module
@@ -9,8 +9,10 @@ from cli.shell import ROOT
 
 def scripted(name: str) -> ModuleType:
     """Return the module `_lib.NAME` of the scripts."""
-    sys.path.insert(0, str(ROOT / "scripts"))
+    folders = [str(ROOT / "scripts"), str(ROOT / "scripts" / "_lib")]
+    sys.path[:0] = folders
     try:
         return import_module(f"_lib.{name}")
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        for folder in folders:
+            sys.path.remove(folder)
