@@ -60,17 +60,13 @@ def page(head: str) -> str:
 
 def _with_roles(rows: list[dict[str, str]]) -> list[str]:
     """Kernels whose warps have roles, as they were timed on one GPU."""
-    cells = [
-        [
-            row["code"],
-            row["kernel"],
-            row["launch"],
-            *(row[key] or "-" for key in ("measured_us", "estimate_us", "bound_us", "roofline_us")),
-            f"{float(row['bound_us']) / float(row['measured_us']):.1f}" if row["bound_us"] else "-",
-        ]
-        for row in rows
-    ]
+    keys = ("measured_us", "estimate_us", "bound_us", "roofline_us")
+    cells = [(row["code"], row["kernel"], row["launch"], *(row[key] or "-" for key in keys), _over(row)) for row in rows]
     return ["", "## Kernels with roles", "", _ROLES, "", *_table(_ROLES_HEAD, cells)]
+
+
+def _over(row: dict[str, str]) -> str:
+    return f"{float(row['bound_us']) / float(row['measured_us']):.1f}" if row["bound_us"] else "-"
 
 
 def _made_with() -> str:
