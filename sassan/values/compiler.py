@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar, cast
 
 from sassan.ir import Constant, Immediate, Operand, Register, Special, Variable
 from sassan.isa.computations import Apply, Certain, Fixed, Flag, Number, Read, StepValue, Term
+from sassan.isa.effects import FUNCTIONS, ExpressionKind
 from sassan.values.patterns import IMMEDIATES, number_of
 
 F = TypeVar("F")
@@ -116,6 +117,8 @@ class EffectCompiler(Generic[F, V]):
             case "constant", (Fixed(value=Constant(bank=0, base=base, offset=offset)), *rest) if all(each.index is None for each in base):
                 behind, size, signed = [cast("int", each.value) for each in rest if isinstance(each, Fixed)]
                 return self.algebra.constant(offset + behind, size, signed=bool(signed))
+            case _ if function in FUNCTIONS and any(map(_is_other, FUNCTIONS[function].of(len(arguments)), arguments)):
+                return None  # PTX that no compiler takes: a sum of predicates
             case _:
                 parts = [_fixed(each.value) if isinstance(each, Fixed) else self.term(each) for each in arguments]
         return self._call(function, *parts)
@@ -189,6 +192,18 @@ class EffectCompiler(Generic[F, V]):
         read = self.operand(operand)
         subtracted = isinstance(operand, Register | Constant) and operand.negated and not operand.inverted
         return None if read is None else lambda frame: (subtracted, read(frame))
+
+
+def _is_other(kind: ExpressionKind, term: Term) -> bool:
+    """Say whether a term reads a predicate where a function takes a word, or the other way round."""
+    match term:
+        case Read(Variable(bits=bits)) if bits:
+            is_truth = bits == 1
+        case Read(Register(file=file)):
+            is_truth = file in _TRUTHS
+        case _:
+            return False
+    return (kind is ExpressionKind.WORD and is_truth) or (kind is ExpressionKind.TRUTH and not is_truth)
 
 
 def _fixed(value: V) -> Callable[[object], V]:
