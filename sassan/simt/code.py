@@ -76,7 +76,7 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Quotient:
+class ExactQuotient:
     """The quotient of the one input by `divisor`, both without signs, or the `remainder`."""
 
     divisor: int
@@ -119,7 +119,7 @@ class Operation(NamedTuple):
     time: bool = False
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
-    exact: Linear | Quotient | LocalAccess | None = None
+    exact: Linear | ExactQuotient | LocalAccess | None = None
     agreeing: tuple[int, ...] | None = None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation, Quotient
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation, ExactQuotient
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
@@ -88,7 +88,7 @@ def _results(  # noqa: PLR0911 - one kind each
             return local.values.outputs(operation, inputs, at), False
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),), True
-        case Quotient(divisor=divisor, remainder=remainder):
+        case ExactQuotient(divisor=divisor, remainder=remainder):
             whole = inputs[0] % np.uint32(divisor) if remainder else inputs[0] // np.uint32(divisor)
             return (np.broadcast_to(whole, at.executing.shape),), True
         case LocalAccess(shared=True):

@@ -7,7 +7,7 @@ The first of these steps is the reciprocal of the special-function unit, of whic
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sassan.simt.code import ALWAYS, ExecutableFunction, Linear, Operation, Quotient
+from sassan.simt.code import ALWAYS, ExecutableFunction, Linear, Operation, ExactQuotient
 from sassan.values.divisions import Divisions
 
 
@@ -27,7 +27,7 @@ def _divided(operation: Operation, known: Divisions) -> Iterator[Operation]:
     if kept is not None:
         yield operation._replace(reads=(kept.register,), writes=(kept.name,), condition=ALWAYS, gathered=(), exact=Linear(0, (1,)))
     if result is not None and operation.writes == (result.register,):
-        whole = Quotient(result.divisor, result.remainder)
+        whole = ExactQuotient(result.divisor, result.remainder)
         yield operation._replace(reads=(result.name,), condition=ALWAYS, gathered=(), exact=whole)
     else:
         yield operation
