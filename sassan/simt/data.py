@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, Linear, LocalAccess, Operation, ExactQuotient
+from sassan.simt.code import ALWAYS, Condition, ExactQuotient, ExecutableBlock, Linear, LocalAccess, Operation
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 

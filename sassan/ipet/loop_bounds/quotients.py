@@ -7,7 +7,7 @@ The first of these steps is the reciprocal of the special-function unit, of whic
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sassan.simt.code import ALWAYS, ExecutableFunction, Linear, Operation, ExactQuotient
+from sassan.simt.code import ALWAYS, ExactQuotient, ExecutableFunction, Linear, Operation
 from sassan.values.divisions import Divisions
 
 
