@@ -1,6 +1,7 @@
 """What copies of the copy engine (TMA) move: the boxes of the tensor maps that they are passed.
 
-A map is a parameter of the kernel, or stands in known memory; which one it is, the words of the registers say.
+A map is a parameter of the kernel, or stands in known memory that the launch does not change; which one it is, the words of the registers
+say.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +66,6 @@ def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[I
     """Yield each copy, its map, and of how many bytes the places are multiples at which its rows begin."""
     where = bank_layout(values.cfg.function)
     parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
-    contents = launch.initial or launch.contents
     for index, node in enumerate(values.cfg.nodes):
         if not values.lanes(index) or not any(map(tensor_operands, node.instructions)):
             continue
@@ -74,7 +74,7 @@ def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[I
             assert operands is not None
             box, place = operands
             address = _address(place, point)
-            known = None if address is None else parameters.get(address) or map_in_memory(contents, address)
+            known = None if address is None else parameters.get(address) or map_in_memory(launch.contents, address)
             known = known if known is not None and _fits(instruction, known) else None
             yield instruction, known, 1 if known is None else _alignment(instruction, known, box, point)
 

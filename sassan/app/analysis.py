@@ -171,7 +171,7 @@ def _system(
         WarpsAlike(each.warps, problem(cfg, settings.costs, of_class, settings.setup, moved, blocks, each.threads_of_nodes))
         for each, of_class in classes
     )
-    return replace(system, parted=parted, classes=alike if len(alike) > 1 else ())
+    return replace(system, parted=parted, classes=alike)
 
 
 def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds) -> tuple[tuple[WarpClass, LoopBounds], ...]:

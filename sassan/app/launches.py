@@ -158,9 +158,10 @@ def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Se
 
 
 def _blocks_of_cluster(function: Function, cluster: Shape | None) -> int:
-    """Return how many blocks a cluster has: as the code requires, else as it was launched; one where neither says so."""
+    """Return how many blocks a cluster has: as the code requires, else as it was launched; 0 where neither says so."""
     required = function.compiler.cluster_extents if function.compiler is not None else None
-    return prod(required or cluster or (1, 1, 1))
+    extents = required or cluster
+    return prod(extents) if extents is not None else 0
 
 
 def _clustered(function: Function, cluster: Shape | None) -> Function:

@@ -35,7 +35,7 @@ def write_atomically(path: Path, data: Content) -> int:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file whose folder is missing or takes none, and what is no file and no stream, before there is anything to write.
+    """Refuse a file whose folder is missing or takes none, and what is neither a file nor a stream, before there is anything to write.
 
     Raises UsageError `unwritable-output`.
     """

@@ -60,7 +60,7 @@ def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) ->
     """
     loops: dict[int, tuple[Instruction, int]] = {}
     for index, loop in enumerate(cfg.loops):
-        elected = _election(cfg.nodes[loop.head]) if loop.nodes == (loop.head,) else None
+        elected = _election(cfg.nodes[loop.head], cfg.function.arch) if loop.nodes == (loop.head,) else None
         if elected is not None:
             loops[index] = elected, max(0, entering(loop.head) - 1)
     return loops
@@ -121,7 +121,7 @@ def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch
     return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
 
 
-def _election(node: Node) -> Instruction | None:
+def _election(node: Node, arch: str) -> Instruction | None:
     """Return the election of a block that branches to its begin until each of its threads has been elected, None where it does not.
 
     A predicate says who has not been: it guards election and branch, and nothing writes it but the one that was elected, which clears it.
@@ -134,7 +134,7 @@ def _election(node: Node) -> Instruction | None:
     if not isinstance(chosen, Register) or chosen.index is None:
         return None
     begun = code.index(elected)
-    writers = [each for each in code if _writes(each, left)]
+    writers = [each for each in code if _writes(each, left, arch)]
     of_chosen: dict[tuple[str, int | None], bool] = {(chosen.file, chosen.index): True}
     ends = (
         len(writers) == 1
@@ -142,7 +142,7 @@ def _election(node: Node) -> Instruction | None:
         and _result(writers[0], of_chosen) is False
     )
     # Behind the election and what follows from it, no thread is chosen: the next one chooses among those that are left.
-    cleared = [each for each in code if _writes(each, chosen) and each is not elected]
+    cleared = [each for each in code if _writes(each, chosen, arch) and each is not elected]
     clears = bool(cleared) and all(each.guard is None and _result(each, {}) is False for each in cleared)
     ordered = ends and clears and begun < code.index(writers[0]) < min(map(code.index, cleared))
     return elected if ordered else None
@@ -153,8 +153,10 @@ def _back(last: Instruction, node: Node) -> bool:
     return targets == [node.start] and last.opcode.startswith("BRA.U.ANY")
 
 
-def _writes(instruction: Instruction, predicate: Guard | Register) -> bool:
-    return bool(instruction.operands) and any(_is(each, predicate) for each in instruction.operands[:2])
+def _writes(instruction: Instruction, predicate: Guard | Register, arch: str) -> bool:
+    """Say whether an instruction may write a predicate."""
+    facts = load(arch).facts(instruction)
+    return facts is None or bool(facts.writes & bit(predicate.file, predicate.index))
 
 
 def _is(operand: Operand, predicate: Guard | Register) -> bool:

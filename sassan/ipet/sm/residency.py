@@ -123,10 +123,11 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     if blocks is None or resources is None:
         return Residents(number, known.block_warps)
     # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
-    places = min(known.blocks, -(-blocks // resources.sms))
-    if warps is None and not known.demand.clustered:
+    even = min(known.blocks, -(-blocks // resources.sms))
+    # Of clusters that is not known.
+    cluster, places = (launch.cluster, known.blocks) if known.demand.clustered else (1, even)
+    if warps is None:
         number = places * known.block_warps
-    cluster = launch.cluster if known.demand.clustered else 1
     grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster)
     return Residents(number, known.block_warps, grid)
 

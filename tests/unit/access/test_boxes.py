@@ -41,7 +41,7 @@ def values(box: TensorMap, shift: str = "0x4", other: TensorMap | None = None) -
     facts = CompilerFacts(16 * 12, parameters=(Parameter(0, 0x70, 128), Parameter(1, 0xF0, 8)), parameter_base=0x210)
     function: Function = replace(scheduled(COPIES.replace("{shift}", shift), "sm_90"), kernel=True, compiler=facts)
     memory = Contents((KnownBytes(0x5000, encoded(other or box)),), "one")
-    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), (Setting("", 0x300, 0x5000, 8),), maps=((0x280, box),), initial=memory)
+    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), (Setting("", 0x300, 0x5000, 8),), maps=((0x280, box),), contents=memory)
     facts_of = tables.load("sm_90").facts
     found = with_values(explore(function, facts_of), facts_of, launch, lambda known: explore(function, known))
     assert found is not None
@@ -100,4 +100,4 @@ def test_the_larger_box_counts_where_warps_are_passed_two_and_none_where_one_is_
     pipeline = memory_pipeline("sm_90")
     launch = large[1]
     assert box_traffic([small[0], large[0]], launch, pipeline)[LOAD].sectors == 256
-    assert box_traffic([large[0]], replace(launch, maps=(), initial=None), pipeline) == {}
+    assert box_traffic([large[0]], replace(launch, maps=(), contents=None), pipeline) == {}

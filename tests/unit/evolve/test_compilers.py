@@ -98,12 +98,12 @@ def test_a_source_that_takes_too_long_ends_its_process():
     assert (caught.value.hung, len(children._idle)) == (True, max(0, before - 1))
 
 
-class Asked(Exception):  # noqa: N818
+class SignalError(Exception):
     pass
 
 
 def _ask(*_):
-    raise Asked
+    raise SignalError
 
 
 class Interrupted(list):
@@ -150,16 +150,16 @@ def test_a_signal_amid_the_start_of_a_child_leaves_none(begun, tmp_path, monkeyp
 
     monkeypatch.setattr(children, "start", interrupted)
     for run in (lambda: children.answered({}, PATIENCE), lambda: children.executed(["/bin/sleep", "60"], tmp_path, PATIENCE)):
-        with pytest.raises(Asked):
+        with pytest.raises(SignalError):
             run()
     assert [process.returncode for process in begun] == [-signal.SIGKILL] * 2
 
 
 def test_a_signal_where_a_child_is_taken_or_put_back_leaves_none(begun, monkeypatch):
     monkeypatch.setattr(children, "_idle", Interrupted())
-    with pytest.raises(Asked):
+    with pytest.raises(SignalError):
         children.answered({}, PATIENCE)
     assert [child._process for child in children._idle] == begun  # it waits for the next job
-    with pytest.raises(Asked):
+    with pytest.raises(SignalError):
         children.answered({}, PATIENCE)
     assert ([process.returncode for process in begun], children._idle) == ([-signal.SIGKILL], [])

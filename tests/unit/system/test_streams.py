@@ -151,11 +151,11 @@ def test_a_limit_on_the_size_of_files_is_no_full_disk(tmp_path: Path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGALRM])
 def test_a_signal_amid_the_start_of_a_process_leaves_none(number: signal.Signals, monkeypatch: pytest.MonkeyPatch):
-    class Asked(Exception):  # noqa: N818
+    class SignalError(Exception):
         pass
 
     def handle(*_: object) -> None:
-        raise Asked
+        raise SignalError
 
     begun = []
 
@@ -167,7 +167,7 @@ def test_a_signal_amid_the_start_of_a_process_leaves_none(number: signal.Signals
     monkeypatch.setattr(processes, "start", starting)
     before = signal.signal(number, handle)
     try:
-        with pytest.raises(Asked):
+        with pytest.raises(SignalError):
             finish([*SHELL, "sleep 60"], program=3, seconds=60, size=100)
         assert signal.getsignal(number) is handle
     finally:

@@ -63,7 +63,7 @@ def answer(text: str = PIPELINE, launch: LaunchConfiguration = LAUNCH, cluster: 
     function = replace(scheduled(text, "sm_90"), kernel=True, compiler=facts)
     gpu = find("H100 SXM")
     settings = Settings(
-        costs=models.model("control", Tables()), launch=launch, resources=Resources(registers=168, shared=1024, sms=132), gpu=gpu
+        costs=models.model("control", Tables()), launch=launch, resources=Resources(registers=168, shared=120_000, sms=132), gpu=gpu
     )
     return analyze(function, settings)
 
