@@ -1,6 +1,7 @@
 """How much work a matrix product is: the shape that its opcode names."""
 
 import re
+from typing import NamedTuple
 
 from sassan.ir import Instruction, Register
 
@@ -11,21 +12,38 @@ _WARPGROUP = "GMMA"
 _WARPS = 4
 _NARROWEST = 64
 """A product of a warpgroup that is narrower takes as long: it waits for the left matrix, 16 cycles in shared memory (Luo et al. 2024)."""
-
-
+_WIDE = 128
+"""Columns up to which the left matrix is read from registers while the tensor cores work."""
 _LEFT_FROM_REGISTERS = 4
+_LEFT_OF_WIDE = 56
 
 
-def register_cycles(instruction: Instruction) -> int:
+def register_cycles(instruction: Instruction, *, alone: bool) -> int:
     """Return how many cycles more a product of a warpgroup takes whose left matrix is in registers; 0 of all others.
 
-    36.0 and 68.0 in place of 32 and 64 cycles with 64 and 128 columns, where one warpgroup runs; half of that more where two do
+    36.0 and 68.0 in place of 32 and 64 cycles with 64 and 128 columns. With 256 columns the next product of the same warpgroup begins
+    after 183 in place of 128, which counts where no other warpgroup works between them (`alone`): two together take 128 each
     (samples/engines/h100.csv).
     """
     if not instruction.opcode.partition(".")[0].endswith(_WARPGROUP) or len(instruction.operands) <= 1:
         return 0
     left = instruction.operands[1]
-    return _LEFT_FROM_REGISTERS if isinstance(left, Register) and left.file == "R" else 0
+    if not isinstance(left, Register) or left.file != "R":
+        return 0
+    shape = _shape(instruction.opcode)
+    return _LEFT_OF_WIDE if alone and (shape is None or shape.columns > _WIDE) else _LEFT_FROM_REGISTERS
+
+
+class _Shape(NamedTuple):
+    rows: int
+    columns: int
+    depth: int
+
+
+def _shape(opcode: str) -> _Shape | None:
+    words = opcode.split(".")[1:]
+    match = next((match for word in words if (match := _PACKED.fullmatch(word) or _WRITTEN_OUT.fullmatch(word))), None)
+    return _Shape(*map(int, match.groups())) if match is not None else None
 
 
 def multiply_adds(opcode: str) -> int:
@@ -34,10 +52,10 @@ def multiply_adds(opcode: str) -> int:
     A sparse matrix (`SP`) holds half of its elements. The four warps of a warpgroup have a quarter of its product each.
     """
     mnemonic, *modifiers = opcode.split(".")
-    shape = next((match for word in modifiers if (match := _PACKED.fullmatch(word) or _WRITTEN_OUT.fullmatch(word))), None)
+    shape = _shape(opcode)
     if shape is None:
         return 0
-    rows, columns, depth = (int(number) for number in shape.groups())
+    rows, columns, depth = shape
     if "SP" in modifiers:
         depth //= 2
     if not mnemonic.endswith(_WARPGROUP):

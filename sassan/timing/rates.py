@@ -93,7 +93,7 @@ class Rates:
         interval = self.interval(instruction.opcode)
         if self.apart and self.is_engine(instruction.opcode):
             return interval
-        return max(interval + register_cycles(instruction), self.busy.get(instruction.address, 0))
+        return max(interval + register_cycles(instruction, alone=True), self.busy.get(instruction.address, 0))
 
     def lasting(self, instruction: Instruction) -> int:
         """Return the cycles after which an instruction has ended: its latency, and what its last transaction comes later than its first."""

@@ -75,7 +75,7 @@ class _Builder:
     def step(self, instruction: Instruction) -> TimedStep:
         """Return one instruction as the cost model sees it."""
         rates, opcode = self.rates, instruction.opcode
-        interval, occupied = rates.interval(opcode) + register_cycles(instruction), rates.occupied(instruction)
+        interval, occupied = rates.interval(opcode) + register_cycles(instruction, alone=False), rates.occupied(instruction)
         pipeline = rates.busy.get(instruction.address, 0)
         unit, opens = self._unit(instruction), waits_for_block(instruction, self._result.isa.facts)
         if isinstance(self._result.settings.costs, TableCostModel):

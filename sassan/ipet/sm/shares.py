@@ -85,7 +85,7 @@ def of_code(
 
 
 def _of_instruction(machine: Multiprocessor, instruction: Instruction, busy: Mapping[int, int], *, partition: bool) -> Interference:
-    share = _of_opcode(machine, instruction.opcode, register_cycles(instruction), partition=partition)
+    share = _of_opcode(machine, instruction.opcode, register_cycles(instruction, alone=False), partition=partition)
     cycles = Fraction(busy.get(instruction.address, 0))
     return Interference(share.self_stall, max(share.scheduler_stall, cycles), max(share.sm_stall, cycles)) if cycles else share
 

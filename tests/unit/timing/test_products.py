@@ -1,7 +1,6 @@
 """Chains of matrix products: who waits for a result, by hand and against measurements."""
 
 import csv
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -70,19 +69,47 @@ def test_a_chain_takes_no_less_than_it_was_measured_to():
 MEASURED = Path(__file__).resolve().parents[3] / "samples" / "engines" / "h100.csv"
 
 
-@pytest.mark.parametrize(("kind", "opcode"), [("bf16", "HGMMA.64x{}x16.F32.BF16"), ("e4m3", "QGMMA.64x{}x32.F32.E4M3.E4M3")])
-@pytest.mark.parametrize("columns", [64, 128])
-@pytest.mark.parametrize(("left", "place"), [("", "ss"), ("R4, ", "rs")])
-def test_no_product_of_a_warpgroup_was_measured_to_take_longer_than_it_is_charged(
-    kind: str, opcode: str, columns: int, left: str, place: str
-):
+KINDS = {
+    "bf16": "HGMMA.64x{}x16.F32.BF16",
+    "f16h": "HGMMA.64x{}x16.F16",
+    "tf32": "HGMMA.64x{}x8.F32.TF32",
+    "e4m3": "QGMMA.64x{}x32.F32.E4M3.E4M3",
+    "s8": "IGMMA.64x{}x32.S8.S8",
+}
+
+
+def measured() -> list[tuple[str, int, str, int, int, float]]:
+    """Every measured run: the kind, columns, place of the left matrix, warpgroups, products of each, cycles."""
     with MEASURED.open(newline="", encoding="utf-8") as file:
-        rows = {row["parameter"]: float(row["value"]) for row in csv.DictReader(file) if row["name"] == f"wg_{kind}_{columns}_{place}"}
-    (product, *_) = scheduled(f"{opcode.format(columns)} R24, {left}gdesc[UR8], R24 | 5\nEXIT | 5", "sm_90").instructions
+        rows = [row for row in csv.DictReader(file) if row["name"].startswith("wg_")]
+    names = [row["name"].split("_") for row in rows]
+    counts = [row["parameter"].split() for row in rows]
+    return [
+        (kind, int(columns), place, int(count[0]), int(count[2]), float(row["value"]))
+        for (_, kind, columns, place), count, row in zip(names, counts, rows, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_product_of_a_warpgroup_was_measured_to_take_longer_than_it_is_charged(kind: str):
     rates = Tables().rates("sm_90")
-    # One product alone takes what a fence and a wait take beside it.
-    around = rows["1 groups 1 products"] - columns / 2
-    alone, together = ((rows[f"{groups} groups 32 products"] - around) / (32 * groups) for groups in (1, 2))
-    assert alone <= rates.occupied(product) + 0.1
-    assert together <= of_code(rates.machine, [product]).sm_stall * rates.machine.schedulers + Fraction(1, 10)
-    assert (alone > columns / 2 + 3) == (place == "rs")
+    rows = [row for row in measured() if row[0] == kind]
+    assert len(rows) >= 18
+    for _, columns, place, groups, products, cycles in rows:
+        left = "R4, " if place == "rs" else ""
+        (product, *_) = scheduled(f"{KINDS[kind].format(columns)} R24, {left}gdesc[UR8], R24 | 5\nEXIT | 5", "sm_90").instructions
+        latency = rates.cycles(product.opcode) - rates.interval(product.opcode)
+        shared = of_code(rates.machine, [product]).sm_stall * rates.machine.schedulers
+        each = rates.occupied(product) if groups == 1 else shared
+        assert cycles <= latency + groups * products * each, (columns, place, groups, products)
+        assert rates.occupied(product) >= shared
+
+
+@pytest.mark.parametrize("columns", [64, 128, 256])
+def test_a_left_matrix_in_registers_takes_longer_than_one_in_shared_memory(columns: int):
+    cycles = {
+        place: each
+        for kind, wide, place, groups, products, each in measured()
+        if (kind, wide, groups, products) == ("bf16", columns, 1, 32)
+    }
+    assert cycles["rs"] - cycles["ss"] > 100
