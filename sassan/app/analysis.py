@@ -35,7 +35,7 @@ from sassan.timing.cycles import CycleCostModel
 from sassan.timing.engines import parted_costs
 from sassan.timing.model import NO_ACCESSES
 from sassan.values import WarpValues, with_values
-from sassan.values.classes import WarpClass, warp_classes
+from sassan.values.classes import WarpClass, differing_classes, warp_classes
 from sassan.values.divisions import Divisions, divisions
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.reach import unreached
@@ -149,7 +149,7 @@ def analyze(
     followed = touched(values, settings) if values is not None and _moves(settings) else None
     if followed is not None and run is not None:
         followed = _as_seen(followed, run)
-    classes = _classes(cfg, isa, settings, bounds)
+    classes = _classes(cfg, isa, settings, bounds, values)
     system = _system(cfg, settings, bounds, _traffic(cfg, followed, settings, run, classes), classes)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
@@ -174,14 +174,17 @@ def _system(
     return replace(system, parted=parted, classes=alike)
 
 
-def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds) -> tuple[tuple[WarpClass, LoopBounds], ...]:
+def _classes(
+    cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds, values: WarpValues | None
+) -> tuple[tuple[WarpClass, LoopBounds], ...]:
     """The classes of the warps of a block, each with the bounds of its loops, where it matters."""
-    if not _moves(settings) or settings.resources is None or settings.experiment or cfg.gaps:
+    if not _moves(settings) or settings.resources is None or settings.experiment or cfg.gaps or values is None:
         return ()
-    code = [each for node in cfg.nodes for each in node.code]
-    if not any(is_try(each) or tensor_operands(each) for each in code):
-        return ()
-    classes = warp_classes(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    facts_of = clobbering(isa.facts, cfg.externals)
+    if any(is_try(each) or tensor_operands(each) for node in cfg.nodes for each in node.code):
+        classes = warp_classes(cfg, facts_of, settings.launch)
+    else:
+        classes = differing_classes(cfg, facts_of, settings.launch, values)
     return tuple((each, _of_class(cfg, bounds, each)) for each in classes)
 
 

@@ -1,11 +1,12 @@
 """The classes of the warps of a block: those that execute the same blocks of code, by branches on the index of the warp."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sassan.machine.launch import LaunchConfiguration
 from sassan.values.reach import unreached
-from sassan.values.threads import most_threads, warp_contexts
+from sassan.values.threads import WarpContext, most_threads, warp_contexts
 from sassan.values.warp_values import WarpValues, with_values
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.graph import WarpCfg
@@ -37,15 +38,51 @@ def warp_classes(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration) -
 
     Nor where registers are not followed. Raises SelfCheckError.
     """
+    return _by_key(_of_each(cfg, facts_of, launch, warp_contexts(launch.block))) if launch.block is not None else ()
+
+
+def differing_classes(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration, any_warp: WarpValues) -> tuple[WarpClass, ...]:
+    """Return the classes of the warps of a block where its first or its last warp does not do all that `any_warp` may do, else none.
+
+    That tells code of some warps (`if (threadIdx.y == 0)`, `if (threadIdx.x < 32)`) from code of all without a look at each. Raises
+    SelfCheckError.
+    """
     if launch.block is None:
         return ()
-    classes: dict[_Key, list[tuple[int, WarpValues]]] = {}
-    for warp in warp_contexts(launch.block):
+    warps = warp_contexts(launch.block)
+    if len(warps) == 1:
+        return ()
+    ends = _of_each(cfg, facts_of, launch, (warps[0], warps[-1]))
+    all_warps = _key(any_warp)
+    if not ends or all(key == all_warps for key, _, _ in ends):
+        return ()
+    between = _of_each(cfg, facts_of, launch, warps[1:-1])
+    return _by_key([ends[0], *between, ends[-1]]) if len(between) == len(warps) - 2 else ()
+
+
+_Known = tuple[_Key, int, WarpValues]
+
+
+def _of_each(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration, warps: Sequence[WarpContext]) -> list[_Known]:
+    """The values in each of some warps, with what parts them from others; none where registers are not followed."""
+    known: list[_Known] = []
+    for warp in warps:
         values = with_values(cfg, facts_of, launch, lambda _: cfg, warp)
         if values is None:
-            return ()
-        lanes = tuple(most_threads(values.lanes(node), 1) for node in range(len(cfg.nodes)))
-        classes.setdefault(_Key(unreached(values), lanes), []).append((warp.index, values))
+            return []
+        known.append((_key(values), warp.index, values))
+    return known
+
+
+def _key(values: WarpValues) -> _Key:
+    threads = len(values.threads)
+    return _Key(unreached(values), tuple(most_threads(values.lanes(node), threads) for node in range(len(values.cfg.nodes))))
+
+
+def _by_key(known: Iterable[_Known]) -> tuple[WarpClass, ...]:
+    classes: dict[_Key, list[tuple[int, WarpValues]]] = {}
+    for key, warp, values in known:
+        classes.setdefault(key, []).append((warp, values))
     return tuple(
         WarpClass(tuple(warp for warp, _ in several), *key, tuple(values for _, values in several)) for key, several in classes.items()
     )

@@ -7,6 +7,8 @@
     agreement      active threads that differ on a register on which a node says they agree
     token          a token instruction whose threads resume where `token_targets` does not say
     fault          what the semantics do not allow: a token instruction without its token, a barrier register that the stack contradicts
+    few            an execution of a node moves more threads over a step than ever come to either end of it
+    lone           a node parts to which one thread comes
     row:FAMILY     counts of an executed path that break a row of the IPET system, with the loop bounds that its threads met
     wcet           an executed path that costs more than the optimum
 """
@@ -26,10 +28,10 @@ from sassan.ir import Function
 from sassan.simt.code import Decoder, ExecutableFunction, TransitionKind, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import RunStatus, SideOrder
+from sassan.simt.state import RunStatus, SideOrder, lanes
 from sassan.simt.trace import RunOutcome, StackEntry, Transition
 from sassan.timing import CostModel, UnitCostModel
-from sassan.warpcfg.graph import ActivationPoint, Edge, WarpCfg
+from sassan.warpcfg.graph import ActivationPoint, Edge, EdgeKind, WarpCfg
 from simt.plain import PlainRun
 from simt.uninterpreted import Runs, Uninterpreted, draw
 from soundness.interleaved import Turns, interleave
@@ -220,7 +222,24 @@ class _Inspection:
             broken = where & ~self._holds(low, high, columns)
             if broken.any():
                 self._find(f"row:{family}", int(np.argmax(broken)), f"{low.name}: {high.math}")
+        self._few_threads()
         self._optimum(columns, whole)
+
+    def _few_threads(self) -> None:
+        """Hold what few threads do: an execution moves no more on than ever come to either end of the step, and one alone does not part."""
+        cfg, visitors = self._cfg, self._watch.visitors
+        threads = lanes(visitors.ravel()).sum(axis=1).reshape(visitors.shape)
+        executed = np.zeros_like(threads)
+        for edge, counts in zip(cfg.edges, self._edge_counts.T, strict=True):
+            executed[edge.src] += counts
+        for index, step in enumerate(cfg.thread_edges):
+            broken = self._watch.threads[:, index] > np.minimum(threads[step.src], threads[step.dst]) * executed[step.src]
+            if broken.any():
+                self._find("few", int(np.argmax(broken)), f"{cfg.nodes[step.src].id} to {cfg.nodes[step.dst].id}")
+        for index, edge in enumerate(cfg.edges):
+            broken = (threads[edge.src] <= 1) & (self._edge_counts[:, index] > 0)
+            if edge.kind is EdgeKind.DIVERGE and broken.any():
+                self._find("lone", int(np.argmax(broken)), f"one thread parts at {cfg.nodes[edge.src].id}")
 
     def _rows(self, steps: EdgeIndex, bound: int) -> tuple[Row, ...]:
         return build(steps, [1] * len(self._cfg.nodes), [bound] * len(self._cfg.loops)).rows
@@ -240,7 +259,8 @@ class _Inspection:
         order = [int(run) for run in np.argsort(-costs, kind="stable") if ended[run]][: self._plan.solve]
         for run in order:
             bounds = LoopBounds(tuple(int(one) for one in self._watch.turns[:, run]))
-            best = wcet(problem(self._cfg, self._plan.costs, bounds))
+            threads = tuple(int(each).bit_count() for each in self._watch.visitors[:, run])
+            best = wcet(problem(self._cfg, self._plan.costs, bounds, threads=threads))
             if best.gaps:
                 return  # refused: call strings too short to tell calls apart
             if best.value is None or best.value < costs[run]:

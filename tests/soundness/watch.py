@@ -63,7 +63,8 @@ class Watch:
     """An observer of a machine that runs `code`, whose leaders include every start of a node of `cfg`.
 
     Afterwards: `threads` (N, thread edges) counts steps over all threads; `turns` (loops, N) is, per loop, the most often that one thread
-    went back between two entries; `disagreements` and `strays` are what must not happen, the first of each kind.
+    went back between two entries; `visitors` (nodes, N) are the lanes
+    that ever entered each node, as bits; `disagreements` and `strays` are what must not happen, the first of each kind.
     """
 
     cfg: WarpCfg
@@ -73,6 +74,7 @@ class Watch:
     """The innermost call sites that tell nodes apart; None: all."""
     threads: np.ndarray = field(init=False)
     turns: np.ndarray = field(init=False)
+    visitors: np.ndarray = field(init=False)
     disagreements: dict[tuple[int, int], Disagreement] = field(default_factory=dict)
     strays: dict[tuple[int, int], Stray] = field(default_factory=dict)
     checked: int = 0
@@ -83,6 +85,7 @@ class Watch:
     def __post_init__(self) -> None:
         self.threads = np.zeros((self.runs, len(self.cfg.thread_edges)), dtype=np.int64)
         self.turns = np.zeros((len(self.cfg.loops), self.runs), dtype=np.int64)
+        self.visitors = np.zeros((len(self.cfg.nodes), self.runs), dtype=np.uint32)
         self._last = np.full((self.runs, 32), -1, dtype=np.int32)
         self._counters = np.zeros((len(self.cfg.loops), self.runs, 32), dtype=np.int32)
         slots = {register: index for index, register in enumerate(self.code.registers)}
@@ -115,6 +118,7 @@ class Watch:
                 continue
             place.again = again
             active = lanes(session.warps.active[part])
+            self.visitors[place.node, part] |= session.warps.active[part]
             self._agreements(session, place, part, active)
             self._thread_steps(session, place, part, active)
 
