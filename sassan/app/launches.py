@@ -121,7 +121,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             recorded=True,
             contents=launch.contents,
             initial=launch.initial,
-            cluster=_blocks_of_cluster(function, launch.cluster),
+            cluster=launch.cluster,
         ),
         resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
         warps=None,
@@ -155,13 +155,6 @@ def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Se
         if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise
         return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
-
-
-def _blocks_of_cluster(function: Function, cluster: Shape | None) -> int:
-    """Return how many blocks a cluster has: as the code requires, else as it was launched; 0 where neither says so."""
-    required = function.compiler.cluster_extents if function.compiler is not None else None
-    extents = required or cluster
-    return prod(extents) if extents is not None else 0
 
 
 def _clustered(function: Function, cluster: Shape | None) -> Function:

@@ -1,6 +1,7 @@
 """What the warps on an SM take together, added to the result of a function."""
 
 from dataclasses import replace
+from math import prod
 
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
@@ -43,7 +44,9 @@ def _contention(result: AnalysisResult, known: Residency | None, sm: Multiproces
     timed = gpu is not None and result.quantity is Quantity.CYCLES
     memory = memory_of(gpu) if gpu is not None and timed else None
     occupancy = known.occupancy if known is not None else None
-    wanted = residents(settings.warps, settings.launch, settings.resources, occupancy, sm, memory=memory)
+    cluster = settings.launch.cluster_of(result.function)
+    blocks = prod(cluster) if cluster is not None else 0
+    wanted = residents(settings.warps, settings.launch, settings.resources, occupancy, sm, memory=memory, cluster=blocks)
     foreign = tuple(_contention_gap(result, address) for address, cost in result.bounds.external if cost is not None)
     if foreign:
         return _unbounded(wanted or Residents(0), foreign)

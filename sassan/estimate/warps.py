@@ -22,12 +22,11 @@ from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
 from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
-from sassan.simt.integer_work import WarpInputs
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, SideOrder
-from sassan.simt.values import LANES, Words
+from sassan.simt.values import Words
 from sassan.warpcfg.graph import WarpCfg
 
 _GROUPS = 8
@@ -39,7 +38,6 @@ _COPIES = 8
 _APART = 28
 """Pointers that are not known are so many bits apart."""
 _SEED = 2026
-_RANK = "SR_CGACTAID"
 _NEVER = Condition(never=True)
 _STEPS = 20_000
 """Blocks of code that a warp executes at most."""
@@ -111,8 +109,7 @@ def run(
     looked_at = watched(cfg, facts_of)
     nodes = [node.start for node in cfg.nodes]
     code = _code(cfg, facts_of, [*nodes, *looked_at.groups], looked_at.registers)
-    place, active = warps_at(function, pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
-    place = ranked(place, function, chosen.spots)
+    place, active = warps_at(function, supposed(function, launch), chosen.spots, np.random.default_rng(_SEED))
 
     def watch_of(code: ExecutableFunction) -> tuple[Watch, Deciding]:
         values = Deciding(place, code, live_slice(control_slice(code), {}))
@@ -180,18 +177,14 @@ def _calls(blocks: Sequence[ExecutableBlock], number: int, callees: frozenset[in
     return False
 
 
-def ranked(place: WarpInputs, function: Function, spots: Sequence[Spot]) -> WarpInputs:
-    """Return the inputs of warps, with which block of its cluster each block is: the first one, where blocks are launched alone."""
-    facts = function.compiler
-    width, height, depth = (facts.cluster_extents or (facts.cluster or 1, 1, 1)) if facts is not None else (1, 1, 1)
-    ranks = [spot.block[0] % width + width * (spot.block[1] % height + height * (spot.block[2] % depth)) for spot in spots]
-    words = np.array(ranks, np.uint32)[:, None] * np.ones((1, LANES), np.uint32)
-    return replace(place, special={**place.special, _RANK: words})
+def supposed(function: Function, launch: LaunchConfiguration) -> LaunchConfiguration:
+    """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart.
 
-
-def pointers(function: Function, launch: LaunchConfiguration) -> LaunchConfiguration:
-    """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart."""
+    Where nothing says that blocks are launched in clusters, they are not, or in one along x if the code may need some.
+    """
     given = {place.offset for _, place in launch.placed(function)}
     missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]
     made = tuple(Setting("", each.offset, (index + 1) << _APART, POINTER) for index, each in enumerate(missing))
-    return replace(launch, parameters=(*launch.parameters, *made))
+    facts = function.compiler
+    cluster = launch.cluster_of(function) or (facts.cluster or 1 if facts is not None else 1, 1, 1)
+    return replace(launch, parameters=(*launch.parameters, *made), cluster=cluster)

@@ -49,8 +49,8 @@ class LaunchConfiguration:
     maps: tuple[tuple[int, TensorMap], ...] = ()
     """Tensor maps among its parameters, by their offset in constant bank 0; their bytes on a GPU are others, and none of `parameters`."""
 
-    cluster: int = 0
-    """Blocks of a cluster; 0: the launch does not say."""
+    cluster: Shape | None = None
+    """Blocks of a cluster along each axis; None: the launch does not say."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
@@ -97,6 +97,11 @@ class LaunchConfiguration:
     def place_of(self, function: Function, setting: Setting) -> ParameterLocation | None:
         """Return where a parameter goes in the constant bank of a kernel, None where the kernel has no such parameter."""
         return place_of(function, setting, self.named)
+
+    def cluster_of(self, function: Function) -> Shape | None:
+        """Return the extents of a cluster: as the code requires, else as it was launched; None where neither says so."""
+        required = function.compiler.cluster_extents if function.compiler is not None else None
+        return required or self.cluster
 
     @property
     def allocated(self) -> int | None:

@@ -24,13 +24,17 @@ _FORMATS = {2: "<e", 4: "<f", 8: "<d"}
 class BankLayout:
     """Byte offsets in constant bank 0: block and grid extents (x, y and z, a word each), and the first kernel parameter.
 
-    `address`: where the address of that parameter stands, two words; None where nothing says it.
+    `address`: where the address of that parameter stands, two words. `cluster`: where the extents of a cluster stand; behind them, three
+    words each, their reciprocals in single precision and the extents of the grid in clusters. `cluster_blocks`: the blocks of a cluster.
+    None where nothing says it.
     """
 
     block: int
     grid: int
     parameters: int
     address: int | None = None
+    cluster: int | None = None
+    cluster_blocks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,10 @@ def layout(arch: str) -> BankLayout | None:
     row = rows(named(arch)[0], "parameters").get("")
     if row is None:
         return None
-    row.fields.only("block", "grid", "first", "address", "source")
-    address = row.fields.whole("address") if "address" in row.fields else None
-    return BankLayout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"), address)
+    others = ("address", "cluster", "cluster_blocks")
+    row.fields.only("block", "grid", "first", *others, "source")
+    given = {name: row.fields.whole(name) for name in others if name in row.fields}
+    return BankLayout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"), **given)
 
 
 def bank_layout(function: Function) -> BankLayout | None:

@@ -480,12 +480,41 @@ def following(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
     """Return the blocks at which a thread may go on after each, `END` for its end; None where that is not followed."""
     if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
         return None
-    resumed: dict[int, set[int]] = {}
+    resumed: dict[int, frozenset[int]] = {}
     for block in code.blocks:
         for tag, target in block.pushes:
             if target >= 0:
-                resumed.setdefault(tag, set()).add(target)
-    return [_next(block, block.control, resumed) for block in code.blocks]
+                resumed[tag] = resumed.get(tag, frozenset()) | {target}
+    if not _are_registers(code):
+        return [_next(block, block.control, resumed) for block in code.blocks]
+    held = _held(code)
+    return [_next(block, block.control, {**resumed, **held.get(number, {})}) for number, block in enumerate(code.blocks)]
+
+
+def _are_registers(code: ExecutableFunction) -> bool:
+    """Say whether each push of a token replaces the one before with its tag: a barrier register, of which no copy is made."""
+    pushed = {tag for block in code.blocks for tag, _ in block.pushes}
+    guarded = any(each.guard is not None and each.opcode.startswith("BSSY") for each in code.function.instructions)
+    copied = any(each.opcode.startswith("BMOV") for each in code.function.instructions)
+    return not guarded and not copied and all(code.tags[tag][:1] == "B" and code.tags[tag][1:].isdigit() for tag in pushed)
+
+
+def _held(code: ExecutableFunction) -> Mapping[int, Mapping[int, frozenset[int]]]:
+    """Return where the tokens that a thread holds behind each block resume, by their tags; what is not reached is missing."""
+    entering: dict[int, dict[int, frozenset[int]]] = {code.entry: {}}
+    behind: dict[int, dict[int, frozenset[int]]] = {}
+    todo = [code.entry]
+    while todo:
+        number = todo.pop()
+        block = code.blocks[number]
+        held = behind[number] = entering[number] | {tag: frozenset({target}) for tag, target in block.pushes if target >= 0}
+        for each in _next(block, block.control, held) - {END}:
+            known = entering.get(each)
+            joined = {tag: (known or {}).get(tag, frozenset()) | held.get(tag, frozenset()) for tag in {*(known or {}), *held}}
+            if known is None or joined != known:
+                entering[each] = joined
+                todo.append(each)
+    return behind
 
 
 def with_side_entries(code: ExecutableFunction, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:

@@ -3,12 +3,14 @@
 Shared with no other reader (`values/environment.py`): what checks an analysis must not repeat its mistakes.
 """
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from sassan.ir import Function
-from sassan.machine.launch import LaunchConfiguration
-from sassan.machine.parameters import layout
+from sassan.machine.launch import LaunchConfiguration, Shape
+from sassan.machine.parameters import BankLayout, layout
 
 _WORD = 4
 _AXES = 3
@@ -37,6 +39,18 @@ class ConstantBank:
         return offset not in self.extents and all(offset + place not in self.given for place in range(_WORD))
 
 
+def _about_clusters(where: BankLayout, launch: LaunchConfiguration, cluster: Shape | None) -> Mapping[int, int]:
+    """Return the bytes about clusters; of reciprocals those that are exact."""
+    if cluster is None or where.cluster is None or where.cluster_blocks is None:
+        return {}
+    table = b"".join(struct.pack("<I", extent) for extent in cluster) + b"".join(struct.pack("<f", 1 / extent) for extent in cluster)
+    if launch.grid is not None:
+        table += b"".join(struct.pack("<I", blocks // extent) for blocks, extent in zip(launch.grid, cluster, strict=True))
+    rounded = {_WORD * (_AXES + axis) + part for axis, extent in enumerate(cluster) if extent & extent - 1 for part in range(_WORD)}
+    known = {where.cluster + place: byte for place, byte in enumerate(table) if place not in rounded}
+    return known | dict(enumerate(prod(cluster).to_bytes(_WORD, "little"), where.cluster_blocks))
+
+
 def constant_bank(function: Function, launch: LaunchConfiguration) -> ConstantBank:
     """Return constant bank 0 of a kernel of machine code for a launch; raises UsageError (`LaunchConfiguration.placed`)."""
     given: dict[int, int] = {}
@@ -49,6 +63,7 @@ def constant_bank(function: Function, launch: LaunchConfiguration) -> ConstantBa
             extents |= {start + _WORD * axis for axis in range(_AXES)}
             for axis, extent in enumerate(shape or ()):
                 given |= dict(enumerate(extent.to_bytes(_WORD, "little"), start + _WORD * axis))
+        given |= _about_clusters(where, launch, launch.cluster_of(function))
     for setting, place in launch.placed(function):
         value = setting.value % (1 << 8 * place.size)
         given |= dict(enumerate(value.to_bytes(place.size, "little"), place.offset))

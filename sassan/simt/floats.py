@@ -20,6 +20,8 @@ _WIDE = frozenset({"F64", "U64", "S64"})
 _ROUNDED_WORDS = frozenset({"FTZ", "RM", "RP", "RZ", "RN"})
 """Of a conversion between precisions, which differ by a unit in the last place."""
 _TINY = np.float32(2.0**-126)
+_FITTING = np.float32(2.0**31)
+"""Below it, any integer of 32 bits holds a number."""
 _ROUND: Mapping[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
     "TRUNC": np.trunc,
     "FLOOR": np.floor,
@@ -164,20 +166,52 @@ EXACT: Mapping[str, Callable[[GroupOperation], None]] = {"FSETP": _compare}
 """Operations whose results IEEE 754 settles in single precision."""
 
 
+def _from_integer_is(work: GroupOperation) -> Truth | bool:
+    source = work.instruction.operands[1]
+    return isinstance(source, Register) and not source.negated and not source.absolute
+
+
+def _of_doubles_is(work: GroupOperation) -> Truth | bool:
+    to = work.instruction.operands[0]
+    place = number(to.file, to.index) if isinstance(to, Register) else None
+    return place is None or ~np.isnan((work.out[place] | work.out[place + 1] << np.uint64(32)).view(np.float64))
+
+
+def _of_singles_is(work: GroupOperation) -> Truth | bool:
+    factors = work.instruction.operands[1:]
+    if any(isinstance(each, Immediate) for each in factors):
+        return False  # it is printed with less than all of its digits
+    left, right = (number_of(work, each, double=False) for each in factors)
+    return _is_plain(left * right) & _is_plain(left) & _is_plain(right)
+
+
+def _to_integer_is(work: GroupOperation) -> Truth | bool:
+    source = _single(work, work.instruction.operands[1])
+    return _is_plain(source) & (source >= 0) & (source < _FITTING)
+
+
+@np.errstate(all="ignore")
 def settled(work: GroupOperation) -> Truth | bool:
     """Return in which lanes IEEE 754 settles what an operation has computed; the bits of a NaN are not settled."""
-    name, to = work.instruction.opcode.partition(".")[0], work.instruction.operands[0]
-    match name:
+    modifiers = work.modifiers
+    match work.instruction.opcode.partition(".")[0]:
         case "FSETP" | "DSETP":
             return not work.drawn
-        case "I2F" if "F64" in work.modifiers and not work.modifiers & {"U64", "S64"}:
-            source = work.instruction.operands[1]
-            return isinstance(source, Register) and not source.negated and not source.absolute
-        case "DADD" | "DMUL" if not work.modifiers & ROUNDINGS and isinstance(to, Register):
-            place = number(to.file, to.index)
-            return place is None or ~np.isnan((work.out[place] | work.out[place + 1] << np.uint64(32)).view(np.float64))
+        case "I2F" | "I2FP" | "UI2FP" if not modifiers - {*_TYPES, "F64"}:
+            return _from_integer_is(work)
+        case "DADD" | "DMUL" if not modifiers & ROUNDINGS and isinstance(work.instruction.operands[0], Register):
+            return _of_doubles_is(work)
+        case "FMUL" | "UFMUL" if not modifiers:
+            return _of_singles_is(work)
+        case "F2I" | "UF2I" if not modifiers & _WIDE:
+            return _to_integer_is(work)
         case _:
             return False
+
+
+def _is_plain(numbers: npt.NDArray[np.floating]) -> Truth:
+    """Say which numbers are zero, or neither too small nor too large for single precision without denormals."""
+    return (numbers == 0) | ((np.abs(numbers) >= _TINY) & (np.abs(numbers) <= np.finfo(np.float32).max))
 
 
 OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {

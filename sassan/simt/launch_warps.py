@@ -5,6 +5,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sassan.arch import described
 from sassan.ir import Function
@@ -23,6 +24,14 @@ class Spot(NamedTuple):
 
     block: Shape
     warp: int
+
+
+def _ranks(spots: Sequence[Spot], cluster: Shape | None, random: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return which block of its cluster the block of each warp is, drawn where that is not known."""
+    if cluster is None:
+        return random.integers(0, _CLUSTER, len(spots))
+    width, height, depth = cluster
+    return np.array([x % width + width * (y % height + height * (z % depth)) for (x, y, z), _ in spots], dtype=np.int64)
 
 
 def warps_at(
@@ -54,7 +63,8 @@ def warps_at(
         special |= {f"SR_TID.{name}": coordinates[axis], f"SR_CTAID.{name}": places[:, axis : axis + 1] * wide}
         special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
-    special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
+    special["SR_CGACTAID"] = _ranks(spots, launch.cluster_of(function), random)[:, None] * wide
+    special["SR_CGASIZE"] = 0 * wide  # which of several tables about clusters is read: constant bank 0 has one
     words = {name: lane_words.astype(np.uint32) for name, lane_words in special.items()}
     active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
     literals = function.compiler.literals if function.compiler is not None else b""

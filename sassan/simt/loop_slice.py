@@ -6,8 +6,6 @@ Ottenstein and Warren (TOPLAS 1987). What is passed has an end: loops on which n
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import or_
 
 from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import immediate_dominators
@@ -17,15 +15,19 @@ from sassan.simt.code import ALWAYS, ExecutableBlock, ExecutableFunction, LocalA
 from sassan.simt.cross_lane import OPERATIONS
 from sassan.simt.slicing import mask_of, read_by, reads_of
 
+Parted = tuple[frozenset[int], frozenset[int]]
+"""The blocks at which threads of a warp that one branch parts may be, and those before which they wait for each other."""
+
 _ACROSS = frozenset({*OPERATIONS, "ELECT"})
 """Opcodes whose results depend on which lanes execute them together."""
 
 
-def loop_slice(code: ExecutableFunction, heads: Collection[int]) -> ExecutableFunction | None:
+def loop_slice(code: ExecutableFunction, heads: Collection[int], apart: Sequence[Parted]) -> ExecutableFunction | None:
     """Return the code that brings threads to the heads of some loops (block numbers) as often as the whole program does.
 
-    None for code with calls, with a way that has no end, and where lanes tell each other what decides: which of them are together, a slice
-    does not say. Blocks keep their numbers; those that are passed stand there, and no thread comes to them.
+    `apart`: where threads of a warp may be apart, for each branch that may part them. None for code with calls, with a way that has no
+    end, and where lanes tell each other what decides: which of them are together, a slice does not say. Blocks keep their numbers; those
+    that are passed stand there, and no thread comes to them.
     """
     after = following(code)
     if after is None:
@@ -42,7 +44,7 @@ def loop_slice(code: ExecutableFunction, heads: Collection[int]) -> ExecutableFu
     while True:
         deciding = frozenset(branch for block in kept for branch in controlling.get(block, ()))
         deciding |= {number for number in range(len(code.blocks)) if _must_stay(code.blocks[number], after[number], behind.get(number))}
-        needed = _needed(code, before, deciding)
+        needed = _needed(code, before, deciding, apart)
         more = kept | deciding | {number for number, places in needed.items() if places}
         if more == kept:
             break
@@ -89,20 +91,26 @@ def _must_stay(block: ExecutableBlock, several: frozenset[int], meet: int | None
     return len(several) > 1 and (block.control is None or block.control.flow is not Flow.BRANCH or meet in {None, END})
 
 
-def _needed(code: ExecutableFunction, before: Mapping[int, Sequence[int]], deciding: Collection[int]) -> Mapping[int, frozenset[int]]:
+def _needed(
+    code: ExecutableFunction, before: Mapping[int, Sequence[int]], deciding: Collection[int], apart: Sequence[Parted]
+) -> Mapping[int, frozenset[int]]:
     """Return the places of the operations in each block on which the conditions of branches depend."""
     memory = 1 << max((*code.registers, 0)) + 1
-    shared = mask_of(register for block in code.blocks for each in block.operations if each.broadcast for register in each.writes)
+    count = len(code.blocks)
     uses = {number: [_use(each, memory) for each in block.operations] for number, block in enumerate(code.blocks)}
-    # What one side writes of the words that a warp has once, another may read: such a word is needed wherever it is needed somewhere.
+    # While threads wait, others that were parted from them write words that a warp has once: what is needed where some may wait is needed
+    # behind each block at which others may be.
+    leading = {number: list(several) for number, several in before.items()}
+    for number, (blocks, meets) in enumerate(apart, count):
+        uses[number], leading[number] = [], sorted(blocks)
+        for each in blocks | meets:
+            leading[each].append(number)
     ends = {number: read_by(code.blocks[number].control) for number in deciding}
-    wanted = demand(uses, before, range(len(code.blocks)), ends)
-    read = reduce(or_, (live for lives in wanted.behind.values() for live in lives), 0) & shared
-    ends = {number: ends.get(number, 0) | read for number in range(len(code.blocks))} if read else ends
-    behind = demand(uses, before, range(len(code.blocks)), ends).behind
+    behind = demand(uses, leading, range(count + len(apart)), ends).behind
     return {
         number: frozenset(place for place, (use, live) in enumerate(zip(uses[number], lives, strict=True)) if use.writes & live)
         for number, lives in behind.items()
+        if number < count
     }
 
 
@@ -119,7 +127,7 @@ def _use(operation: Operation, memory: int) -> Use:
     """Return what an operation reads and writes; all of a thread's own memory is one register."""
     local = operation.exact if isinstance(operation.exact, LocalAccess) else None
     writes = mask_of(operation.writes) | (memory if local is not None and local.store else 0)
-    surely = operation.condition == ALWAYS and not operation.broadcast and local is None
+    surely = operation.condition == ALWAYS and local is None
     return Use(writes, ~writes if surely else -1, reads_of(operation) | (memory if local is not None and not local.store else 0))
 
 

@@ -5,12 +5,14 @@ A word is described once, for every analysis: by its lanes, its bounds and what 
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
+from sassan.domains import floats
 from sassan.domains.lanes import LANES, SIZE, UNKNOWN, LaneWord, const, from_words
 from sassan.ir import Function, Language
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, LaunchConfiguration, Shape
-from sassan.machine.parameters import bank_layout, layout, name_at, places
+from sassan.machine.parameters import BankLayout, bank_layout, layout, name_at, places
 from sassan.values.threads import AXES, WarpContext, thread_index, threads_of_warps
 
 BLOCK, GRID = "--block-dim", "--grid"
@@ -21,6 +23,8 @@ PARAMETER_WINDOW = 1 << 56 | 1 << 6
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""
+_CLUSTER_TABLE = "SR_CGASIZE"
+"""Which of several tables about clusters stands for a launch, where machine code asks; they are read as one, at 0."""
 _BANK = 1 << 16
 """Bytes of a constant bank: more than all parameters of a kernel."""
 _MASKS = {
@@ -58,16 +62,17 @@ class LaunchEnvironment:
         self.lanes = LANES * len(self.threads)
         self.present = (1 << (warp.threads if warp else self.lanes)) - 1
         self._named = launch.named
-        self._special = _registers(launch.block, launch.grid, warp, len(self.threads))
+        cluster = launch.cluster_of(function)
+        self._special = _registers(launch.block, launch.grid, warp, len(self.threads), cluster)
         self._extents: dict[int, LaunchWord] = {}
         self._bytes: dict[int, int] = {}
         self._pointers: dict[int, str] = {place.offset: place.called for place in places(function) if place.size == _POINTER}
         frame = next((frame for frame in function.frames if frame.name == function.name), None)
         self._starts = {each.name: (index + 1) * _BANK for index, each in enumerate(frame.parameters if frame is not None else ())}
         """Of PTX, which has no constant bank: the place of each parameter, numbered as in a bank of its own, by name."""
-        self._lay_out(launch)
+        self._lay_out(launch, cluster)
 
-    def _lay_out(self, launch: LaunchConfiguration) -> None:
+    def _lay_out(self, launch: LaunchConfiguration, cluster: Shape | None) -> None:
         where = bank_layout(self.function)
         if where is not None:
             for start, shape, name in ((where.block, launch.block, "NTID"), (where.grid, launch.grid, "NCTAID")):
@@ -75,6 +80,8 @@ class LaunchEnvironment:
                     self._extents[start + WORD_BYTES * axis] = self._special[f"SR_{name}.{axis_name}"]
                     if shape is not None:
                         self._put(start + WORD_BYTES * axis, shape[axis], WORD_BYTES)
+            for offset, value in _of_clusters(where, launch.grid, cluster) if cluster is not None else ():
+                self._put(offset, value, WORD_BYTES)
         if where is not None and where.address is not None and launch.maps:
             self._put(where.address, PARAMETER_WINDOW, _POINTER)
         starts = {place.name: (index + 1) * _BANK for index, place in enumerate(places(self.function))}
@@ -121,11 +128,16 @@ class LaunchEnvironment:
 
 
 @lru_cache(maxsize=64)
-def _registers(block: Shape | None, grid: Shape | None, warp: WarpContext | None, warps: int) -> Mapping[str, LaunchWord]:
+def _registers(
+    block: Shape | None, grid: Shape | None, warp: WarpContext | None, warps: int, cluster: Shape | None
+) -> Mapping[str, LaunchWord]:
     """Return the special registers of which something is known, by their names in machine code and in PTX."""
     lane = LaunchWord("SR_LANEID", from_words(tuple(range(LANES)) * warps))
-    cluster = LaunchWord("SR_CGACTAID", LaneWord(high=_CLUSTER - 1), "special register SR_CGACTAID")
-    out = {"SRZ": LaunchWord("SRZ", const(0)), "SR_LANEID": lane, "%laneid": lane, "SR_CGACTAID": cluster}
+    of_cluster = _CLUSTER if cluster is None else prod(cluster)
+    rank = LaunchWord("SR_CGACTAID", _below(of_cluster), "special register SR_CGACTAID" if cluster is None else "")
+    out = {"SRZ": LaunchWord("SRZ", const(0)), "SR_LANEID": lane, "%laneid": lane, "SR_CGACTAID": rank}
+    if cluster is not None:
+        out[_CLUSTER_TABLE] = LaunchWord(_CLUSTER_TABLE, const(0))
     for name, mask in _MASKS.items():
         register = f"SR_{name}MASK"
         out[register] = LaunchWord(register, from_words(mask * warps), f"special register {register}")
@@ -149,6 +161,23 @@ def _of_blocks(grid: Shape | None) -> Iterator[LaunchWord]:
     for axis, name in enumerate(AXES):
         yield LaunchWord(f"CTAID.{name}", _below((grid or GRID_LIMITS)[axis]), "" if grid is not None else GRID)
         yield _extent(f"NCTAID.{name}", grid, GRID_LIMITS, axis, GRID)
+
+
+def _of_clusters(where: BankLayout, grid: Shape | None, cluster: Shape) -> Iterator[tuple[int, int]]:
+    """Yield the words of constant bank 0 about the clusters of a launch, each with its offset.
+
+    The index of a block times a reciprocal, cut, is that of its cluster (`%clusterid`): that settles the word for powers of two alone.
+    """
+    if where.cluster is None or where.cluster_blocks is None:
+        return
+    yield where.cluster_blocks, prod(cluster)
+    for axis, extent in enumerate(cluster):
+        place = where.cluster + WORD_BYTES * axis
+        yield place, extent
+        if extent.bit_count() == 1:
+            yield place + WORD_BYTES * len(AXES), floats.word_of(1 / extent)
+        if grid is not None:
+            yield place + 2 * WORD_BYTES * len(AXES), grid[axis] // extent
 
 
 def _extent(name: str, shape: Shape | None, limits: Shape, axis: int, option: str) -> LaunchWord:

@@ -16,7 +16,7 @@ from sassan.errors import SassanError
 from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation, amount, barrier_operation, place
 from sassan.estimate.roles.tensor_operands import descriptor, with_window
 from sassan.estimate.untimed import UntimedIntegers
-from sassan.estimate.warps import pointers, ranked, usual_branches
+from sassan.estimate.warps import supposed, usual_branches
 from sassan.estimate.watch import EnoughError, lane_addresses
 from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Facts
@@ -84,8 +84,8 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     code = control_slice(code, registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})), blocks=usual_branches(cfg.function, code.blocks))
     code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in operations.items()})
-    placed, active = warps_at(cfg.function, pointers(cfg.function, launch), spots, np.random.default_rng(_SEED))
-    placed = with_window(ranked(placed, cfg.function, spots), cfg.function)
+    placed, active = warps_at(cfg.function, supposed(cfg.function, launch), spots, np.random.default_rng(_SEED))
+    placed = with_window(placed, cfg.function)
     notes = _Notes(cfg, code, operations, len(spots))
     try:
         outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes)

@@ -41,6 +41,7 @@ from sassan.simt.state import RunStatus, Session, SideOrder
 from sassan.simt.values import Rows, Words
 from sassan.timing.rates import code_of
 from sassan.values.divisions import NO_DIVISIONS, Divisions
+from sassan.warpcfg.apart import threads_apart
 from sassan.warpcfg.graph import WarpCfg
 
 _WARPS = 1 << 18
@@ -61,7 +62,7 @@ _STACK_WORD = 0x00FFFC00
 """Any multiple of 16: threads find what they stored by its distance."""
 _R1 = register_number("R", 1)
 _RANK = "SR_CGACTAID"
-"""Which block of its cluster a block is: the launch does not say."""
+"""Which block of its cluster a block is."""
 
 
 class WholeRun(NamedTuple):
@@ -148,10 +149,28 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
 def _of_loops(code: ExecutableFunction, cfg: WarpCfg, wanted: Collection[int]) -> ExecutableFunction:
     """Return the part of code that decides how often loops iterate. Raises _LongError where there is none."""
     heads = {cfg.nodes[cfg.loops[loop].head].start for loop in wanted}
-    part = loop_slice(code, {number for number, block in enumerate(code.blocks) if block.address in heads})
+    numbers = _blocks_of_nodes(code, cfg)
+
+    def blocks(nodes: Iterable[int]) -> frozenset[int]:
+        return frozenset(number for each in nodes for number in numbers.get(cfg.nodes[each].start, ()))
+
+    apart = [(blocks(each.nodes), blocks(each.meets)) for each in threads_apart(cfg)]
+    part = loop_slice(code, {number for number, block in enumerate(code.blocks) if block.address in heads}, apart)
     if part is None:
         raise _LongError
     return part
+
+
+def _blocks_of_nodes(code: ExecutableFunction, cfg: WarpCfg) -> Mapping[int, set[int]]:
+    """Return the blocks of code that are each node of the graph, by the address where it starts."""
+    numbers: dict[int, set[int]] = {}
+    node = 0
+    starts = sorted(each.start for each in cfg.nodes)
+    for number, block in enumerate(code.blocks):
+        while node + 1 < len(starts) and starts[node + 1] <= block.address:
+            node += 1
+        numbers.setdefault(starts[node], set()).add(number)
+    return numbers
 
 
 def _behind_barriers(function: Function) -> Iterator[int]:
@@ -205,13 +224,7 @@ class _Run:
         self._wanted, self._alike = wanted, alike
         self._certainty: Certainty | None = None
         self._work, self._most_work = 0, most
-        numbers: dict[int, set[int]] = {}
-        node = 0
-        starts = sorted(each.start for each in cfg.nodes)
-        for number, block in enumerate(code.blocks):
-            while node + 1 < len(starts) and starts[node + 1] <= block.address:
-                node += 1
-            numbers.setdefault(starts[node], set()).add(number)
+        numbers = _blocks_of_nodes(code, cfg)
         self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
         self._by_address = {block.address: number for number, block in enumerate(code.blocks)}
         self._heads = [self._by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
@@ -220,8 +233,10 @@ class _Run:
     def batch(self, spots: Sequence[Spot]) -> None:
         """Run warps. Raises _LongError."""
         place, active = warps_at(self._cfg.function, self._launch, spots, np.random.default_rng(_SEED))
-        special = {name: words for name, words in place.special.items() if name != _RANK and (not self._alike or name in _OF_BLOCKS)}
-        if not self._cfg.function.clustered and self._rank_is_a_name:
+        ranked = not self._alike and self._launch.cluster_of(self._cfg.function) is not None
+        known = {name: words for name, words in place.special.items() if ranked or name != _RANK}
+        special = {name: words for name, words in known.items() if not self._alike or name in _OF_BLOCKS}
+        if not ranked and not self._cfg.function.clustered and self._rank_is_a_name:
             # In addresses of shared memory it is no more than a name.
             special[_RANK] = np.zeros_like(place.special[_RANK])
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)

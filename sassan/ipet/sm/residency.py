@@ -108,10 +108,12 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     machine: Multiprocessor,
     *,
     memory: GpuMemory | None = None,
+    cluster: int = 0,
 ) -> Residents | None:
     """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 
-    `memory` is that of the GPU. Raises UsageError `bad-warps` for more warps than can be resident.
+    `memory` is that of the GPU, `cluster` the blocks of a cluster where some are launched in clusters, 0 where that is not known.
+    Raises UsageError `bad-warps` for more warps than can be resident.
     """
     number = warps if warps is not None else known.warps if known is not None else None
     if number is None:
@@ -125,7 +127,7 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
     even = min(known.blocks, -(-blocks // resources.sms))
     # Of clusters that is not known.
-    cluster, places = (launch.cluster, known.blocks) if known.demand.clustered else (1, even)
+    cluster, places = (cluster, known.blocks) if known.demand.clustered else (1, even)
     if warps is None:
         number = places * known.block_warps
     grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster)

@@ -64,6 +64,52 @@ def test_a_branch_that_decides_nothing_is_passed():
     assert counted(PERSISTENT.replace("{more}", beside), ["tile"]) == [-(-100 // 7)]
 
 
+ELECTED = """MOV R10, RZ
+    PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
+again:
+    @P0 ELECT P1, URZ, PT
+    UMOV UR4, UR5
+    UTMALDG.2D [UR8], [UR16]
+    @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0
+    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0
+    @P0 BRA.U.ANY again"""
+UNIFORM = (
+    PERSISTENT.replace("MOV R1, c[0x0][0x210]", "UMOV UR4, 0x1")
+    .replace("IADD3 R0, R0, c[0x0][0xc], RZ", "IADD3 R0, R0, UR4, RZ")
+    .replace("[UR4], R2", "[UR6], R2")
+    .replace("R0, R1", "R0, 0x64")
+)
+MEETING = """{before}
+    BSSY B0, meet
+    @P3 BRA beside
+    UMOV UR9, 0x2
+beside:
+    BSYNC B0
+meet:
+    {behind}
+    IADD3 R0, R0, UR9, RZ"""
+
+
+def test_a_word_of_the_whole_warp_that_others_write_anew_decides_nothing():
+    written = PERSISTENT.replace("IADD3 R0, R0", "UMOV UR7, 0x1\n    IADD3 R0, R0").replace("R0, R0, c[0x0][0xc]", "R0, R0, UR7")
+    assert counted(written.replace("{more}", ELECTED.replace("UR4", "UR7")), ["tile"]) == [100]
+
+
+def test_a_word_of_the_whole_warp_that_some_lanes_may_write_meanwhile_is_not_certain():
+    # P3 is not known: some lanes write UR4 while others are before the word is read, in the same tile or in another.
+    beside = "@P3 BRA beside\n    UMOV UR4, 0x2\nbeside:\n    NOP"
+    assert counted(UNIFORM.replace("{more}", "NOP"), ["tile"]) == [100]
+    assert counted(UNIFORM.replace("{more}", beside), ["tile"]) == [None]
+
+
+def test_lanes_that_meet_again_no_longer_write_for_others():
+    def steps(before: str, behind: str) -> list[int | None]:
+        return counted(UNIFORM.replace("{more}", MEETING.format(before=before, behind=behind)), ["tile"])
+
+    assert steps("NOP", "UMOV UR9, 0x1") == [50]
+    assert steps("UMOV UR9, 0x1", "NOP") == [None]
+
+
 LIMITED = """
     LDG.E R1, [R2.64]
     ISETP.NE.AND P0, PT, R1, RZ, PT

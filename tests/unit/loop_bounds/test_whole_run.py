@@ -297,6 +297,9 @@ SCALED = "S2R R0, SR_{}.X\nI2F.F64 R2, R0\nMOV R6, 0x54442d18\nMOV R7, 0x3fa921f
 FAR = "DSETP.GE.AND P0, PT, |R4|, 2.14748364800000000000e+09, PT"
 
 
+SINGLE = "S2R R0, SR_TID.X\nMOV R3, 0x3f000000\nI2FP.F32.U32 R0, R0\nFMUL R4, R0, R3\n"
+
+
 @pytest.mark.parametrize(
     ("condition", "counts"),
     [
@@ -313,6 +316,13 @@ FAR = "DSETP.GE.AND P0, PT, |R4|, 2.14748364800000000000e+09, PT"
         ("DADD R4, -RZ, -0.0\nISETP.LT.AND P0, PT, R5, RZ, PT", None),
         ("S2R R0, SR_TID.X\nI2F.F64 R4, -R0\nISETP.LT.AND P0, PT, R5, RZ, PT", None),
         ("S2R R0, SR_TID.X\nISETP.GT.AND P0, PT, R0, 0x40, PT", [1, 1, 0]),
+        # Single precision: the index of a cluster, of a block or a thread.
+        (f"{SINGLE}F2I.U32.TRUNC.NTZ R5, R4\nISETP.GT.U32.AND P0, PT, R5, 0x1f, PT", [1, 1, 0]),
+        (f"{SINGLE}F2I.U32.TRUNC.NTZ R5, R4\nISETP.GT.U32.AND P0, PT, R5, 0x1e, PT", [1, 1, 1]),
+        (f"{SINGLE}F2I.U32.TRUNC.NTZ R5, -R4\nISETP.GT.U32.AND P0, PT, R5, 0x1f, PT", None),
+        (f"{SINGLE.replace('R0, R3', 'R0, 0.5')}F2I.U32.TRUNC.NTZ R5, R4\nISETP.GT.U32.AND P0, PT, R5, 0x1f, PT", None),
+        (f"{SINGLE.replace('0x3f000000', '0x00000001')}ISETP.GT.U32.AND P0, PT, R4, 0x1f, PT", None),
+        (f"{SINGLE.replace('0x3f000000', '0x7f800000')}ISETP.GT.U32.AND P0, PT, R4, 0x1f, PT", None),
         ("LDG.E R0, [R2.64]\nISETP.GT.AND P0, PT, R0, 0x40, PT", None),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_kernel_that_waits_has_no_segments_between_block_barriers():
 
 
 def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
-    alone, pairs = answer(), answer(launch=replace(LAUNCH, cluster=2), cluster=2)
+    alone, pairs = answer(), answer(launch=replace(LAUNCH, cluster=(2, 1, 1)), cluster=2)
     assert pairs.gaps == ()
     assert alone.makespan is not None
     assert alone.makespan.terms is not None
@@ -139,8 +139,8 @@ def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
 @pytest.mark.parametrize(
     ("launch", "why"),
     [
-        (replace(LAUNCH, cluster=4), "four"),
-        (replace(LAUNCH, cluster=2, grid=(1320, 1, 1)), "waves"),
+        (replace(LAUNCH, cluster=(4, 1, 1)), "four"),
+        (replace(LAUNCH, cluster=(2, 1, 1), grid=(1320, 1, 1)), "waves"),
         (LAUNCH, "not known"),
     ],
     ids=["four", "waves", "unknown"],

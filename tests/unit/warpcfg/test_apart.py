@@ -1,0 +1,58 @@
+"""Where threads of a warp may be apart: behind a branch that parts them, until they meet at a barrier of all of them."""
+
+from listing import assemble
+from sassan.warpcfg.apart import threads_apart
+
+PARTED = """
+    {before}
+    ISETP.NE.AND P0, PT, R4, RZ, PT
+    {push}
+    @P0 BRA other
+    FADD R1, R1, R1
+{inner}
+other:
+    BSYNC B0
+meet:
+    FADD R2, R2, R2
+    EXIT
+"""
+
+
+def apart(text: str) -> list[tuple[set[str], set[str]]]:
+    """The labels of the nodes at which threads of each branch may be, and of those before which they wait."""
+    code = assemble(text, "sm_80")
+    graph = code.graph()
+    names = {address: label for label, address in code.labels.items()}
+
+    def named(nodes: frozenset[int]) -> set[str]:
+        return {names.get(graph.nodes[node].start, hex(graph.nodes[node].start)) for node in nodes}
+
+    return [(named(each.nodes), named(each.meets)) for each in threads_apart(graph)]
+
+
+def of(**parts: str) -> list[tuple[set[str], set[str]]]:
+    return apart(PARTED.format(**{"before": "", "push": "BSSY B0, meet", "inner": "", **parts}))
+
+
+def test_threads_are_together_behind_the_barrier_that_was_pushed_before_their_branch():
+    ((nodes, meets),) = of()
+    assert "other" in nodes
+    assert "meet" not in nodes
+    assert meets == {"meet"}
+
+
+def test_a_barrier_that_is_pushed_on_one_side_brings_no_others_together():
+    text = PARTED.format(before="BSSY B1, last", push="", inner="BSSY B0, meet").replace("EXIT", "BSYNC B1\nlast:\n    EXIT")
+    nodes, meets = apart(text)[0]
+    assert {"other", "meet"} <= nodes
+    assert meets == {"last"}
+
+
+def test_without_a_barrier_threads_may_be_apart_wherever_a_way_leads():
+    ((nodes, meets),) = apart(PARTED.format(before="", push="", inner="").replace("BSYNC B0", "NOP"))
+    assert {"other", "meet"} & nodes
+    assert meets == set()
+
+
+def test_code_that_parts_nobody_has_no_such_places():
+    assert apart("MOV R0, RZ\nagain:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, 0x5, PT\n@P0 BRA again\nEXIT") == []
