@@ -124,7 +124,7 @@ def analyze(
 ) -> AnalysisResult:
     """All that is known of a function; `file` is the input that holds it, `stopped` is that of `explored`.
 
-    `before`: a result of the same function for the same launch, whose run of all warps is taken over.
+    `before`: a result of the same function for the same launch, from which the graph, what registers hold and the run of all warps are.
 
     Units: cycles of the cost model. With warps, the result also bounds their makespan on one SM; with the shape of a block, that of as many
     as are resident; with a grid, that of the grid. Raises InputError for an architecture without a table or a machine that does not run it,
@@ -134,27 +134,31 @@ def analyze(
         settings.machine.of(function.arch)
     if isinstance(settings.costs, CycleCostModel):
         settings = replace(settings, costs=settings.costs.of(function))
-    plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
-    values = launched(plain, isa, settings)
-    cfg = _possible(values.cfg if values is not None else plain, settings)
+    if before is not None:
+        isa, values, cfg = before.isa, before.values, before.cfg
+    else:
+        plain, isa = explored(function, isa_of(function, settings.letters), settings, stopped)
+        values = launched(plain, isa, settings)
+        cfg = _possible(values.cfg if values is not None else plain, settings)
     bounds, run = _bounds(cfg, isa, settings, values, file, before)
     while unmade := _unmade(cfg, bounds):
         # Nothing is lost behind a call that is never made.
         isa = ending(isa, unmade)
-        last = tuple(external for external in plain.externals if external.address in ended(isa) - unmade)
-        plain = _explore(plain.function, isa.facts, settings, last)
+        last = tuple(external for external in cfg.externals if external.address in ended(isa) - unmade)
+        plain = _explore(cfg.function, isa.facts, settings, last)
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
         bounds, run = _bounds(cfg, isa, settings, values, file, before)
     followed = touched(values, settings) if values is not None and _moves(settings) else None
     if followed is not None and run is not None:
         followed = _as_seen(followed, run)
-    classes = _classes(cfg, isa, settings, bounds, values)
-    system = _system(cfg, settings, bounds, _traffic(cfg, followed, settings, run, classes), classes)
+    classes = before.classes if before is not None and cfg is before.cfg else _classes(cfg, isa, settings, values)
+    parts = tuple((each, _of_class(cfg, bounds, each)) for each in classes)
+    system = _system(cfg, settings, bounds, _traffic(cfg, followed, settings, run, classes), parts)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_model.name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
-    result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed, run)
+    result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed, run, classes)
     return with_sm_level(result) if bound.bound else result
 
 
@@ -174,18 +178,14 @@ def _system(
     return replace(system, parted=parted, classes=alike)
 
 
-def _classes(
-    cfg: WarpCfg, isa: Isa, settings: Settings, bounds: LoopBounds, values: WarpValues | None
-) -> tuple[tuple[WarpClass, LoopBounds], ...]:
-    """The classes of the warps of a block, each with the bounds of its loops, where it matters."""
+def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None) -> tuple[WarpClass, ...]:
+    """The classes of the warps of a block, where it matters."""
     if not _moves(settings) or settings.resources is None or settings.experiment or cfg.gaps or values is None:
         return ()
     facts_of = clobbering(isa.facts, cfg.externals)
     if any(is_try(each) or tensor_operands(each) for node in cfg.nodes for each in node.code):
-        classes = warp_classes(cfg, facts_of, settings.launch)
-    else:
-        classes = differing_classes(cfg, facts_of, settings.launch, values)
-    return tuple((each, _of_class(cfg, bounds, each)) for each in classes)
+        return warp_classes(cfg, facts_of, settings.launch)
+    return differing_classes(cfg, facts_of, settings.launch, values)
 
 
 def _of_class(cfg: WarpCfg, bounds: LoopBounds, of_class: WarpClass) -> LoopBounds:
@@ -223,7 +223,7 @@ def _traffic(
     followed: tuple[Access, ...] | None,
     settings: Settings,
     run: WholeRun | None,
-    classes: Sequence[tuple[WarpClass, LoopBounds]],
+    classes: Sequence[WarpClass],
 ) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
     if not _moves(settings):
@@ -233,7 +233,7 @@ def _traffic(
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     pipeline = memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch)
     limited = (Assumption(f"transactions of accesses: {run.why}", AssumptionStatus.RECORDED),) if run is not None and run.accesses else ()
-    boxes = box_traffic([values for each, _ in classes for values in each.values], settings.launch, pipeline)
+    boxes = box_traffic([values for each in classes for values in each.values], settings.launch, pipeline)
     named = (BOXES,) if boxes or settings.launch.maps else ()
     return traffic(followed, pipeline, (*assumptions(followed), *named, *limited), boxes)
 

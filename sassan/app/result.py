@@ -15,6 +15,7 @@ from sassan.isa.languages import Isa
 from sassan.strings.kernel_string import KernelString
 from sassan.timing import Quantity
 from sassan.values import WarpValues
+from sassan.values.classes import WarpClass
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 
@@ -69,6 +70,8 @@ class AnalysisResult:
     """The accesses with these values, where the cost model has use for them."""
     run: WholeRun | None = field(default=None, compare=False, repr=False)
     """A run of all warps of the launch, where there was one."""
+    classes: tuple[WarpClass, ...] = field(default=(), compare=False, repr=False)
+    """The classes of the warps of a block, where they execute different code."""
     makespan: SmMakespan | None = None
     residency: Residency | None = None
     scheduled: Scheduled | None = None
