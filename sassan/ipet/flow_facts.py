@@ -23,8 +23,6 @@ from sassan.warpcfg.graph import External, WarpCfg
 EXTERNAL = "external-function"
 UNBOUNDED = "unbounded-loop"
 REFUTED = "refuted-bound"
-_WAITS = frozenset({Ending.PHASE, Ending.REGISTERS})
-"""What a thread waits for while others work: its bound holds behind that."""
 _BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 REMEDY = ": pass "
 """Begins what the message of a loop without a bound advises; a caller without these options replaces it."""
@@ -202,7 +200,7 @@ def _loop_facts(cfg: WarpCfg, facts: FunctionFacts) -> Iterator[str]:
 
 def _inferred(result: Inferred, kind: AssumptionStatus) -> Assumption:
     text = f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})"
-    if result.ended is not None and result.ended.ending in _WAITS:
+    if result.assumed:
         return Assumption(text, AssumptionStatus.ASSUMED)
     return Assumption(text, AssumptionStatus.RECORDED if result.recorded else kind)
 

@@ -53,6 +53,9 @@ def idle_code(cfg: WarpCfg) -> frozenset[int]:
     return frozenset(each.address for loop in waits(cfg) for node in cfg.loops[loop].nodes for each in cfg.nodes[node].code)
 
 
+_MOVE = "R2UR"
+
+
 def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) -> Mapping[int, tuple[Instruction, int]]:
     """Return the loops that elect each of their threads once, by number: the election, and how many back edges that are at most.
 
@@ -60,7 +63,10 @@ def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) ->
     """
     loops: dict[int, tuple[Instruction, int]] = {}
     for index, loop in enumerate(cfg.loops):
-        elected = _election(cfg.nodes[loop.head], cfg.function.arch) if loop.nodes == (loop.head,) else None
+        if loop.nodes != (loop.head,):
+            continue
+        node, arch = cfg.nodes[loop.head], cfg.function.arch
+        elected = _election(node, arch) or _move(node, arch)
         if elected is not None:
             loops[index] = elected, max(0, entering(loop.head) - 1)
     return loops
@@ -146,6 +152,42 @@ def _election(node: Node, arch: str) -> Instruction | None:
     clears = bool(cleared) and all(each.guard is None and _result(each, {}) is False for each in cleared)
     ordered = ends and clears and begun < code.index(writers[0]) < min(map(code.index, cleared))
     return elected if ordered else None
+
+
+def _move(node: Node, arch: str) -> Instruction | None:
+    """Return the first move of a block that moves words of one thread after the other to uniform registers, None where it does not.
+
+    R2UR with a predicate moves the word of the first of its threads, and says which of them hold another one; with OR, or did so before.
+    Threads for which it says so branch to the begin of the block. It is no instruction that a publication describes: ptxas writes such
+    loops for operands that have to be uniform.
+    """
+    *code, last = node.instructions
+    left = last.guard
+    if left is None or left.index is None or left.negated or not _back(last, node):
+        return None
+    moves = [each for each in code if each.opcode.partition(".")[0] == _MOVE and each.guard == left and _predicate(each) is not None]
+    writers = [each for each in code if _writes(each, left, arch)]
+    if not moves or len(writers) != 1 or writers[0].guard != left or code.index(moves[-1]) > code.index(writers[0]):
+        return None
+    others = _predicate(moves[0])
+    assert others is not None
+    name = others.file, others.index
+    differs: bool | None = None
+    """Whether the first thread, whose word was moved, is said to hold another one."""
+    for each in code[: code.index(writers[0])]:
+        if each in moves and _is(each.operands[0], others):
+            differs = False if "OR" not in each.opcode.split(".") else differs
+        elif _writes(each, others, arch):
+            known = {(left.file, left.index): True} | ({name: differs} if differs is not None else {})
+            differs = _result(each, known) if each.guard in {None, left} and _is(each.operands[0], others) else None
+    over = None if differs is None else _result(writers[0], {name: differs, (left.file, left.index): True})
+    return moves[0] if over is False else None
+
+
+def _predicate(move: Instruction) -> Register | None:
+    """Return the predicate that a move to a uniform register writes, None where it writes none."""
+    first = move.operands[0]
+    return first if isinstance(first, Register) and first.file == "P" and first.index is not None else None
 
 
 def _back(last: Instruction, node: Node) -> bool:

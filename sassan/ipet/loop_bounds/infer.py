@@ -57,7 +57,7 @@ class Inferred:
 
     `missing`: what the exits depend on, or a bound rests on, that is not given.
 
-    `recorded`: the bound rests on recorded contents of memory.
+    `recorded`: the bound rests on recorded contents of memory; `assumed`: on what no publication says of instructions.
     """
 
     loop: int
@@ -67,6 +67,7 @@ class Inferred:
     missing: Origins = frozenset()
     refutation: Refutation | None = None
     recorded: bool = False
+    assumed: bool = False
     ended: LoopEnding | None = None
     """What ends a loop without a bound, where that is known."""
 

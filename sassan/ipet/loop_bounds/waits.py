@@ -23,16 +23,18 @@ def with_waits(cfg: WarpCfg, inferred: Sequence[Inferred], entering: Callable[[i
         if loop.loop in waited:
             tried = waited[loop.loop]
             why = f"a wait: what {tried.opcode} at 0x{tried.address:04x} tries more often, it tries while others work"
-            return _no_more(loop, TRIES, why)
+            return _no_more(loop, TRIES, why, assumed=True)
         if loop.loop in elected:
             election, most = elected[loop.loop]
-            return _no_more(loop, most, f"ELECT at 0x{election.address:04x} elects each of at most {most + 1} threads once")
+            does = "elects" if election.opcode == "ELECT" else "is taken to move the word of"
+            why = f"{election.opcode} at 0x{election.address:04x} {does} each of at most {most + 1} threads once"
+            return _no_more(loop, most, why, assumed=election.opcode != "ELECT")
         return loop
 
     return tuple(map(of, inferred))
 
 
-def _no_more(loop: Inferred, most: int, why: str) -> Inferred:
+def _no_more(loop: Inferred, most: int, why: str, *, assumed: bool) -> Inferred:
     if loop.refutation is not None or (loop.bound is not None and loop.bound <= most):
         return loop
-    return replace(loop, bound=most, reason=why, missing=frozenset(), recorded=False)
+    return replace(loop, bound=most, reason=why, missing=frozenset(), recorded=False, assumed=assumed)

@@ -81,6 +81,40 @@ def test_a_table_that_turns_the_answer_round_makes_no_wait() -> None:
     assert list(waits(assemble(turned.replace("@!P0", "@P0"), "sm_90").graph())) == [0]
 
 
+MOVES = """
+again:
+    PLOP3.LUT P0, PT, P0, P1, PT, 0xa2, 0x0
+    @P1 R2UR P0, UR15, R3
+    PLOP3.LUT P0, PT, P0, P1, PT, 0xa2, 0x0
+    @P1 R2UR.OR P0, UR12, R9
+    @P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0
+    UTMASTG.3D [UR12], [UR10]
+    @P1 BRA.U.ANY again
+    EXIT
+"""
+
+
+def test_a_loop_that_moves_the_words_of_one_thread_after_the_other_has_as_many_iterations_as_threads_enter() -> None:
+    ((loop, (move, most)),) = elections(assemble(MOVES, "sm_90").graph(), lambda _: 7).items()
+    assert (loop, move.opcode, most) == (0, "R2UR", 6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@P1 R2UR P0", "@P1 R2UR.OR P0"),  # what was said before counts
+        ("@P1 R2UR P0", "R2UR P0"),  # the first thread may be one that is done
+        ("@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0", "@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x8, 0x0"),  # who was moved stays
+        ("@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0", "@P2 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0"),
+        ("UTMASTG.3D [UR12], [UR10]", "ISETP.NE.AND P1, PT, R3, RZ, PT"),  # all may be back
+        ("    @P1 R2UR.OR P0, UR12, R9\n", "    @P1 R2UR.OR P0, UR12, R9\n    ISETP.NE.AND P0, PT, R3, RZ, PT\n"),
+        ("BRA.U.ANY again", "BRA again"),  # some threads go on
+    ],
+)
+def test_any_other_loop_moves_no_words_of_one_thread_after_the_other(old: str, new: str) -> None:
+    assert elections(assemble(MOVES.replace(old, new), "sm_90").graph()) == {}
+
+
 @pytest.mark.parametrize("threads", [0, 1, 7, 32])
 def test_a_loop_that_elects_each_thread_once_has_as_many_iterations_as_threads_enter(threads: int) -> None:
     ((loop, (election, most)),) = elections(assemble(ELECTION, "sm_90").graph(), lambda _: threads).items()
