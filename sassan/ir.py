@@ -243,10 +243,7 @@ class CompilerFacts:
     registers: int | None = None
     barriers: int | None = None
     frame_size: int | None = None
-    min_stack: int | None = None
     max_stack: int | None = None
-    crs_stack: int | None = None
-    """Bytes of the stack of reconvergence tokens."""
     shared: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_base: int | None = None

@@ -60,10 +60,6 @@ class Baseline:
         """Return the bounds of the function at this place that are held to nothing."""
         return unheld(self._held[place], now)
 
-    def knows(self, place: int) -> bool:
-        """Say whether the baseline has the function at this place."""
-        return bool(self._held[place])
-
     def conditions(self, place: int, now: SavedResult) -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))

@@ -29,7 +29,6 @@ _ALWAYS, _PER_BYTE = 4 * 1024 * 1024, 8
 _OF_SYMBOL = {
     AttributeKind.REGCOUNT: "registers",
     AttributeKind.FRAME_SIZE: "frame_size",
-    AttributeKind.MIN_STACK_SIZE: "min_stack",
     AttributeKind.MAX_STACK_SIZE: "max_stack",
 }
 """Attributes of (symbol, number): they belong to the section's kernel when the symbol is the kernel's."""
@@ -119,8 +118,6 @@ def _add(attribute: Attribute, function: _Attributes, arch: Architecture) -> Non
         case AttributeKind.EXIT_INSTR_OFFSETS:
             function.exits = function.exits or []
             function.exits.extend(words(attribute))
-        case AttributeKind.CRS_STACK_SIZE:
-            (function.numbers["crs_stack"],) = words(attribute, 1)
         case AttributeKind.PARAM_CBANK:
             place = words(attribute, 2)[1]
             function.numbers["parameter_base"], function.numbers["parameter_size"] = place & 0xFFFF, place >> 16

@@ -97,7 +97,7 @@ def seen(
     try:
         decoder = TableDecoder(facts_of, cfg.calls, stack=True)
         code = control_slice(lower(cfg.function, decoder, [node.start for node in cfg.nodes]))
-        place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
+        place, active = _together([warps_of(cfg, launch, effort, index) for index, launch in enumerate(launches)])
         chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
@@ -249,12 +249,8 @@ def _at_corners(
     return Chosen(words_at, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
 
-def warps_of(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort) -> tuple[WarpInputs, Words]:
-    """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
-    return _warps(cfg, launch, effort, 0)
-
-
-def _warps(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort, index: int) -> tuple[WarpInputs, Words]:
+def warps_of(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort, index: int = 0) -> tuple[WarpInputs, Words]:
+    """Return warps of a launch: the first and the last of the grid, and others; and the threads of each. `index` is that of a draw."""
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     last = -(-prod(block) // LANES) - 1
