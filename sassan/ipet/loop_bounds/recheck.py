@@ -16,7 +16,7 @@ import numpy as np
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.corners import corners
-from sassan.ipet.loop_bounds.infer import Inferred, Refutation
+from sassan.ipet.loop_bounds.results import Inferred, Refutation
 from sassan.ir import Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, LaunchConfiguration, Shape
