@@ -249,8 +249,6 @@ class CompilerFacts:
     parameter_base: int | None = None
     """Offset of the first parameter in constant bank 0."""
     parameter_size: int | None = None
-    constants: tuple[tuple[int, int], ...] = ()
-    """(bank, size) of the function's own constant banks."""
     literals: bytes = field(default=b"", repr=False)
     """Constant bank 2: numbers that the compiler keeps beside the code, and that never change; empty where relocations change them."""
     cluster: int | None = None

@@ -33,7 +33,6 @@ def test_an_old_cubin_has_all_facts_of_a_kernel():
             parameters=(Parameter(0, 0, 4), Parameter(1, 4, 4), Parameter(2, 8, 8), Parameter(3, 16, 8)),
             parameter_base=0x140,
             parameter_size=24,
-            constants=((0, 0x158),),
         )
     }
 
