@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from types import MappingProxyType
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
 from sassan.app.expectations import (

@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.transactions import LINE
 from sassan.estimate.accesses.touched import Touched
 from sassan.estimate.answer import LaunchEstimate, StallShare

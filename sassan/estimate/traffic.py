@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.accesses.touched import Touched

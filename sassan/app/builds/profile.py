@@ -6,7 +6,7 @@ Transactions are those of the block that is given. Without one they are counted 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import Count
 from sassan.app.memory import line_of

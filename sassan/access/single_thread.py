@@ -28,7 +28,7 @@ _OPERANDS = 5
 _LANE = from_words(tuple(range(LANES)))
 
 
-def lone(values: WarpValues) -> frozenset[tuple[int, int]]:
+def single_thread_instructions(values: WarpValues) -> frozenset[tuple[int, int]]:
     """Return the instructions (node, address) that at most one active thread executes each time."""
     cfg = values.cfg
     if not any(_relation(each) is not None for node in cfg.nodes for each in node.instructions):
