@@ -17,8 +17,8 @@ from sassan.domains.lanes import LaneWord, const
 from sassan.ir import Constant, Instruction, Memory, Register
 from sassan.isa.registers import bit
 from sassan.values import WarpValues
+from sassan.values.lanes.abstract_word import AbstractWord, number
 from sassan.values.lanes.arithmetic import add, multiply
-from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.warp_values import PointValues
 
 NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})

@@ -109,10 +109,10 @@ def cost_of_warp(access: Access, reference: Reference, warp: WarpAddresses) -> A
             lines = _sum(over(row, modulus, LINE, size, _lines) for row in rows)
             halves = _sum(over(row, modulus, HALF, size, _halves) for row in rows)
             ideal = least_sectors(rows, size)
-            touched = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
-            if pattern is AccessPattern.ALIGNED and touched.most > ideal:
+            accessed = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
+            if pattern is AccessPattern.ALIGNED and accessed.most > ideal:
                 access = replace(access, pattern=AccessPattern.MISALIGNED)
-            return replace(access, sectors=touched, lines=lines, halves=halves, ideal=ideal)
+            return replace(access, sectors=accessed, lines=lines, halves=halves, ideal=ideal)
 
 
 def _scattered(access: Access, reference: Reference, count: int) -> Access:

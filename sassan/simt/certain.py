@@ -165,13 +165,13 @@ class Certainty:
                 whole &= ~(at.executing & self._absent(rows)).any(axis=1) & is_alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
         maybe = executing | (at.executing & ~guard)
-        touched = np.broadcast_to(maybe.any(axis=1, keepdims=True), maybe.shape) if operation.broadcast else maybe
+        written = np.broadcast_to(maybe.any(axis=1, keepdims=True), maybe.shape) if operation.broadcast else maybe
         if operation.broadcast and (maybe.any(axis=1) & (executing != self._alive[rows]).any(axis=1)).any():
             # Which side of a branch writes last is open, and so is what other lanes read meanwhile.
             self.torn.update(operation.writes)
         for register in operation.writes:
             place = self._where[register]
-            self.words[place, rows] = np.where(touched, known, self.words[place, rows])
+            self.words[place, rows] = np.where(written, known, self.words[place, rows])
 
     def _through_memory(  # noqa: PLR0913, PLR0917 - all of an operation
         self, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment, executing: Truth, sure: Truth, known: Truth

@@ -337,10 +337,10 @@ def _unreached(search: _Search) -> tuple[int, ...]:
     behind, before = wanted(flows, decisions(flows))
     again = replace(walk, machine=walk.machine.sliced(behind), before=before, _plans={}, _names={}, _steps={})
 
-    def held(loop: int, _entries: Sequence[SymbolicState], _side: Sequence[SymbolicState]) -> Mapping[int, Range]:
+    def ranges_at_head(loop: int, _entries: Sequence[SymbolicState], _side: Sequence[SymbolicState]) -> Mapping[int, Range]:
         return search.ranges.get(loop, {})
 
-    met = again.function(held)
+    met = again.function(ranges_at_head)
     nodes = flows.cfg.nodes
     return tuple(sorted({node.start for node in nodes} - {nodes[index].start for index in met}))
 

@@ -139,10 +139,12 @@ def check(
     done = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
     if done is None:
         return RecheckedBounds(results, ran=False)
-    return RecheckedBounds(tuple(_held(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks)
+    return RecheckedBounds(
+        tuple(_unless_refuted(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks
+    )
 
 
-def _held(result: Inferred, seen: int) -> Inferred:
+def _unless_refuted(result: Inferred, seen: int) -> Inferred:
     if result.bound is None or seen <= result.bound:
         return result
     return replace(result, bound=None, reason="", refutation=Refutation(result.bound, seen, result.reason))

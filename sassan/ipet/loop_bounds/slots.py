@@ -52,10 +52,10 @@ class SlotMove(NamedTuple):
     @property
     def effect(self) -> InstructionEffect[Evaluated]:
         """Return what it computes."""
-        return InstructionEffect(Evaluated(tuple(((to,), str(to), partial(_held, number=source)) for to, source in self.pairs)), SAME)
+        return InstructionEffect(Evaluated(tuple(((to,), str(to), partial(_slot_word, number=source)) for to, source in self.pairs)), SAME)
 
 
-def _held(step: InstructionStep, number: int | None) -> Known:
+def _slot_word(step: InstructionStep, number: int | None) -> Known:
     return constant(0) if number is None else step.register(number)
 
 
