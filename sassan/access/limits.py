@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sassan.access.access import Access, at_most, least_known
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.errors import UsageError
+from sassan.plurals import count_of
 
 AccessName = tuple[int, MemorySpace]
 """The address of an instruction, and the memory of one of its accesses."""
@@ -43,7 +44,7 @@ class Limit:
         """Yield in words how many transactions an access at an address takes; `accesses.assumptions` says what is `distinct`."""
         for most, singular, plural in ((self.sectors, "sector", "sectors"), (self.passes, "pass", "passes")):
             if most is not None:
-                yield f"the access at 0x{address:04x} takes at most {most} {singular if most == 1 else plural} for a warp"
+                yield f"the access at 0x{address:04x} takes at most {count_of(most, singular, plural)} for a warp"
 
     def mismatch(self, access: Access) -> str:
         """Return why this cannot be said of an access, '' where it can."""
