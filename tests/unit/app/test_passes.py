@@ -16,6 +16,8 @@ from sassan.timing.control import ControlCostModel
 
 PACKAGE = Path(sassan.__file__).parent
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+WARPS = 8
+"""Warps of a block."""
 PASSES = {
     ("access/accesses.py", "accesses"): 1,
     ("access/traffic.py", "traffic"): 1,
@@ -29,8 +31,8 @@ PASSES = {
     ("ipet/wcet.py", "problem"): 1,
     ("ipet/wcet.py", "wcet"): 1,
     ("timing/control.py", "block_costs"): 1,
-    ("values/flow.py", "word_flow"): 1,
-    ("values/warp_values.py", "with_values"): 1,
+    ("values/flow.py", "word_flow"): 1 + WARPS,  # any warp of the launch, and the warps of a block that may be of classes of their own
+    ("values/warp_values.py", "with_values"): 1 + WARPS,
     ("warpcfg/compiler_tables.py", "check"): 1,
     ("warpcfg/explore.py", "explore"): 2,  # the graph of the code, in which values are followed, and that of the launch
 }
@@ -39,7 +41,7 @@ PASSES = {
 def calls(sample: str) -> dict[tuple[str, str], int]:
     gpu = products.find("A100-SXM4-40GB")
     (function,) = frontend.read(frontend.load(str(SAMPLES / f"{sample}.cuobjdump.sass"))).functions
-    launch = LaunchConfiguration((256, 1, 1), (4000, 1, 1))
+    launch = LaunchConfiguration((32 * WARPS, 1, 1), (4000, 1, 1))
     settings = Settings(costs=ControlCostModel(), loop_bound=5, launch=launch, gpu=gpu, resources=Resources(32, 0, gpu.sms))
     with cProfile.Profile() as profile:
         assert analyze(function, settings).grid_bound is not None
