@@ -28,7 +28,7 @@ PASSES = {
     ("ipet/loop_bounds/whole_run.py", "whole_run"): 2,  # loops and accesses; where that says nothing, the lengths of divergent sides
     ("ipet/sm/barriers.py", "block_barriers"): 1,
     ("ipet/sm/makespan.py", "makespan"): 1,
-    ("ipet/wcet.py", "problem"): 1,
+    ("ipet/wcet.py", "problem"): 1 + WARPS,  # that of any warp, and one for each class
     ("ipet/wcet.py", "wcet"): 1,
     ("timing/control.py", "block_costs"): 1,
     ("values/flow.py", "word_flow"): 1 + WARPS,  # any warp of the launch, and the warps of a block that may be of classes of their own
