@@ -49,7 +49,9 @@ def calls(sample: str) -> dict[tuple[str, str], int]:
     return {(place, name): known.get((PACKAGE / place, name), 0) for place, name in PASSES}
 
 
-@pytest.mark.parametrize("sample", ["sm_80/saxpy", "sm_80/barrier_reduce", "sm_80/nested_divergent_loops"])
+@pytest.mark.parametrize(
+    "sample", ["sm_80/saxpy", "sm_80/barrier_reduce", pytest.param("sm_80/nested_divergent_loops", marks=pytest.mark.slow)]
+)
 def test_an_analysis_with_a_gpu_makes_one_pass_through_each_package(sample: str):
     counted = calls(sample)
     assert {name: count for name, count in counted.items() if not 1 <= count <= PASSES[name]} == {}
