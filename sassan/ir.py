@@ -243,17 +243,12 @@ class CompilerFacts:
     registers: int | None = None
     barriers: int | None = None
     frame_size: int | None = None
-    min_stack: int | None = None
     max_stack: int | None = None
-    crs_stack: int | None = None
-    """Bytes of the stack of reconvergence tokens."""
     shared: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_base: int | None = None
     """Offset of the first parameter in constant bank 0."""
     parameter_size: int | None = None
-    constants: tuple[tuple[int, int], ...] = ()
-    """(bank, size) of the function's own constant banks."""
     literals: bytes = field(default=b"", repr=False)
     """Constant bank 2: numbers that the compiler keeps beside the code, and that never change; empty where relocations change them."""
     cluster: int | None = None

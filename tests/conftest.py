@@ -1,6 +1,7 @@
 """Settings of all tests: the same examples in every run, no deadlines, and interrupts as sent by a terminal."""
 
 import gc
+import re
 import signal
 from pathlib import Path
 
@@ -21,6 +22,20 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as below nohup
 
 # What is read once for many tests lives as long as the process: looking through it for garbage again and again takes a tenth of the time.
 gc.set_threshold(50_000, 20, 50)
+
+
+SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Import no module of which every test is slow in a run that omits these: a tenth of all, with the libraries that cost most."""
+    whole = FAST and collection_path.name.startswith("test_") and SLOW.search(collection_path.read_text("utf-8")) is not None
+    return whole or None
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected, which stays to the end, out of every later collection of garbage."""
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

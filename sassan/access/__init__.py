@@ -1,5 +1,6 @@
 """Memory accesses of a kernel: the bytes that the lanes of a warp touch, and in how many transactions. See README.md."""
 
-from sassan.access.accesses import Access, accesses, assumptions
+from sassan.access.access import Access
+from sassan.access.accesses import accesses, assumptions
 
 __all__ = ["Access", "accesses", "assumptions"]

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access, at_most, least_known
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
-from sassan.access.transactions import Count
 from sassan.errors import UsageError
+from sassan.plurals import count_of
 
 AccessName = tuple[int, MemorySpace]
 """The address of an instruction, and the memory of one of its accesses."""
@@ -44,7 +44,7 @@ class Limit:
         """Yield in words how many transactions an access at an address takes; `accesses.assumptions` says what is `distinct`."""
         for most, singular, plural in ((self.sectors, "sector", "sectors"), (self.passes, "pass", "passes")):
             if most is not None:
-                yield f"the access at 0x{address:04x} takes at most {most} {singular if most == 1 else plural} for a warp"
+                yield f"the access at 0x{address:04x} takes at most {count_of(most, singular, plural)} for a warp"
 
     def mismatch(self, access: Access) -> str:
         """Return why this cannot be said of an access, '' where it can."""
@@ -76,40 +76,18 @@ def limited(accesses: Sequence[Access], limits: Mapping[int, Limit]) -> tuple[Ac
 def limited_to(access: Access, most: Transactions) -> Access:
     """Return an access of which no execution takes more than this."""
     access = replace(
-        access,
-        sectors=_at_most(access.sectors, most.sectors),
-        lines=_at_most(access.lines, most.lines),
-        halves=_at_most(access.halves, most.halves),
-        fresh=_no_more(access.fresh, most.halves),
-        partial=_no_more(access.partial, most.halves),
-        filled=_no_more(access.filled, most.halves),
-        passes=_at_most(access.passes, most.passes),
-        collisions=_no_more(access.collisions, most.collisions),
+        at_most(access, sectors=most.sectors, lines=most.lines, halves=most.halves, passes=most.passes),
+        collisions=least_known(access.collisions, most.collisions),
         lanes=min(access.lanes, most.lanes),
         warps=tuple(limited_to(warp, most) for warp in access.warps),
     )
     taken = access.transactions
-    return access if taken is None else replace(access, ideal=_no_more(access.ideal, taken.most))
+    return access if taken is None else replace(access, ideal=least_known(access.ideal, taken.most))
 
 
 def _limited(access: Access, limit: Limit) -> Access:
     return replace(
-        access,
-        sectors=_at_most(access.sectors, limit.sectors),
-        lines=_at_most(access.lines, limit.sectors),
-        halves=_at_most(access.halves, limit.sectors),
-        fresh=_no_more(access.fresh, limit.sectors),
-        partial=_no_more(access.partial, limit.sectors),
-        filled=_no_more(access.filled, limit.sectors),
-        passes=_at_most(access.passes, limit.passes),
+        at_most(access, sectors=limit.sectors, lines=limit.sectors, halves=limit.sectors, passes=limit.passes),
         distinct=limit.distinct or access.distinct,
         warps=tuple(_limited(warp, limit) for warp in access.warps),
     )
-
-
-def _no_more(number: int | None, most: int | None) -> int | None:
-    return number if number is None or most is None else min(number, most)
-
-
-def _at_most(count: Count | None, most: int | None) -> Count | None:
-    return count if count is None or most is None else Count(min(count.least, most), min(count.most, most))

@@ -17,7 +17,7 @@ from sassan.ir import Constant, Instruction, Memory, Operand, Register
 from sassan.isa.computations import Apply, Fixed, Number, Read, StepValue, Term, Write
 from sassan.isa.registers import bit
 from sassan.values import WarpValues
-from sassan.values.lanes.held import WORD_BITS, signed_number
+from sassan.values.lanes.abstract_word import WORD_BITS, signed_number
 from sassan.values.warp_values import PointValues
 
 _PLAIN = frozenset({"64", "U32", "reuse"})
@@ -44,8 +44,8 @@ class Arc(NamedTuple):
     def passes(self, size: int) -> int:
         """Return the passes over the banks of shared memory of a warp that loads or stores `size` bytes in each lane."""
         together = lanes_together(size)
-        touched = self.length // WORD + (size // WORD if size >= WORD else 2)
-        return -(-LANES // together) * min(together, self.places, -(-touched // BANKS))
+        words = self.length // WORD + (size // WORD if size >= WORD else 2)
+        return -(-LANES // together) * min(together, self.places, -(-words // BANKS))
 
     def plus(self, other: "Arc") -> "Arc | None":
         """Return the sums or differences of words on both; None: anywhere."""

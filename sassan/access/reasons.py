@@ -2,7 +2,7 @@
 
 from math import gcd
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace
 from sassan.access.transactions import LANES
 

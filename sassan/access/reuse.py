@@ -101,8 +101,8 @@ class _New:
     before: Places
 
     def __call__(self, addresses: Sequence[int], size: int) -> int:
-        touched = {piece for address in addresses for distance, width in self.before for piece in _halves(address + distance, width)}
-        return len({piece for address in addresses for piece in _halves(address, size)} - touched)
+        earlier = {piece for address in addresses for distance, width in self.before for piece in _halves(address + distance, width)}
+        return len({piece for address in addresses for piece in _halves(address, size)} - earlier)
 
 
 def fresh(rows: Sequence[Sequence[int]], modulus: int, reference: Reference, before: Places) -> int:

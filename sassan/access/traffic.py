@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from types import MappingProxyType
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap
@@ -47,7 +47,7 @@ class Moved:
         return replace(self, fetched=self.fetched + self.again, written=self.written + self.rewritten, again=0, rewritten=0)
 
     @property
-    def held(self) -> int:
+    def bytes_in_l2(self) -> int:
         """Return the bytes that L2 has to keep of it: what is fetched and what is written are the same ones."""
         return max(self.fetched, self.written)
 
@@ -134,10 +134,10 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     atomic = access.opcode.partition(".")[0] in L2_ATOMICS
     writes = access.opcode.startswith(_WRITES)
     every = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
-    touched = min(every, HALF * _fresh(access))
+    moved = min(every, HALF * _fresh(access))
     if atomic or not writes or access.opcode.startswith("SU"):
         # An atomic operation reads what it writes.
-        fetched, once = touched, every
+        fetched, once = moved, every
     else:
         # So does a store of parts of sectors.
         fetched, once = (every if halves is None else min(every, HALF * halves) for halves in (access.filled, access.partial))
@@ -145,11 +145,11 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
         fetched=fetched,
-        written=touched if writes else 0,
+        written=moved if writes else 0,
         atomics=Fraction(_operations(access, sectors, pipeline) if atomic else 0, access.distinct),
         apart=access.space in {MemorySpace.LOCAL, MemorySpace.TEXTURE},
         again=max(0, once - fetched),
-        rewritten=every - touched if writes else 0,
+        rewritten=every - moved if writes else 0,
     )
 
 

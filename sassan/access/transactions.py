@@ -102,8 +102,8 @@ def distinct(addresses: Iterable[int], size: int) -> int:
 
 def least_sectors(rows: Iterable[Iterable[int]], size: int) -> int:
     """Return the sectors that would hold the bytes that rows of lanes touch, were they next to each other, and no two rows at one place."""
-    touched = sum(len({address + byte for address in row for byte in range(size)}) for row in rows)
-    return -(-touched // SECTOR)
+    count = sum(len({address + byte for address in row for byte in range(size)}) for row in rows)
+    return -(-count // SECTOR)
 
 
 def least_passes(addresses: Sequence[int], size: int) -> int:

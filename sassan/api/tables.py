@@ -11,6 +11,7 @@ from sassan.assumptions import kind_of
 from sassan.fields.field import NONE, Field
 from sassan.fields.kinds import address
 from sassan.names import visible
+from sassan.plurals import count_of
 from sassan.render.text import shorten
 
 _NAME, _STRING = 60, 120
@@ -38,7 +39,7 @@ def kernels(results: Sequence[AnalysisResult]) -> str:
 
 def gaps(count: int) -> str:
     """Return how many gaps there are, in words."""
-    return f"{count} gap{'' if count == 1 else 's'}"
+    return count_of(count, "gap")
 
 
 def _row(result: AnalysisResult) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from sassan.access.boxes import BOXES, box_traffic
 from sassan.access.limits import limited_to
 from sassan.access.opcodes import tensor_operands
 from sassan.access.traffic import Traffic, traffic
+from sassan.app.accesses import launch_accesses
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
-from sassan.app.touched import touched
 from sassan.assumptions import Assumption, AssumptionStatus, published
 from sassan.errors import DefectWarning, Gap, UsageError
 from sassan.ipet import flow_facts
@@ -149,7 +149,7 @@ def analyze(
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
         bounds, run = _bounds(cfg, isa, settings, values, file, before)
-    followed = touched(values, settings) if values is not None and _moves(settings) else None
+    followed = launch_accesses(values, settings) if values is not None and _moves(settings) else None
     if followed is not None and run is not None:
         followed = _as_seen(followed, run)
     classes = before.classes if before is not None and cfg is before.cfg else _classes(cfg, isa, settings, values)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR
+from sassan.app.accesses import launch_accesses
 from sassan.app.expectations import (
     ITERATIONS,
     endings_of,
@@ -22,7 +23,6 @@ from sassan.app.expectations import (
 )
 from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
-from sassan.app.touched import touched
 from sassan.errors import Gap
 from sassan.estimate.answer import LaunchEstimate
 from sassan.estimate.arguments import decided_by_missing, numbers_missing
@@ -30,7 +30,6 @@ from sassan.estimate.counted import Counted
 from sassan.estimate.demand import ENGINES
 from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import ALONE, LEADING, LONGEST, EstimatedKernel, LongerPath, estimate
-from sassan.estimate.observed import Observed, observed
 from sassan.estimate.path import PathSource, Weighted, nested, recorded_path, worst_path
 from sassan.estimate.policy import Policy
 from sassan.estimate.roles.barrier_operations import waits_alone
@@ -38,6 +37,7 @@ from sassan.estimate.roles.boxes import boxes_of, shared_copies
 from sassan.estimate.roles.phases import matched
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
+from sassan.estimate.sampled_launch import SampledLaunch, sampled_launch
 from sassan.ipet.flow_facts import Origin
 from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
@@ -131,7 +131,7 @@ def prepared(
         return missing  # before warps are run
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
-    seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
+    seen = sampled_launch(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
     traced_block = _traced_block(result, seen) if walked is None else None
     if missing := _missing(result, seen, traced_block, is_recorded=walked is not None):
         return missing
@@ -171,7 +171,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         endings = endings_of(result)
         iterations = {head: count for head, count in iterations.items() if endings.get(head) not in _SIMULATED}
         latencies = {name: cycles for name, cycles in latencies.items() if name not in ENGINES}
-    if (seen := made.kernel.observed) is not None:
+    if (seen := made.kernel.sampled) is not None:
         counted = {result.cfg.nodes[result.cfg.loops[loop].head].start for loop in seen.counted.followed}
         iterations = {head: count for head, count in iterations.items() if head not in counted}
     known = made.estimate(policy=policy)
@@ -181,8 +181,8 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
             "count them"
             for address, count in iterations.items()
         )
-        + (_of_cut(result, made.kernel.observed) if made.kernel.source in _SAMPLED else ())
-        + _of_arguments(made.kernel.observed)
+        + (_of_cut(result, made.kernel.sampled) if made.kernel.source in _SAMPLED else ())
+        + _of_arguments(made.kernel.sampled)
         + tuple(
             f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N"
             for name, cycles in latencies.items()
@@ -191,7 +191,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     return EstimateResult(result, replace(known, assumptions=(*known.assumptions, *texts)), prepared=made)
 
 
-def _of_arguments(seen: Observed | None) -> tuple[str, ...]:
+def _of_arguments(seen: SampledLaunch | None) -> tuple[str, ...]:
     """Return what is taken for granted of arguments."""
     if seen is None or not seen.assumed:
         return ()
@@ -214,24 +214,24 @@ def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Pol
     return tuple(out)
 
 
-def _accesses(result: AnalysisResult, seen: Observed | None) -> tuple[Access, ...]:
+def _accesses(result: AnalysisResult, seen: SampledLaunch | None) -> tuple[Access, ...]:
     """Return the accesses; where they were not followed, and warps say of all of them what they touch, without their transactions."""
     if result.accesses is not None:
         return result.accesses
     if seen is not None and (plain := _seen(result.cfg, seen)) is not None:
         return plain
-    return touched(result.values, result.settings) if result.values is not None else ()
+    return launch_accesses(result.values, result.settings) if result.values is not None else ()
 
 
-def _seen(cfg: WarpCfg, seen: Observed) -> tuple[Access, ...] | None:
+def _seen(cfg: WarpCfg, seen: SampledLaunch) -> tuple[Access, ...] | None:
     """Return the accesses of all nodes that were visited; None where something was not seen of one."""
     out: dict[tuple[int, int], Access] = {}
     for node in (node for node, count in zip(cfg.nodes, seen.counted.executions, strict=True) if count):
         for each in node.code:
             for reference in references(each):
                 key = each.address, reference.place
-                touched = seen.touched.get(key)
-                if reference.space is MemorySpace.LOCAL or touched is None or touched.drawn:
+                accessed = seen.accessed.get(key)
+                if reference.space is MemorySpace.LOCAL or accessed is None or accessed.drawn:
                     return None
                 out[key] = Access(*key[:1], each.opcode, reference.space, reference.bytes, AccessPattern.UNKNOWN)
     return tuple(out[key] for key in sorted(out))
@@ -261,7 +261,7 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return ()
 
 
-def _traced_block(result: AnalysisResult, seen: Observed | None) -> TracedBlock | None:
+def _traced_block(result: AnalysisResult, seen: SampledLaunch | None) -> TracedBlock | None:
     """Return the warps of a block, each with its path, where they wait for some others, or for engines.
 
     None where they do not, and where the launch or the machine does not say their paths.
@@ -278,7 +278,7 @@ def _traced_block(result: AnalysisResult, seen: Observed | None) -> TracedBlock 
     return TracedBlock.of(cfg, traces, several, _back_edges(result, seen), _executions(result))
 
 
-def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
+def _back_edges(result: AnalysisResult, seen: SampledLaunch) -> Sequence[int | None]:
     """Return the back edges per entry that warps of a block are expected to take: as counted, else as the bound says.
 
     Of an outermost loop that only other warps enter than those that were run: as many as of the one that these enter, which goes through
@@ -304,7 +304,7 @@ def _back_edges(result: AnalysisResult, seen: Observed) -> Sequence[int | None]:
     return [of_loop(number) for number in range(len(loops))]
 
 
-def _missing(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
+def _missing(result: AnalysisResult, seen: SampledLaunch | None, traced_block: TracedBlock | None, *, is_recorded: bool) -> tuple[Gap, ...]:
     """Return why the warps of a block have no expected path: a wait has no end, or nothing says how often a loop iterates."""
     if traced_block is not None and traced_block.matched.gaps:
         return traced_block.matched.gaps
@@ -313,7 +313,7 @@ def _missing(result: AnalysisResult, seen: Observed | None, traced_block: Traced
     return () if is_recorded or (traced_block is not None and traced_block.every is not None) else _uncounted(result, seen, traced_block)
 
 
-def _assumed(result: AnalysisResult, source: PathSource, seen: Observed | None, expected: Collection[int]) -> frozenset[int]:
+def _assumed(result: AnalysisResult, source: PathSource, seen: SampledLaunch | None, expected: Collection[int]) -> frozenset[int]:
     """Return the nodes whose executions nothing counts: of the longest path all, unless it is the only one."""
     if source is PathSource.RECORDED:
         return frozenset()
@@ -342,7 +342,7 @@ def _longer(cfg: WarpCfg, counted: Counted, grid: Grid) -> tuple[LongerPath, ...
     )
 
 
-def _uncounted(result: AnalysisResult, seen: Observed | None, traced_block: TracedBlock | None) -> tuple[Gap, ...]:
+def _uncounted(result: AnalysisResult, seen: SampledLaunch | None, traced_block: TracedBlock | None) -> tuple[Gap, ...]:
     """Return why no path says what to expect: warps have roles, or only an inferred bound says how often a loop iterates."""
     cfg, bounds = result.cfg, result.bounds
     starts = [cfg.nodes[loop.head].start for loop in cfg.loops]
@@ -376,7 +376,7 @@ def _counting(result: AnalysisResult) -> frozenset[int]:
     return frozenset(out)
 
 
-def _of_cut(result: AnalysisResult, seen: Observed | None) -> tuple[str, ...]:
+def _of_cut(result: AnalysisResult, seen: SampledLaunch | None) -> tuple[str, ...]:
     """Return which loops have as many iterations as their bounds say."""
     loops = sorted(seen.counted.cut & _counting(result)) if seen is not None else []
     heads = sorted({result.cfg.nodes[result.cfg.loops[loop].head].start for loop in loops})

@@ -80,8 +80,8 @@ def expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
     if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return {}
     latencies = costs.tables.rates(result.function.arch).latencies
-    asked = [(latencies.of(each.opcode), each) for each in code_of(result.cfg) if each.address in missing]
-    kinds = {kind.name for kind, each in asked if kind is not None and latencies.cycles_of(kind, each.opcode) is None}
+    lacking = [(latencies.of(each.opcode), each) for each in code_of(result.cfg) if each.address in missing]
+    kinds = {kind.name for kind, each in lacking if kind is not None and latencies.cycles_of(kind, each.opcode) is None}
     return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
+from sassan.app.accesses import check_distinct
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
-from sassan.app.touched import check_distinct
 from sassan.arch import architecture
 from sassan.errors import InputError, OutOfTimeError, SassanError, UsageError
 from sassan.ipet.facts.model import FlowFacts

@@ -108,7 +108,7 @@ def kernel_of(functions: Sequence[tuple[str, Function]], launch: ProgramLaunch) 
 
 def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -> Settings:
     """Return the settings with what a launch says: its shape, its arguments, and its shared memory where an occupancy is wanted."""
-    asked = settings.resources
+    given = settings.resources
     return replace(
         settings,
         launch=LaunchConfiguration(
@@ -123,7 +123,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             initial=launch.initial,
             cluster=launch.cluster,
         ),
-        resources=Resources(asked.registers, launch.shared, asked.sms) if asked is not None else None,
+        resources=Resources(given.registers, launch.shared, given.sms) if given is not None else None,
         warps=None,
     )
 
@@ -147,10 +147,10 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:
     function = _clustered(_named(function, launch.arguments or ()), launch.cluster)
     try:
-        asked = settings_of(settings, function, launch)
+        of_launch = settings_of(settings, function, launch)
         if launch.given:
-            check(asked.launch, (function,))
-        return LaunchResult(launch, analyze(function, asked, file), file)
+            check(of_launch.launch, (function,))
+        return LaunchResult(launch, analyze(function, of_launch, file), file)
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sassan.access import Access, assumptions
 from sassan.access.reasons import reason
+from sassan.app.accesses import launch_accesses
 from sassan.app.result import AnalysisResult
-from sassan.app.touched import touched
 from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
 from sassan.ir import Function, Language, SourceLine
@@ -93,7 +93,7 @@ def memory_of(result: AnalysisResult, aligned: Sequence[Setting] = ()) -> Memory
     alignments = {place.called: given.value for given in aligned if (place := _pointer(result.function, given)) is not None}
     rows = [
         AccessRow(access, None if counts is None else counts.get(access.address, 0), line_of(result.function, access.address))
-        for access in touched(values, result.settings, alignments)
+        for access in launch_accesses(values, result.settings, alignments)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))), alignments=alignments)
 

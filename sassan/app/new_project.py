@@ -8,7 +8,7 @@ from pathlib import Path
 from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import profile, saved_results
 from sassan.app.builds.build import Build
-from sassan.app.builds.numbers import asked
+from sassan.app.builds.numbers import requested_bounds
 from sassan.app.project import NAME, Value
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -106,7 +106,7 @@ def _gates(build: Build) -> Iterator[str]:
 def _unbounded(results: Sequence[AnalysisResult]) -> str:
     """Return how many functions lack a bound that was asked for, and which, '' where none does."""
     known = [saved_results.of(document(AnalysisFields, result)) for result in results]
-    missing = [next((measure for measure in asked(each) if each.number(measure) is None), None) for each in known]
+    missing = [next((measure for measure in requested_bounds(each) if each.number(measure) is None), None) for each in known]
     count = Counter(measure for measure in missing if measure is not None)
     return ", ".join(f"{number} of {len(results)} functions have no {measure}" for measure, number in count.items())
 

@@ -6,6 +6,7 @@ from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, COUNT, address, array, nullable, one
 from sassan.ir import Function, Language
 from sassan.machine import machine_of
+from sassan.plurals import count_of
 from sassan.registers.liveness import liveness
 from sassan.registers.pressure import Gain, Pressure, pressure
 from sassan.warpcfg.blocks import FactsOf
@@ -61,11 +62,11 @@ def sentences(known: Pressure) -> tuple[str, ...]:
     out = [f"registers: at most {known.most}{given} in use, at {address(known.address)}"]
     resident, gain = known.occupancy, known.gain
     if resident is not None:
-        blocks = f"{resident.blocks} block{'' if resident.blocks == 1 else 's'} of {resident.block_warps} warps per SM"
+        blocks = f"{count_of(resident.blocks, 'block')} of {resident.block_warps} warps per SM"
         out.append(f"{blocks}, limited by {', '.join(resident.limited_by)}")
         if gain is not None:
             places = len(gain.addresses)
-            where = f"; more are in use at {places} instruction{'' if places == 1 else 's'}" if places else "; no instruction uses more"
+            where = f"; more are in use at {count_of(places, 'instruction')}" if places else "; no instruction uses more"
             fewer = resident.demand.registers - gain.registers
             out.append(f"free {fewer} registers per thread (down to {gain.registers}) for {gain.blocks} blocks{where}")
         else:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sassan.access import Access
+from sassan.app.accesses import launch_accesses
 from sassan.app.analysis import explored, launched, warp_graph
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.touched import touched
 from sassan.fields.field import document
 from sassan.ilp import write
 from sassan.ir import Function
@@ -121,7 +121,7 @@ def listing_of(function: Function, settings: Settings) -> Listing:
     in_use = known.in_use if known is not None else ()
     if values is None:
         return render_listing(plain, isa.facts, in_use=in_use)
-    return render_listing(values.cfg, isa.facts, touched(values, settings), in_use)
+    return render_listing(values.cfg, isa.facts, launch_accesses(values, settings), in_use)
 
 
 def check_control(function: Function) -> Report:
@@ -141,7 +141,7 @@ def page_sketch(result: AnalysisResult, followed: Iterable[Access] | None = None
     """The graph and the listing of a result as plain data for a page, without positions; `followed` are accesses that are known already."""
     total = result.wcet.value if result.wcet.bound else None
     if followed is None:
-        followed = () if result.values is None else touched(result.values, result.settings)
+        followed = () if result.values is None else launch_accesses(result.values, result.settings)
     known, facts_of = registers_of(result.function, result.isa.facts), result.isa.facts
     shown = render_listing(result.cfg, facts_of, followed, known.in_use if known is not None else ())
     return render_sketch(result.cfg, _decorations(result), facts_of, result.gaps, total, shown)

@@ -176,16 +176,6 @@ class GroupDomain:
         apart = {name: row & ~bit for name, row in groups.apart.items() if name != old}
         return self._with(inside, apart, new, above & ~(bit | other), clear & ~(bit | other))
 
-    def restrict(self, groups: Groups, points: int) -> Groups:
-        """Return the facts about the active threads and `points` only."""
-        names = points | _ACTIVE
-        if len(groups.inside) == names.bit_count():
-            return groups
-        return Groups(
-            {name: row & names for name, row in groups.inside.items() if names >> name & 1},
-            {name: row & names for name, row in groups.apart.items() if names >> name & 1},
-        )
-
     @staticmethod
     def _with(inside: dict[int, int], others: Mapping[int, int], point: int, above: int, clear: int) -> Groups:
         """Return the matrices with the rows of `point` set, the symmetric column of `apart` in step with them."""

@@ -186,22 +186,6 @@ def differ(a: Range, b: Range) -> Range:
     return span(0, (1 << highs.bit_length()) - 1)
 
 
-def least(a: Range, b: Range, *, is_signed: bool) -> Range:
-    """Return the minima of pairs."""
-    (low, high), (other_low, other_high) = a.view(is_signed), b.view(is_signed)
-    if high <= other_low:
-        return a
-    return b if other_high <= low else span(min(low, other_low), min(high, other_high))
-
-
-def greatest(a: Range, b: Range, *, is_signed: bool) -> Range:
-    """Return the maxima of pairs."""
-    (low, high), (other_low, other_high) = a.view(is_signed), b.view(is_signed)
-    if low >= other_high:
-        return a
-    return b if other_low >= high else span(max(low, other_low), max(high, other_high))
-
-
 def between(a: Range, low: int, high: int, *, is_signed: bool) -> Range | None:
     """Return the words of the set that lie between two numbers, None where there are none; may hold more than these."""
     least_word, greatest_word = a.view(is_signed)

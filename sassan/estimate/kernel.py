@@ -123,7 +123,7 @@ class Simulation(NamedTuple):
 
 
 @uncounted_inner
-def _held(sim: Simulation, w: int) -> int:
+def _unit_free(sim: Simulation, w: int) -> int:
     """Return until when its unit keeps a warp back."""
     if sim.code.rows[sim.warps.at[w], _QUEUED]:
         return int(sim.warps.ready[w])
@@ -155,7 +155,7 @@ def _choose(sim: Simulation, s: int) -> int:
     for w in range(s, len(sim.warps.state), sim.shape.schedulers):
         if sim.warps.state[w] != _RUNS or sim.warps.ready[w] >= soonest:
             continue
-        may = max(_held(sim, w), _full(sim, w))
+        may = max(_unit_free(sim, w), _full(sim, w))
         if may > now:
             soonest = min(soonest, may)
         elif chosen < 0 or _before(sim, sim.state.last[s], w, chosen):
@@ -217,7 +217,7 @@ def _account(sim: Simulation, w: int, now: int) -> None:
     if counters[_BEGUN] == sim.shape.blocks:
         totals[_TAIL] += step * (len(sim.warps.state) - counters[_ACTIVE]) / sim.shape.block_warps
     counters[_NOW] = now
-    unit = _held(sim, w)
+    unit = _unit_free(sim, w)
     sim.state.stalls[row, _MATH] += (unit - sim.warps.ready[w]) * weight
     queued = max(unit, min(now, _full(sim, w)))
     sim.state.stalls[row, _MIO] += (queued - unit) * weight

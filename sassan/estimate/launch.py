@@ -6,17 +6,17 @@ from math import ceil
 
 import numpy as np
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.transactions import LINE
-from sassan.estimate.accesses.touched import Touched
+from sassan.estimate.accesses.averages import AverageAccess
 from sassan.estimate.answer import LaunchEstimate, StallShare
 from sassan.estimate.demand import Demands, LaunchMemory
 from sassan.estimate.figures import Usual
-from sassan.estimate.observed import Observed
 from sassan.estimate.path import PathSource, Visits, Weighted, shortest, visits
 from sassan.estimate.policy import Policy
 from sassan.estimate.program import TICK, SimulatedRun, Sm, Stall, WarpProgram
 from sassan.estimate.roles.traced_block import TracedBlock
+from sassan.estimate.sampled_launch import SampledLaunch
 from sassan.estimate.simulate import simulate
 from sassan.estimate.timeline import timeline
 from sassan.estimate.traffic import Expected, copied, expected
@@ -74,7 +74,7 @@ class EstimatedKernel:
     path: Weighted
     source: PathSource
     longest: Weighted
-    observed: Observed | None = None
+    sampled: SampledLaunch | None = None
     assumed: frozenset[int] = frozenset()
     longer: tuple[LongerPath, ...] = ()
     traced: TracedBlock | None = None
@@ -85,9 +85,9 @@ class EstimatedKernel:
         return [len(node.code) for node in self.cfg.nodes]
 
     @property
-    def touched(self) -> Mapping[Key, Touched]:
-        """Return what accesses touched where warps were run."""
-        return self.observed.touched if self.observed is not None else {}
+    def accessed(self) -> Mapping[Key, AverageAccess]:
+        """Return what accesses did where warps were run."""
+        return self.sampled.accessed if self.sampled is not None else {}
 
     def fetched(self, walked: Visits) -> int:
         """Return the lines of code of a path: none is in a cache of an SM when a launch begins."""
@@ -111,8 +111,8 @@ class EstimatedKernel:
         for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
             for each in node.code:
                 executions[each.address] = executions.get(each.address, 0.0) + count
-        known = {address for (address, _), each in self.touched.items() if not each.drawn}
-        random = {address for (address, _), each in self.touched.items() if each.random}
+        known = {address for (address, _), each in self.accessed.items() if not each.drawn}
+        random = {address for (address, _), each in self.accessed.items() if each.random}
         copies = self.traced.matched.copies if self.traced is not None else {}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
         tensors: dict[frozenset[tuple[int, int]], float] = {}
@@ -130,13 +130,13 @@ class EstimatedKernel:
             times, some = sum(count for count, _ in several), sum(count * size for count, size in several)
             fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
         most = float("inf") if memory.allocated is None else memory.allocated
-        reads, writes = self.observed.footprint if self.observed is not None else (0.0, 0.0)
+        reads, writes = self.sampled.footprint if self.sampled is not None else (0.0, 0.0)
         # At random addresses, L2 holds what fits it of the buffers.
         scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
         copied_once = sum(min(size * warps, sum(bytes_of for _, bytes_of in sources)) for sources, size in tensors.items())
-        touched = min(reads + fetched * warps, most) + scattered * warps + copied_once, min(writes, most)
-        filled = fills * self.observed.parts * touched[1] if self.observed is not None else 0.0
-        return memory.missed(requested * warps, touched, filled)
+        accessed = min(reads + fetched * warps, most) + scattered * warps + copied_once, min(writes, most)
+        filled = fills * self.sampled.parts * accessed[1] if self.sampled is not None else 0.0
+        return memory.missed(requested * warps, accessed, filled)
 
 
 def estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> LaunchEstimate:
@@ -155,7 +155,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     pipeline = memory_pipeline(usual.rates.machine.arch)
-    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.touched)
+    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.accessed)
     if kernel.traced is not None:
         moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
     memory = LaunchMemory(memory_of(gpu), grid.allocated)

@@ -128,7 +128,7 @@ class _Simulation:
         """Return what a cycle of a warp counts."""
         return float(self.program.weights[warp.visit])
 
-    def held(self, warp: _Warp) -> tuple[int, int]:
+    def free_at(self, warp: _Warp) -> tuple[int, int]:
         """Return until when its unit, and until when the memory pipeline keeps a warp back."""
         unit = 0 if self.row(warp)[RowField.QUEUED] else self.free.get(self.unit(warp), 0)
         full = (self.queues[RowField.PIPELINE] - self.sm.backlog) // TICK if self.row(warp)[RowField.PIPELINE] else 0
@@ -137,7 +137,7 @@ class _Simulation:
     def choose(self, scheduler: int, cycle: int) -> _Warp | None:
         """Return the warp that a scheduler takes."""
         able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits and not warp.wait]
-        able = [warp for warp in able if max(self.held(warp)) <= cycle]
+        able = [warp for warp in able if max(self.free_at(warp)) <= cycle]
         last = self.last[scheduler]
         if self.sm.policy is Policy.ROUND_ROBIN:
             return min(able, key=lambda warp: (warp.number - last - 1) % len(self.warps), default=None)
@@ -153,7 +153,7 @@ class _Simulation:
         if self.begun == self.sm.blocks:
             self.tail += step * (len(self.warps) - self.active) / self.sm.block_warps
         self.now = cycle
-        unit, full = self.held(warp)
+        unit, full = self.free_at(warp)
         self.stalls[at, Stall.MATH_PIPE_THROTTLE] += (unit - warp.ready) * weight
         queued = max(unit, min(cycle, full))
         self.stalls[at, Stall.MIO_THROTTLE] += (queued - unit) * weight

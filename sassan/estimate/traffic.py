@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import L2_ATOMICS, MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR
-from sassan.estimate.accesses.touched import Touched
+from sassan.estimate.accesses.averages import AverageAccess
 from sassan.estimate.figures import Figures
 from sassan.estimate.roles.copies import Copied
 from sassan.estimate.watch import Key
@@ -55,25 +55,25 @@ def expected(
     accesses: Sequence[Access],
     nodes: Sequence[Sequence[Instruction]],
     pipeline: MemoryPipeline,
-    touched: Mapping[Key, Touched],
+    accessed: Mapping[Key, AverageAccess],
 ) -> Mapping[int, Expected]:
-    """Return what accesses move, by address; `nodes` are the instructions of each node, `touched` is what warps did that were run."""
+    """Return what accesses move, by address; `nodes` are the instructions of each node, `accessed` is what warps did that were run."""
     by_address: dict[int, list[Access]] = {}
     for access in accesses:
         by_address.setdefault(access.address, []).append(access)
     fresh = {address: share for node in nodes for address, share in _fresh(node, by_address).items()}
-    seen: dict[int, list[Touched]] = {}
-    for address, _ in sorted(touched):
-        seen.setdefault(address, []).append(touched[address, _])
-    alike = _one_unit(touched.values())
+    seen: dict[int, list[AverageAccess]] = {}
+    for address, _ in sorted(accessed):
+        seen.setdefault(address, []).append(accessed[address, _])
+    alike = _one_unit(accessed.values())
     out: dict[int, Expected] = {}
     for address, several in by_address.items():
         known = seen.get(address, [])
         each = [
-            _seen(access, observed, pipeline)
-            if observed is not None and not observed.drawn
+            _seen(access, sampled, pipeline)
+            if sampled is not None and not sampled.drawn
             else _of(access, fresh.get(address, 1.0), pipeline)
-            for access, observed in zip_longest(several, known[: len(several)])
+            for access, sampled in zip_longest(several, known[: len(several)])
         ]
         out[address] = Expected(
             sum(cost.cycles for cost in each),
@@ -91,27 +91,27 @@ def copied(copies: Mapping[int, Copied], figures: Figures) -> Mapping[int, Expec
     }
 
 
-def _one_unit(touched: Iterable[Touched]) -> float:
+def _one_unit(accessed: Iterable[AverageAccess]) -> float:
     """Return which part of the atomic operations that wait are on one line: a unit of L2 works on each."""
     by_place: dict[int, float] = {}
-    for each in touched:
+    for each in accessed:
         by_place[each.place] = by_place.get(each.place, 0.0) + each.hot
     return max(by_place.values()) / total if (total := sum(by_place.values())) else 1.0
 
 
-def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expected:
+def _seen(access: Access, accessed: AverageAccess, pipeline: MemoryPipeline) -> Expected:
     name = access.opcode.partition(".")[0]
     match access.space:
         case MemorySpace.SHARED:
-            return Expected(touched.passes * _pass(access, pipeline))
+            return Expected(accessed.passes * _pass(access, pipeline))
         case MemorySpace.CONSTANT:
-            return Expected(touched.passes * pipeline.constant)
+            return Expected(accessed.passes * pipeline.constant)
         case MemorySpace.LOCAL:
             return _of(access, 1.0, pipeline)
         case _:
-            beyond = touched.sectors if name.startswith("ST") or name in L2_ATOMICS else touched.fresh
+            beyond = accessed.sectors if name.startswith("ST") or name in L2_ATOMICS else accessed.fresh
             return Expected(
-                max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot * _usual(access, pipeline)
+                max(accessed.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=accessed.hot * _usual(access, pipeline)
             )
 
 
@@ -164,19 +164,19 @@ def _middle(count: tuple[int, int] | None) -> float:
 def _fresh(node: Sequence[Instruction], accesses: Mapping[int, Sequence[Access]]) -> Mapping[int, float]:
     """Return which part of its sectors each load of a node is the first to touch, among those with the same address register."""
     out: dict[int, float] = {}
-    touched: dict[frozenset[tuple[str, int | None]], set[int]] = {}
+    accessed: dict[frozenset[tuple[str, int | None]], set[int]] = {}
     for instruction in node:
         memory = next((operand for operand in instruction.operands if isinstance(operand, Memory)), None)
         access = next(
             (each for each in accesses.get(instruction.address, ()) if each.space in (MemorySpace.GLOBAL, MemorySpace.GENERIC)), None
         )
         if memory is not None and access is not None and memory.base and instruction.opcode.startswith("LD"):
-            known = touched.setdefault(frozenset((register.file, register.index) for register in memory.base), set())
+            known = accessed.setdefault(frozenset((register.file, register.index) for register in memory.base), set())
             sectors = _sectors(access, memory)
             out[instruction.address] = len(sectors - known) / len(sectors) if sectors else 1.0
             known |= sectors
-        for key in [key for key in touched if _written(instruction) & key]:
-            del touched[key]
+        for key in [key for key in accessed if _written(instruction) & key]:
+            del accessed[key]
     return out
 
 

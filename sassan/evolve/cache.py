@@ -48,11 +48,6 @@ class Cache:
         self.put(name, json.dumps(value, sort_keys=True).encode())
 
 
-def folder() -> Path:
-    """Return the folder of the entries."""
-    return _ENTRIES.folder()
-
-
 def key(*parts: str | bytes) -> str:
     """Return the name of the entry that depends on these parts."""
     digest = hashlib.sha256(FORMAT)

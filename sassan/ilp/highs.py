@@ -82,7 +82,7 @@ def _arrays(highspy: Any, model: Model, *, integer: bool) -> Any:  # noqa: ANN40
 def _watch(highspy: Any, solver: Any, stop: Callable[[], bool]) -> None:  # noqa: ANN401
     """Make HiGHS ask whether to go on."""
 
-    def asked(kind: object, message: object, out: object, into: Any, user: object) -> None:  # noqa: ANN401
+    def on_query(kind: object, message: object, out: object, into: Any, user: object) -> None:  # noqa: ANN401
         del kind, message, out, user
         try:
             into.user_interrupt = stop()
@@ -91,7 +91,7 @@ def _watch(highspy: Any, solver: Any, stop: Callable[[], bool]) -> None:  # noqa
             into.user_interrupt = True
 
     kinds = highspy.cb.HighsCallbackType
-    solver.setCallback(asked, None)
+    solver.setCallback(on_query, None)
     for kind in (kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt, kinds.kCallbackMipInterrupt):
         solver.startCallback(kind)
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sassan.errors import InputError, SassanError
+from sassan.errors import SassanError
 from sassan.frontend.cubin.elf import Elf, is_gpu
-from sassan.frontend.cubin.extract import cubins
+from sassan.frontend.cubin.extract import cubins_or_none
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.scratch import scratch
@@ -35,7 +35,7 @@ def is_host_only(path: Path) -> bool:
         if image.kind in {"ELF", "archive"} and not any(mark in image.data for mark in _MARKS):
             return True
         if image.kind:
-            return _has_none(_cubins(image)) and _holds_no_other(image)
+            return _has_none(cubins_or_none(image)) and _holds_no_other(image)
     except (OSError, SassanError, ToolProblem):
         return False
     return _PTX.search(image.data) is not None and not _PTX_CODE.search(image.data)
@@ -43,15 +43,6 @@ def is_host_only(path: Path) -> bool:
 
 def _has_none(images: Sequence[Image]) -> bool:
     return not any(section.is_code for image in images for section in Elf(image).sections)
-
-
-def _cubins(image: Image) -> tuple[Image, ...]:
-    try:
-        return cubins(image)
-    except InputError as error:
-        if error.code != "no-gpu-code":
-            raise
-        return ()
 
 
 def _holds_no_other(image: Image) -> bool:

@@ -17,6 +17,7 @@ from sassan.ipet.facts.model import NO_FACTS, Constraint, FlowFacts, FunctionFac
 from sassan.ipet.facts.places import check_names, inside, loops_at, scopes
 from sassan.ipet.loop_bounds import Ending, Inferred, Refutation
 from sassan.ir import Function
+from sassan.plurals import count_of
 from sassan.warpcfg.externals import NEVER_RETURN
 from sassan.warpcfg.graph import External, WarpCfg
 
@@ -223,7 +224,7 @@ def _default_assumption(default: int | None, without: Sequence[int]) -> Iterator
 def _external_assumption(name: str, cost: int | None) -> str:
     if cost is None:
         return f"flow fact: {name} is never called"
-    return f"flow fact: a call of {name} takes at most {cost} cycle{'' if cost == 1 else 's'}, including all that it leaves pending"
+    return f"flow fact: a call of {name} takes at most {count_of(cost, 'cycle')}, including all that it leaves pending"
 
 
 def _unfailing(names: Iterable[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@
 `Gpu()` of `sassan.measure.sampling.gpu` is the device of this machine; any implementation of the protocol `Device` can replace it.
 """
 
-from sassan.measure.estimators import Estimator, estimate, minimum
+from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.samples import SampleGroup, Samples
 from sassan.measure.sampling.device import Device, LoadedKernel, MeasureArgument, MeasureTask, Timing
 from sassan.measure.sampling.runner import Clock, MeasurePlan, groups, measure
@@ -25,5 +25,4 @@ __all__ = [
     "estimate",
     "groups",
     "measure",
-    "minimum",
 ]

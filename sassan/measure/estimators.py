@@ -64,14 +64,6 @@ def estimate(seconds: Sequence[float], estimator: Estimator) -> float:
     assert_never(estimator)
 
 
-def minimum(seconds: Sequence[float]) -> float:
-    """Return T_min of a group (Eq. 3): the shortest run after the warm-up.
-
-    Raises InputError `too-few-runs`.
-    """
-    return estimate(seconds, Estimator.MINIMUM)
-
-
 def mean(values: Sequence[float]) -> float:
     """Return the mean, clamped to the range of the values against rounding."""
     return min(max(fsum(values) / len(values), min(values)), max(values))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sassan.arch import unknown, with_code
 from sassan.errors import InputError, UsageError
 from sassan.frontend.cubin.elf import Elf, sm_of
-from sassan.frontend.cubin.extract import cubins
+from sassan.frontend.cubin.extract import cubins_or_none
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
@@ -91,18 +91,10 @@ class Images:
             return self._cubin(image)
         if image.kind != "fatbin":
             return _ptx(image, self._machine.number)
-        fitting = [candidate for candidate in self._cubins(image) if self._runs(sm_of(candidate))]
+        fitting = [candidate for candidate in cubins_or_none(image) if self._runs(sm_of(candidate))]
         if fitting:
             return self._cubin(max(fitting, key=sm_of))
         return _ptx(Image(image.name, _ptx_of(image)), self._machine.number)
-
-    def _cubins(self, image: Image) -> tuple[Image, ...]:
-        try:
-            return cubins(image)
-        except InputError as error:
-            if error.code != "no-gpu-code":
-                raise
-            return ()
 
     def _runs(self, sm: int) -> bool:
         """Return whether the device runs code for `sm`: the same generation, and not newer."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sassan.errors import InputError, SassanError
 from sassan.launches import Argument, Buffer, MemoryWrite, ProgramLaunch
 from sassan.launches.read import LIMIT
+from sassan.plurals import count_of
 from sassan.record import protocol
 from sassan.record.devices import SimulatedDevice
 from sassan.record.images import ImageCode, Images, KernelFacts, threads_of
@@ -120,7 +121,9 @@ class Recorder:
     def notes(self) -> tuple[str, ...]:
         """Return notes for the user."""
         with self._lock:
-            names = [f"{name} is not supported: {_times(count)} returned an error" for name, count in sorted(self._unsupported.items())]
+            names = [
+                f"{name} is not supported: {count_of(count, 'call')} returned an error" for name, count in sorted(self._unsupported.items())
+            ]
             return (*self._notes, *names[:_MOST_NOTES])
 
     def answer(self, process: ProcessState, kind: str, payload: bytes) -> bytes | None:
@@ -282,7 +285,3 @@ def _reaches_host(memory: Allocations, raw: RawLaunch) -> bool:
 def _argument(memory: Allocations, offset: int, data: bytes) -> Argument:
     value = int.from_bytes(data, "little")
     return Argument(offset, len(data), value, memory.buffer(value) if len(data) == _POINTER else None)
-
-
-def _times(count: int) -> str:
-    return "1 call" if count == 1 else f"{count} calls"

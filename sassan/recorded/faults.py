@@ -18,10 +18,10 @@ def bad(path: str, place: str, problem: str, hint: str = DAMAGED) -> InputError:
     return InputError(CODE, f"{place}: {problem}" if place else problem, source=Source(path, ""), hint=hint)
 
 
-def bad_line(path: str, line: int, text: str, problem: str) -> InputError:
+def bad_line(path: str, line: int, problem: str) -> InputError:
     """Return the error for a line of a text; `line` counts from 1."""
-    excerpt = Source(path, "\n" * (line - 1) + text) if line <= 1 << 20 else Source(path, "")
-    return InputError(CODE, f"line {line}: {problem}", source=excerpt, span=Span(line, 1, max(1, len(text))), hint=DAMAGED)
+    excerpt = Source(path, "\n" * (line - 1) if line <= 1 << 20 else "")
+    return InputError(CODE, f"line {line}: {problem}", source=excerpt, span=Span(line, 1, 1), hint=DAMAGED)
 
 
 def shown(text: str) -> str:

@@ -47,11 +47,11 @@ def size(path: str, row: CsvRow, text: str, name: str) -> Size | None:
         return None
     match = _SIZE.fullmatch(text.strip(" "))
     if match is None or len(text) > _FIELD:
-        raise bad_line(path, row.line, "", f"'{shown(text)}' is not a {name}: expected X,Y,Z")
+        raise bad_line(path, row.line, f"'{shown(text)}' is not a {name}: expected X,Y,Z")
     x, y, z = (int(extent) if extent else 1 for extent in match.groups())
     threads = name == "block" and x * y * z > _MOST_THREADS
     if not all(0 < extent <= _MOST_BLOCKS for extent in (x, y, z)) or threads:
-        raise bad_line(path, row.line, "", f"a {name} of {x} x {y} x {z} cannot be launched")
+        raise bad_line(path, row.line, f"a {name} of {x} x {y} x {z} cannot be launched")
     return x, y, z
 
 
@@ -60,10 +60,10 @@ def number(path: str, row: CsvRow, text: str, name: str) -> float | None:
     if not text.strip(" "):
         return None
     if _NUMBER.fullmatch(text.strip(" ")) is None:
-        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is not a non-negative number")
+        raise bad_line(path, row.line, f"'{shown(text)}' in the column {name} is not a non-negative number")
     value = float(text.strip(" "))
     if value == float("inf"):
-        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is too large")
+        raise bad_line(path, row.line, f"'{shown(text)}' in the column {name} is too large")
     return value
 
 
@@ -71,5 +71,5 @@ def whole(path: str, row: CsvRow, text: str, name: str) -> int | None:
     """Return a non-negative integer, None for an empty cell."""
     value = number(path, row, text, name)
     if value is not None and not value.is_integer():
-        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is not an integer")
+        raise bad_line(path, row.line, f"'{shown(text)}' in the column {name} is not an integer")
     return None if value is None else int(value)

@@ -72,7 +72,7 @@ def read_table(path: str, text: str) -> Recording:
     seen: set[tuple[str, ...]] = set()
     for row in parsed:
         if len(row.cells) != len(names):
-            raise bad_line(path, row.line, "", f"{len(row.cells)} cells; the head has {len(names)}")
+            raise bad_line(path, row.line, f"{len(row.cells)} cells; the head has {len(names)}")
         if row.cells in seen:
             notes.append(f"line {row.line}: duplicate row")
         seen.add(row.cells)
@@ -97,16 +97,16 @@ def _launch(path: str, row: CsvRow, cells: Mapping[str, str]) -> RecordedLaunch:
     texts = {name: cells.get(name, "").strip() for name in _TEXTS}
     for name, value in texts.items():
         if has_control_characters(value):
-            raise bad_line(path, row.line, "", f"the column {name} contains control characters")
+            raise bad_line(path, row.line, f"the column {name} contains control characters")
     if not texts["kernel"]:
-        raise bad_line(path, row.line, "", "the row has no kernel")
+        raise bad_line(path, row.line, "the row has no kernel")
     times = _times(path, row, cells)
     cycles = number(path, row, cells.get("cycles", ""), "cycles")
     if cycles == 0 or (cycles is None and "median" not in times):
-        raise bad_line(path, row.line, "", "the row has neither a time nor cycles above 0")
+        raise bad_line(path, row.line, "the row has neither a time nor cycles above 0")
     count = whole(path, row, cells.get("launches", ""), "launches")
     if count == 0:
-        raise bad_line(path, row.line, "", "the row has 0 launches")
+        raise bad_line(path, row.line, "the row has 0 launches")
     return RecordedLaunch(
         kernel=texts["kernel"],
         mangled=texts["mangled"],
@@ -137,10 +137,10 @@ def _times(path: str, row: CsvRow, cells: Mapping[str, str]) -> dict[str, float]
         if value is None:
             continue
         if value * _NS[unit] <= 0 or abs(out.setdefault(part, value * _NS[unit]) - value * _NS[unit]) > 1e-3 * out[part]:
-            raise bad_line(path, row.line, "", f"'{shown(cell)}' {unit} is not a time, or contradicts the time in another unit")
+            raise bad_line(path, row.line, f"'{shown(cell)}' {unit} is not a time, or contradicts the time in another unit")
     ordered = [out[part] for part in ("min", "median", "max") if part in out]
     if ordered != sorted(ordered):
-        raise bad_line(path, row.line, "", "the shortest, median and longest time are out of order")
+        raise bad_line(path, row.line, "the shortest, median and longest time are out of order")
     return out
 
 
@@ -149,6 +149,6 @@ def _parameters(path: str, row: CsvRow, text: str) -> dict[str, str]:
     for assignment in filter(None, (part.strip() for part in text.split(";"))):
         name, equals, value = assignment.partition("=")
         if not equals or not name.strip() or name.strip() in out:
-            raise bad_line(path, row.line, "", f"'{shown(assignment)}' is not a parameter: expected NAME=VALUE, without duplicates")
+            raise bad_line(path, row.line, f"'{shown(assignment)}' is not a parameter: expected NAME=VALUE, without duplicates")
         out[name.strip()] = value.strip()
     return out

@@ -16,57 +16,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sassan.analysis.graph import immediate_dominators
-from sassan.ir import Immediate, Instruction, Memory, Register, Special
 from sassan.isa.facts import Flow
-from sassan.simt.code import Condition, ControlTransfer, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
+from sassan.simt.branch_sides import NEVER, Detour, Sides, all_sides, detour_of, following, sides_of, taken_to_leave
+from sassan.simt.code import Condition, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
+from sassan.simt.lane_groups import blocks_ending_with, is_alike, is_divided, is_grouped, is_of_one_lane
 from sassan.simt.loads import descriptors
-from sassan.simt.memory import LocalMemory
-from sassan.simt.shared import SharedMemory, barriers
+from sassan.simt.memory import LocalMemory, has_unfollowed_stores
+from sassan.simt.shared import SharedMemory, barriers, shared_addresses
 from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, ONE_COPY, Moment, Rows, Truth, Words
 
-_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
-_GENERIC = frozenset({"ST", "ATOM"})
-"""Stores that may change local memory and are no plain store of it."""
-_FREE, _NEVER = -1, -2
-"""A lane whose path is certain, and one of which it never will be again."""
-_BOTH = 2
-END = -1
-_EVERY = 0xFFFFFFFF
+_FREE = -1
+"""A lane whose path is certain; `NEVER`: it never will be again."""
 _MERGING = frozenset({"WARPSYNC", "BAR"})
 _TOGETHER = 62
 """So many branches by which a lane may have left loops are distinguished, as bits of a word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """Branches of which a lane may take either side: `meet` is the block at which all sides meet (`_NEVER`: nowhere).
-
-    `blocks` are those that may be executed before, `registers` those that are written there (bit numbers), `stores`: local memory is, too;
-    `shared`: shared memory is, or threads wait there for their block.
-    """
-
-    meet: int
-    blocks: frozenset[int]
-    registers: frozenset[int]
-    stores: bool
-    shared: bool = True
-    branches: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Detour:
-    """A branch with a side that does no more than the other one: `taken` says whether threads that go to the other one take the branch.
-
-    `loop` are the blocks of the outermost loop that the lesser side leaves, none where it leaves none. `short`: it comes to where both
-    sides meet without a loop.
-    """
-
-    taken: bool
-    loop: frozenset[int]
-    short: bool
 
 
 @dataclass(slots=True)
@@ -129,12 +94,12 @@ class Certainty:
         self._alive = np.zeros((self.runs, LANES), np.bool_)
         self._apart_since = np.zeros(self.runs, np.bool_)
         self._local = LocalMemory(self.runs)
-        self._lost = np.full(self.runs, _escapes(self.code), np.bool_)
+        self._lost = np.full(self.runs, has_unfollowed_stores(self.code), np.bool_)
         self._where = {register: place for place, register in enumerate(self.code.registers)}
         self._after = following(self.code)
-        self._grouped = any(map(_is_grouped, self.code.function.instructions))
+        self._grouped = any(map(is_grouped, self.code.function.instructions))
         self._barriers = barriers(self.code.function.instructions)
-        self._divided = _ending_with(self.code, _is_divided)
+        self._divided = blocks_ending_with(self.code, is_divided)
         self._split = np.zeros(self.runs, np.bool_)
         together = [each.address for each in self.code.function.instructions if each.opcode.partition(".")[0] in _MERGING]
         self._merging = frozenset(
@@ -197,16 +162,16 @@ class Certainty:
             whole = ~(at.executing & ~known).any(axis=1) & (self._until[rows] == _FREE).all(axis=1)
             whole &= not is_of_one_lane(operation)
             if not ONE_COPY.issuperset((*operation.gathered, *operation.reads)):
-                whole &= ~(at.executing & self._absent(rows)).any(axis=1) & _alike(operation, inputs, executing)
+                whole &= ~(at.executing & self._absent(rows)).any(axis=1) & is_alike(operation, inputs, executing)
             known = np.broadcast_to(whole[:, None], known.shape)
         maybe = executing | (at.executing & ~guard)
-        touched = np.broadcast_to(maybe.any(axis=1, keepdims=True), maybe.shape) if operation.broadcast else maybe
+        written = np.broadcast_to(maybe.any(axis=1, keepdims=True), maybe.shape) if operation.broadcast else maybe
         if operation.broadcast and (maybe.any(axis=1) & (executing != self._alive[rows]).any(axis=1)).any():
             # Which side of a branch writes last is open, and so is what other lanes read meanwhile.
             self.torn.update(operation.writes)
         for register in operation.writes:
             place = self._where[register]
-            self.words[place, rows] = np.where(touched, known, self.words[place, rows])
+            self.words[place, rows] = np.where(written, known, self.words[place, rows])
 
     def _through_memory(  # noqa: PLR0913, PLR0917 - all of an operation
         self, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment, executing: Truth, sure: Truth, known: Truth
@@ -236,7 +201,7 @@ class Certainty:
         if self.shared is None or not how.whole:
             return None
         reading = at.executing & self._certain_base(operation, how, at.rows) & (self._until[at.rows] == _FREE)
-        address, sure, words = place_of(how, inputs, at.executing), reading, list[Words]()
+        address, sure, words = shared_addresses(how, inputs, at.executing), reading, list[Words]()
         for place in range(len(operation.writes)):
             seen, known = self.shared.load(at.rows, reading, address + np.uint32(4 * place))
             words.append(seen)
@@ -253,7 +218,7 @@ class Certainty:
         maybe = executing | (at.executing & ~guard)
         followed = self._certain_base(operation, how, rows) & (self._until[rows] == _FREE)
         self.shared.lose(rows[(maybe & ~followed).any(axis=1)])
-        address, sure = place_of(how, inputs, executing), known & how.whole & executing & ~self._absent(rows)
+        address, sure = shared_addresses(how, inputs, executing), known & how.whole & executing & ~self._absent(rows)
         address = address if how.whole else address & np.uint32(0xFFFFFFFC)
         data = (*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)
         for place, word in enumerate(data):
@@ -337,7 +302,7 @@ class Certainty:
         if not astray.any():
             return taken
         if number not in self._ways_out:
-            self._ways_out[number] = None if self._after is None else _way_out(self.code.blocks[number], number, self.loops)
+            self._ways_out[number] = None if self._after is None else taken_to_leave(self.code.blocks[number], number, self.loops)
         out = self._ways_out[number]
         return taken if out is None else np.where(astray, out, taken)
 
@@ -360,7 +325,7 @@ class Certainty:
             if branch in self._left:
                 self._left[branch][rows] &= ~where
         if len(some) > _TOGETHER:
-            self._open(_everything(self.code), rows, np.logical_or.reduce(list(some.values())))
+            self._open(all_sides(self.code), rows, np.logical_or.reduce(list(some.values())))
             return
         patterns = np.zeros((len(rows), LANES), np.int64)
         for place, where in enumerate(some.values()):
@@ -375,9 +340,9 @@ class Certainty:
         # A lane that might be elsewhere already, before it leaves a loop that it might have left already, is followed no further.
         astray = bool((lanes & (until != _FREE)).any())
         self.parted.update(range(len(self.code.blocks)) if astray else sides.blocks)
-        self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, _NEVER), until)
+        self._until[rows] = np.where(lanes, np.where(until == _FREE, sides.meet, NEVER), until)
         self.open.update(index for index, head in enumerate(self.heads) if astray or head in sides.blocks or self._is_around(sides, index))
-        self._spoil(_everything(self.code) if astray else sides, rows, lanes)
+        self._spoil(all_sides(self.code) if astray else sides, rows, lanes)
 
     def _is_around(self, sides: Sides, loop: int) -> bool:
         """Say whether branches inside a loop meet at its head: one of their sides may be a back edge, and the other enter it anew."""
@@ -413,108 +378,20 @@ class Certainty:
 
     def _sides_of(self, branches: frozenset[int]) -> Sides:
         if branches not in self._sides:
-            self._sides[branches] = _sides(self.code, self._after, branches)
+            self._sides[branches] = sides_of(self.code, self._after, branches)
         return self._sides[branches]
 
     def _detour_of(self, branch: int) -> Detour | None:
         if branch not in self._detours:
             meet = self._sides_of(frozenset({branch})).meet
-            self._detours[branch] = None if self._after is None else _detour(self.code, self._after, branch, meet, self)
+            self._detours[branch] = (
+                None if self._after is None else detour_of(self.code.blocks[branch], branch, self._after, meet, self.loops, self.heads)
+            )
         return self._detours[branch]
 
     def _loop_of(self, branch: int) -> frozenset[int]:
         detour = self._detour_of(branch)
         return detour.loop if detour is not None else frozenset()
-
-
-def place_of(how: LocalAccess, inputs: Sequence[Words], like: Truth) -> Words:
-    """Return the addresses of an access to shared memory (G, 32)."""
-    address = np.full(like.shape, how.offset & 0xFFFFFFFF, np.uint32)
-    for word, scale in zip(inputs[: how.base], how.scales, strict=True):
-        address = address + word * np.uint32(scale)
-    return address
-
-
-def _alike(operation: Operation, inputs: Sequence[Words], executing: Truth) -> Truth:
-    """Return in which warps all executing lanes read the same: which of them comes first then decides nothing (G)."""
-    out = np.ones(len(executing), np.bool_)
-    first = executing.argmax(axis=1)
-    for register, words in zip((*operation.gathered, *operation.reads), inputs, strict=True):
-        if register not in ONE_COPY:
-            out &= ((words == words[np.arange(len(words)), first][:, None]) | ~executing).all(axis=1)
-    return out
-
-
-def _ending_with(code: ExecutableFunction, kind: Callable[[Instruction], bool]) -> frozenset[int]:
-    """Return the blocks whose last instruction is of a kind."""
-    addresses = {instruction.address for instruction in code.function.instructions if kind(instruction)}
-    return frozenset(number for number, block in enumerate(code.blocks) if block.last in addresses)
-
-
-def _is_divided(instruction: Instruction) -> bool:
-    """Say whether an instruction is `BRA.DIV ~URZ, …`."""
-    first = instruction.operands[0] if instruction.operands else None
-    every = isinstance(first, Register) and first.file == "UR" and first.index is None and first.inverted
-    return instruction.opcode == "BRA.DIV" and instruction.guard is None and every
-
-
-def _escapes(code: ExecutableFunction) -> bool:
-    """Say whether something may change local memory that is no plain store of it."""
-    calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
-    return calls or any(
-        instruction.opcode.partition(".")[0] in _GENERIC or _is_unfollowed_store(instruction) for instruction in code.function.instructions
-    )
-
-
-def _is_unfollowed_store(instruction: Instruction) -> bool:
-    """Say whether a store to local memory has an address of a form that is not followed."""
-    if instruction.opcode.partition(".")[0] not in {"STL", "LDL"}:
-        return False
-    places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
-    plain = [place for place in places if not place.descriptor and not place.modifiers and not place.prefix]
-    registers = [register for place in plain for register in place.base]
-    return not plain or any(register.negated or set(register.modifiers) - {"reuse"} for register in registers)
-
-
-def following(code: ExecutableFunction) -> Sequence[frozenset[int]] | None:
-    """Return the blocks at which a thread may go on after each, `END` for its end; None where that is not followed."""
-    if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
-        return None
-    resumed: dict[int, frozenset[int]] = {}
-    for block in code.blocks:
-        for tag, target in block.pushes:
-            if target >= 0:
-                resumed[tag] = resumed.get(tag, frozenset()) | {target}
-    if not _are_registers(code):
-        return [_next(block, block.control, resumed) for block in code.blocks]
-    held = _held(code)
-    return [_next(block, block.control, {**resumed, **held.get(number, {})}) for number, block in enumerate(code.blocks)]
-
-
-def _are_registers(code: ExecutableFunction) -> bool:
-    """Say whether each push of a token replaces the one before with its tag: a barrier register, of which no copy is made."""
-    pushed = {tag for block in code.blocks for tag, _ in block.pushes}
-    guarded = any(each.guard is not None and each.opcode.startswith("BSSY") for each in code.function.instructions)
-    copied = any(each.opcode.startswith("BMOV") for each in code.function.instructions)
-    return not guarded and not copied and all(code.tags[tag][:1] == "B" and code.tags[tag][1:].isdigit() for tag in pushed)
-
-
-def _held(code: ExecutableFunction) -> Mapping[int, Mapping[int, frozenset[int]]]:
-    """Return where the tokens that a thread holds behind each block resume, by their tags; what is not reached is missing."""
-    entering: dict[int, dict[int, frozenset[int]]] = {code.entry: {}}
-    behind: dict[int, dict[int, frozenset[int]]] = {}
-    todo = [code.entry]
-    while todo:
-        number = todo.pop()
-        block = code.blocks[number]
-        held = behind[number] = entering[number] | {tag: frozenset({target}) for tag, target in block.pushes if target >= 0}
-        for each in _next(block, block.control, held) - {END}:
-            known = entering.get(each)
-            joined = {tag: (known or {}).get(tag, frozenset()) | held.get(tag, frozenset()) for tag in {*(known or {}), *held}}
-            if known is None or joined != known:
-                entering[each] = joined
-                todo.append(each)
-    return behind
 
 
 def with_side_entries(code: ExecutableFunction, loops: Sequence[frozenset[int]], heads: Sequence[int]) -> set[int]:
@@ -526,114 +403,3 @@ def with_side_entries(code: ExecutableFunction, loops: Sequence[frozenset[int]],
         if after is not None
         and any(each in loop and each != head for block in range(len(after)) if block not in loop for each in after[block])
     }
-
-
-def _next(block: ExecutableBlock, control: ControlTransfer | None, resumed: Mapping[int, Iterable[int]]) -> frozenset[int]:
-    if control is None:
-        return frozenset({block.follow})
-    always = not control.condition.tests and not control.condition.never and control.unity is not Unity.OPEN
-    there = {block.target, *block.targets} - {-1}
-    if control.flow in {Flow.EXIT, Flow.TRAP}:
-        there = {END}
-    elif control.flow is Flow.POP:
-        there |= set(resumed.get(block.tag, ()))
-    leaves = always and control.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.EXIT, Flow.TRAP, Flow.POP}
-    return frozenset(there if leaves and there else {*there, block.follow})
-
-
-def _sides(code: ExecutableFunction, after: Sequence[frozenset[int]] | None, branches: frozenset[int]) -> Sides:
-    if after is None:
-        return _everything(code)
-    meet = _meeting(after, branches)
-    blocks = _reached(after, [each for branch in branches for each in after[branch]], meet)
-    operations = [operation for block in blocks for operation in code.blocks[block].operations]
-    registers = frozenset(register for operation in operations for register in operation.writes)
-    stores = [operation.exact for operation in operations if isinstance(operation.exact, LocalAccess) and operation.exact.store]
-    waits = not barriers(code.function.instructions).isdisjoint(code.blocks[block].last for block in blocks)
-    shared = waits or any(store.shared for store in stores)
-    return Sides(meet, blocks, registers, not all(store.shared for store in stores), shared, branches)
-
-
-def _everything(code: ExecutableFunction) -> Sides:
-    return Sides(_NEVER, frozenset(range(len(code.blocks))), frozenset(code.registers), stores=True)
-
-
-def _reached(after: Sequence[frozenset[int]], starts: Iterable[int], meet: int) -> frozenset[int]:
-    """Return the blocks that a thread may come to from some, before it is at `meet`."""
-    blocks, stack = set[int](), list(starts)
-    while stack:
-        block = stack.pop()
-        if block not in {meet, END} and block not in blocks:
-            blocks.add(block)
-            stack += after[block]
-    return frozenset(blocks)
-
-
-def _is_grouped(instruction: Instruction) -> bool:
-    """Say whether an instruction is a WARPSYNC of lanes that are not known to be all."""
-    name, *modifiers = instruction.opcode.split(".")
-    every = any(isinstance(each, Immediate) and each.value in {_EVERY, -1} for each in instruction.operands)
-    return name == "WARPSYNC" and "ALL" not in modifiers and not every
-
-
-def is_of_one_lane(operation: Operation) -> bool:
-    """Say whether the warp gets the word of one of its lanes, in which they differ."""
-    specials = (operand.name for operand in operation.instruction.operands if isinstance(operand, Special))
-    return operation.broadcast and any(name.startswith(("SR_TID", "SR_LANEID")) or name.endswith("MASK") for name in specials)
-
-
-def _meeting(after: Sequence[frozenset[int]], branches: frozenset[int]) -> int:
-    """Return the nearest block that all ways from the branches to the end come through, `_NEVER` where there is none."""
-    back: dict[int, list[int]] = {block: [] for block in (END, *range(len(after)))}
-    for block, several in enumerate(after):
-        for each in several:
-            back[each].append(block)
-    behind = immediate_dominators(END, back)
-
-    def line(block: int | None) -> list[int]:
-        out: list[int] = []
-        while block is not None and block != END:
-            out.append(block)
-            block = behind[block]
-        return out
-
-    if any(each not in behind for branch in branches for each in {branch, *after[branch]}):
-        return _NEVER  # some way has no end
-    lines = [line(each) for branch in branches for each in after[branch]]
-    return next((block for block in lines[0] if all(block in other for other in lines)), _NEVER)
-
-
-def _way_out(block: ExecutableBlock, number: int, loops: Sequence[frozenset[int]]) -> bool | None:
-    """Return whether threads that take a branch leave the innermost loop that one of its sides leaves; None where none does."""
-    control = block.control
-    if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT} or control.unity is not Unity.EACH:
-        return None
-    there = block.target if control.flow is Flow.BRANCH else END
-    around = [loop for loop in loops if number in loop and (there in loop) != (block.follow in loop)]
-    return there not in min(around, key=len) if around else None
-
-
-def _detour(code: ExecutableFunction, after: Sequence[frozenset[int]], branch: int, meet: int, known: Certainty) -> Detour | None:
-    """Return which side of a plain branch does no more than the other, None where neither is known to."""
-    block = code.blocks[branch]
-    control = block.control
-    if control is None or control.flow not in {Flow.BRANCH, Flow.EXIT, Flow.TRAP} or control.unity is not Unity.EACH:
-        return None
-    there = block.target if control.flow is Flow.BRANCH else END
-    if len({there, block.follow}) != _BOTH:
-        return None
-    heads = frozenset(known.heads)
-    has_loop = {taken: not heads.isdisjoint(_reached(after, [to], meet)) for taken, to in ((True, there), (False, block.follow))}
-    around = [loop for loop in known.loops if branch in loop and (there in loop) != (block.follow in loop)]
-    if around:
-        loop = max(around, key=len)
-        if meet in loop:
-            return None  # the side that leaves comes back: what follows is not behind the loop
-        stays = there in loop
-        return Detour(stays, loop, short=not has_loop[not stays])
-    again = any(
-        branch in loop and head in _reached(after, [there, block.follow], meet) for loop, head in zip(known.loops, known.heads, strict=True)
-    )
-    if again or has_loop[True] == has_loop[False]:
-        return None
-    return Detour(has_loop[True], frozenset(), short=True)

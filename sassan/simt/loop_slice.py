@@ -10,9 +10,10 @@ from dataclasses import replace
 from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import immediate_dominators
 from sassan.isa.facts import Flow
-from sassan.simt.certain import END, following, is_of_one_lane
+from sassan.simt.branch_sides import END, following
 from sassan.simt.code import ALWAYS, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS
+from sassan.simt.lane_groups import is_of_one_lane
 from sassan.simt.slicing import mask_of, read_by, reads_of
 
 Parted = tuple[frozenset[int], frozenset[int]]

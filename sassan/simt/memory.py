@@ -2,10 +2,16 @@
 
 import numpy as np
 
+from sassan.ir import Instruction, Memory
+from sassan.isa.facts import Flow
+from sassan.simt.code import ExecutableFunction
 from sassan.simt.values import LANES, Rows, Truth, Words
 
 SLOTS = 256
 """Words that one thread may have stored; a run that needs more is cut."""
+_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
+_GENERIC = frozenset({"ST", "ATOM"})
+"""Stores that may change local memory and are no plain store of it."""
 
 
 class LocalMemory:
@@ -55,3 +61,21 @@ class LocalMemory:
             more = np.zeros((max(4, len(self._address)), *self._used.shape), dtype=np.uint32)
             self._address = np.concatenate([self._address, more])
             self._word = np.concatenate([self._word, more])
+
+
+def has_unfollowed_stores(code: ExecutableFunction) -> bool:
+    """Say whether something may change local memory that is no plain store of it."""
+    calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
+    return calls or any(
+        instruction.opcode.partition(".")[0] in _GENERIC or _is_unfollowed_store(instruction) for instruction in code.function.instructions
+    )
+
+
+def _is_unfollowed_store(instruction: Instruction) -> bool:
+    """Say whether a store to local memory has an address of a form that is not followed."""
+    if instruction.opcode.partition(".")[0] not in {"STL", "LDL"}:
+        return False
+    places = [operand for operand in instruction.operands if isinstance(operand, Memory)]
+    plain = [place for place in places if not place.descriptor and not place.modifiers and not place.prefix]
+    registers = [register for place in plain for register in place.base]
+    return not plain or any(register.negated or set(register.modifiers) - {"reuse"} for register in registers)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sassan.ir import Immediate, Instruction
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, ExecutableFunction
+from sassan.simt.code import ALWAYS, ExecutableFunction, LocalAccess
 from sassan.simt.spills import shared_operation
 from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, Rows, Truth, Words
@@ -173,3 +173,11 @@ def _is_whole(barrier: Instruction) -> bool:
     operands = [operand for operand in barrier.operands if getattr(operand, "file", "") != "P"]
     plain = len(operands) == 1 and isinstance(operands[0], Immediate)
     return barrier.guard is None and bool(modifiers & {"SYNC", "RED"}) and plain
+
+
+def shared_addresses(how: LocalAccess, inputs: Sequence[Words], like: Truth) -> Words:
+    """Return the addresses of an access to shared memory (G, 32)."""
+    address = np.full(like.shape, how.offset & 0xFFFFFFFF, np.uint32)
+    for word, scale in zip(inputs[: how.base], how.scales, strict=True):
+        address = address + word * np.uint32(scale)
+    return address

@@ -3,7 +3,7 @@
 An item is a number (a block, an edge) or a `Repeat` of items; a sequence of 10^18 steps is a few items.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -70,11 +70,6 @@ def _last_loop(out: list[Item], last: int) -> int:
     return -1
 
 
-def length(items: Sequence) -> int:
-    """Return the number of items of the expanded sequence."""
-    return total(items, lambda _: 1)
-
-
 def total(items: Sequence, weight: Callable[[int], int]) -> int:
     """Return the sum of the weights of the expanded sequence, without expanding it."""
     return sum(item.times * total(item.body, weight) if isinstance(item, Repeat) else weight(item) for item in items)
@@ -93,16 +88,6 @@ def _count(items: Sequence, times: int, totals: dict[int, int]) -> None:
             _count(item.body, times * item.times, totals)
         else:
             totals[item] = totals.get(item, 0) + times
-
-
-def expand(items: Sequence) -> Iterator[int]:
-    """Yield the expanded sequence; check its length first."""
-    for item in items:
-        if isinstance(item, Repeat):
-            for _ in range(item.times):
-                yield from expand(item.body)
-        else:
-            yield item
 
 
 def rename(items: Sequence, name: Callable[[int], int]) -> Sequence:

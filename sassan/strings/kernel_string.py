@@ -112,11 +112,6 @@ def letters(row: Iterable[Letter]) -> KernelString:
     return of(LetterRun(letter, 1) for letter in row)
 
 
-def repeat(body: KernelString, times: int) -> KernelString:
-    """Return `body`, `times` times in a row."""
-    return of((RepeatedString(body, times),))
-
-
 def _append(out: list[Part], part: Part) -> None:
     if isinstance(part, LetterRun):
         _append_run(out, part)

@@ -31,7 +31,7 @@ def trusted(folder: Path) -> bool:
     if not hasattr(os, "getuid"):
         return True
     try:
-        return _own(folder.lstat(), stat.S_ISDIR) and _kept(folder)
+        return _is_private(folder.lstat(), stat.S_ISDIR) and _kept(folder)
     except (OSError, ValueError):
         return False
 
@@ -48,7 +48,7 @@ def trusted_file(path: Path) -> bool:
 
 def own_file(status: os.stat_result) -> bool:
     """Say whether what was found is a plain file of this user that no other user may write."""
-    return _own(status, stat.S_ISREG) if hasattr(os, "getuid") else stat.S_ISREG(status.st_mode)
+    return _is_private(status, stat.S_ISREG) if hasattr(os, "getuid") else stat.S_ISREG(status.st_mode)
 
 
 def make_private(folder: Path) -> None:
@@ -94,7 +94,7 @@ def temporary_place() -> Path:
     raise OSError(message)
 
 
-def _own(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
+def _is_private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
     return kind(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & _OTHERS
 
 

@@ -104,7 +104,7 @@ def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     return kept
 
 
-def own(file: Path | str, *words: str) -> tuple[str, ...]:
+def module_command(file: Path | str, *words: str) -> tuple[str, ...]:
     """Return the command that runs a file of this package with this interpreter; the first `OWN` words of it name the program."""
     # -P: the folder of the file must not come before the standard library.
     return (sys.executable, "-P", str(file), *words)

@@ -11,9 +11,9 @@ from sassan.isa.facts import Facts, Flow, WriteEffect
 from sassan.isa.registers import ONE_PER_WARP, bit, span
 from sassan.values.divisions import Dividend, DivisionResult, Divisions
 from sassan.values.environment import LaunchEnvironment
+from sassan.values.lanes.abstract_word import AbstractWord
 from sassan.values.lanes.algebra import Evaluate, LaneOperands, LanePattern, lane_patterns
 from sassan.values.lanes.arithmetic import divide, modulo
-from sassan.values.lanes.held import AbstractWord
 from sassan.values.patterns import SAME, InstructionEffect
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
@@ -75,7 +75,7 @@ class _Plan:
     rest: tuple[WriteEffect, ...]
     runs: bool
     guarded: bool
-    asked: tuple[int, ...]
+    inputs: tuple[int, ...]
     unfollowed: int
     sources: int
     wanted: bool
@@ -110,7 +110,7 @@ class Evaluator:
             return _NOTHING
         laned = words.laned & plan.sources
         rows = [words.held[name] for name in bits(laned)] if laned and plan.wanted else ()
-        given = [words.held.get(name) for name in plan.asked], words.known & plan.unfollowed, laned, rows
+        given = [words.held.get(name) for name in plan.inputs], words.known & plan.unfollowed, laned, rows
         if given != plan.given:
             plan.given, plan.outcome = given, _outcome(plan, words)
         for target, word in plan.outcome.words.items():
@@ -145,7 +145,7 @@ class Evaluator:
             rest,
             runs=bool(facts.effects) and not (guard is not None and guard.index is None),  # @!PT: no thread runs it
             guarded=guard is not None,
-            asked=(*reads, *parts, *bits(followed)) if guard is not None else (*reads, *parts),
+            inputs=(*reads, *parts, *bits(followed)) if guard is not None else (*reads, *parts),
             unfollowed=unfollowed,
             sources=_union([effect.needs or 0 for effect in rest]) | (unfollowed if guard is not None else 0),
             wanted=wanted,

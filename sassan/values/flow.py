@@ -11,8 +11,8 @@ from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follo
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
-from sassan.values.arrivals import Step, arrivals, lanes_of_blocks, steps
 from sassan.values.divisions import divisions
+from sassan.values.edge_join import Step, edge_join, lanes_of_blocks, steps
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.evaluate import PREDICATES, Evaluation, Evaluator, Words
 from sassan.values.slicing import backward_slice
@@ -149,7 +149,7 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], environment: LaunchEnvir
 
     starts, runs = solved()
     for _ in range(_ROUNDS - 1):
-        more = arrivals(blocks, facts, graph.following, starts, _ends(runs), graph.entry, environment)
+        more = edge_join(blocks, facts, graph.following, starts, _ends(runs), graph.entry, environment)
         if not more:
             break
         met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}

@@ -29,8 +29,8 @@ _EXTENT = 12
 def outside(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> frozenset[int]:
     """Return the addresses of the queries for shared or local memory that no thread answers with yes."""
     function = cfg.function
-    asked = any(map(_is_query, function.instructions))
-    where = bank_layout(function) if asked and not cfg.gaps and function.language is Language.SASS else None
+    has_query = any(map(_is_query, function.instructions))
+    where = bank_layout(function) if has_query and not cfg.gaps and function.language is Language.SASS else None
     if where is None:
         return frozenset()
     facts = {each.address: facts_of(each) for each in function.instructions}
@@ -65,8 +65,8 @@ class _Backwards:
         """Say whether the address of a query is made of parameters, numbers and indices, its high word of a parameter at least."""
         query = self.query(node, place)
         predicate, to, *_ = query.operands
-        asked = [operand for operand in query.operands if isinstance(operand, Memory)]
-        bases = [register for operand in asked for register in operand.base]
+        places = [operand for operand in query.operands if isinstance(operand, Memory)]
+        bases = [register for operand in places for register in operand.base]
         plain = isinstance(predicate, Register) and isinstance(to, Register) and to.index is None
         if not plain or len(bases) != 1 or bases[0].index is None:
             return False

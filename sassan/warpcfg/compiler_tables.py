@@ -39,7 +39,7 @@ def check(cfg: WarpCfg, facts_of: FactsOf, *, exact: bool = True) -> None:
 def _check_exits(function: Function, compiler: CompilerFacts) -> None:
     if compiler.exits is None:
         return
-    exits = {instruction.address for instruction in _own(function, compiler) if instruction.opcode.partition(".")[0] == "EXIT"}
+    exits = {instruction.address for instruction in _unlinked(function, compiler) if instruction.opcode.partition(".")[0] == "EXIT"}
     different = sorted(exits.symmetric_difference(compiler.exits))
     if different:
         first = different[0]
@@ -49,7 +49,7 @@ def _check_exits(function: Function, compiler: CompilerFacts) -> None:
 
 def _check_instructions(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> None:
     """Refuse a table that lists targets of an instruction that has none, or targets that are no instructions."""
-    instructions = {instruction.address: instruction for instruction in _own(function, compiler)}
+    instructions = {instruction.address: instruction for instruction in _unlinked(function, compiler)}
     for address, targets in compiler.indirect_targets:
         instruction = instructions.get(address)
         facts = facts_of(instruction) if instruction is not None else None
@@ -61,7 +61,7 @@ def _check_instructions(function: Function, compiler: CompilerFacts, facts_of: F
 def _check_targets(cfg: WarpCfg, compiler: CompilerFacts, facts_of: FactsOf, *, exact: bool) -> None:
     table = {address: frozenset(targets) for address, targets in compiler.indirect_targets}
     targets = _targets_of(cfg)
-    opcodes = {instruction.address: instruction.opcode for instruction in _own(cfg.function, compiler)}
+    opcodes = {instruction.address: instruction.opcode for instruction in _unlinked(cfg.function, compiler)}
     unknown = [address for address in targets.keys() - table.keys() if opcodes.get(address) in _TOKENS]
     for address in sorted({*table, *unknown}):
         have, want = targets.get(address, frozenset()), table.get(address, frozenset())
@@ -113,7 +113,7 @@ def _successors(instruction: Instruction, listed: tuple[int, ...], facts_of: Fac
     return (*direct, *instruction.targets, *listed, *(() if stays else (instruction.following,)))
 
 
-def _own(function: Function, compiler: CompilerFacts) -> list[Instruction]:
+def _unlinked(function: Function, compiler: CompilerFacts) -> list[Instruction]:
     """Return the instructions of the function's own section, without those that were linked to it."""
     return [instruction for instruction in function.instructions if instruction.address < compiler.code_size]
 

@@ -41,11 +41,11 @@ def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
 def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], arch: str) -> bool:
     """Say whether all tries of a loop are of one event: of the same barrier and phase, whose registers the loop does not write."""
     (first, *others), facts_of = tries, load(arch).facts
-    asked = facts_of(first)
-    if asked is None or any(each.operands[1:] != first.operands[1:] for each in others):
+    wait_facts = facts_of(first)
+    if wait_facts is None or any(each.operands[1:] != first.operands[1:] for each in others):
         return False
     known = [facts_of(each) for each in code]
-    return all(facts is not None and not facts.writes & asked.reads for facts in known)
+    return all(facts is not None and not facts.writes & wait_facts.reads for facts in known)
 
 
 def idle_code(cfg: WarpCfg) -> frozenset[int]:

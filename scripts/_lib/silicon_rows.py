@@ -12,7 +12,7 @@ from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
-from sassan.access.accesses import AccessPattern
+from sassan.access.access import AccessPattern
 from sassan.access.opcodes import MemorySpace
 from sassan.measure import agreement
 

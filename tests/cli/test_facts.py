@@ -213,6 +213,7 @@ def test_atomic_operations_that_spread_take_less_of_a_grid(sassan: Sassan, tmp_p
     )
 
 
+@pytest.mark.slow
 def test_passes_that_the_data_guarantee_take_less_of_a_warp(sassan: Sassan, tmp_path: Path):
     fact = access(tmp_path, 'at = "0x01a0"\npasses = 2')
     plain, known = (sassan("analyze", HISTOGRAM, *ON_A_GPU, *more, "--json").document["functions"][0] for more in ((), ("--bounds", fact)))

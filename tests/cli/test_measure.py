@@ -121,6 +121,7 @@ def test_a_file_that_is_refused_does_not_hide_the_others(sassan: Sassan, tmp_pat
     assert result.document["errors"][0]["code"] == "bad-samples"
 
 
+@pytest.mark.slow
 def test_pictures_are_written_as_svg_and_png(sassan: Sassan, tmp_path: Path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     result = sassan("measure", "-", "--plots", tmp_path / "new" / "folder", *QUICK, stdin=SMALL)

@@ -261,6 +261,7 @@ def test_the_case_study_of_the_page_is_that_of_the_csv():
     assert len(several) == 22, "as many as the command makes"
 
 
+@pytest.mark.slow
 def test_evolution_and_random_search_of_the_page_are_those_of_the_csv():
     experiment = scripted("evolve_experiment")
     text = (DOCS / "developer/design/evolutionary-compiler.md").read_text("utf-8")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sassan.access.accesses import ALIGNMENT, Access, AccessPattern, counted
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, Reference
+from sassan.access.warp_costs import ALIGNMENT, counted
 from sassan.domains.lanes import LANES, SIZE, LaneWord, word
 
 Addresses = NDArray[np.int64]

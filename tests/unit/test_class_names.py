@@ -4,9 +4,12 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_no_two_public_classes_share_a_name():
     places: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "sassan").rglob("*.py")):

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,11 +48,11 @@ def seeded(folder: Path) -> set[str]:
 
 
 def complaints(folder: Path) -> set[tuple[str, str]]:
-    """Return the imports that the contracts forbid in a folder: module and library."""
+    """Return the imports that the contracts forbid in a folder: module and library, or module and package of a higher layer."""
     command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    return set(re.findall(r"^-\s+(\S+) -> (\w+) \(l\.[0-9, l.]+\)$", done.stdout, re.MULTILINE))
+    return set(re.findall(r"^-\s+(\S+) -> (\S+) \(l\.[0-9, l.]+\)$", done.stdout, re.MULTILINE))
 
 
 def test_an_import_of_a_library_breaks_a_contract_in_every_package_but_the_one_that_wraps_it(tmp_path: Path) -> None:
@@ -58,6 +60,35 @@ def test_an_import_of_a_library_breaks_a_contract_in_every_package_but_the_one_t
     assert len(modules) > len(WRAPPERS)
     expected = {(module, library) for module in modules for library, wrapper in WRAPPERS.items() if module.split(".")[1] != wrapper}
     assert complaints(tmp_path) == expected
+
+
+def layers() -> list[list[str]]:
+    """Return the packages of each layer, the highest first."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    (known,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [layer.split(" | ") for layer in known]
+
+
+def test_an_import_from_the_layer_above_breaks_a_contract_in_every_package(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "sassan", tmp_path / "sassan", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    expected = set()
+    for (above, *_), layer in pairwise(layers()):
+        for name in layer:
+            folder = tmp_path / "sassan" / name
+            module = f"sassan.{name}.seeded" if folder.is_dir() else f"sassan.{name}"
+            with (folder / "seeded.py" if folder.is_dir() else folder.with_suffix(".py")).open("a") as file:
+                file.write(f"import sassan.{above}\n")
+            expected.add((module, f"sassan.{above}"))
+    assert {module.split(".")[1] for module, _ in expected} == {path.stem for path in (ROOT / "sassan").iterdir() if is_package(path)} - {
+        "cli"
+    }
+    assert expected <= complaints(tmp_path)
+
+
+def is_package(path: Path) -> bool:
+    """Say whether a path is a package of the program, or a module beside them."""
+    return not path.name.startswith("_") and (path.suffix == ".py" or (path / "__init__.py").exists())
 
 
 def test_every_library_that_is_imported_has_a_package_that_wraps_it() -> None:

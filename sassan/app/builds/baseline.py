@@ -9,7 +9,7 @@ from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.gates import Failure, GateRule
 from sassan.app.builds.growth import Allowed, grown, refuse_experiments, unheld
-from sassan.app.builds.numbers import asked
+from sassan.app.builds.numbers import requested_bounds
 from sassan.app.builds.saved_results import CODE, Measure, SavedResult
 from sassan.app.inputs import wanted
 from sassan.app.request import AnalysisRequest
@@ -49,7 +49,7 @@ class Baseline:
         """Yield what grew in the function at this place, each failure once; `bounds`: also those of its time."""
         if self._none:
             yield Failure(GateRule.GROWTH, _NONE_OF_THEM)
-        measures = (*(asked(now) if bounds else ()), *CODE)
+        measures = (*(requested_bounds(now) if bounds else ()), *CODE)
         yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed, measures))
 
     def old(self, place: int) -> SavedResult | None:
@@ -60,10 +60,6 @@ class Baseline:
         """Return the bounds of the function at this place that are held to nothing."""
         return unheld(self._held[place], now)
 
-    def knows(self, place: int) -> bool:
-        """Say whether the baseline has the function at this place."""
-        return bool(self._held[place])
-
     def conditions(self, place: int, now: SavedResult) -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
@@ -71,7 +67,7 @@ class Baseline:
     def holds(self, place: int, now: SavedResult) -> bool:
         """Say whether a number of the function at this place is held to anything."""
         known = any(each.number(measure) is not None for each in self._held[place] for measure in CODE)
-        return known or len(self.unheld(place, now)) < len(asked(now))
+        return known or len(self.unheld(place, now)) < len(requested_bounds(now))
 
     def remarks(self, checked: Sequence[CheckedFunction]) -> Iterator[Remark]:
         """Yield what must not be overlooked: what was not held, what is gone, and what was made under other conditions."""

@@ -144,7 +144,7 @@ class Checker:
             self._baseline.pair(numbers, partial=self._partial)
         self._build, self._totals = build, times.totals(build, self._demands)
         held = enumerate(zip(results, rows, numbers, strict=True))
-        return [self._held(place, result, row, now) for place, (result, row, now) in held]
+        return [self._checked(place, result, row, now) for place, (result, row, now) in held]
 
     def _all_used(self, names: list[str]) -> None:
 
@@ -163,7 +163,7 @@ class Checker:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, Value], numbers: SavedResult) -> CheckedFunction:
+    def _checked(self, place: int, result: AnalysisResult, row: Mapping[str, Value], numbers: SavedResult) -> CheckedFunction:
         idle = id(result) in self._build.idle
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
         absent = _OF_A_LAUNCH if idle else _OF_A_KERNEL if not result.function.kernel else frozenset[GateRule]()

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sassan.alphabet import UNITS, Letter
-from sassan.app.builds.numbers import asked, first_gap, named, unknown
+from sassan.app.builds.numbers import first_gap, named, requested_bounds, unknown
 from sassan.app.builds.saved_results import BOUNDS, Measure, SavedResult
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
@@ -196,7 +196,7 @@ def _limit(result: SavedResult, gate: Gate) -> Iterator[Failure]:
 
 
 def _bounded(result: SavedResult) -> Iterator[Failure]:
-    for measure in asked(result):
+    for measure in requested_bounds(result):
         if result.number(measure) is None:
             message = f"the {named(result, measure)} has no bound: {unknown(result, measure)}"
             yield Failure(GateRule.REQUIRE_BOUNDED, message, first_gap(result), related=_others(result))
@@ -239,10 +239,10 @@ def read(name: str, text: str) -> tuple[PatternGates, ...]:
     """
     file = _FORMAT.toml(name, text)
     file.only("function")
-    asked = demands(file.table("function"))
-    if not any(demand.gates for demand in asked):
+    demanded = demands(file.table("function"))
+    if not any(demand.gates for demand in demanded):
         raise UsageError("no-gate", f"{name}: no gate stands in it, so nothing can fail", hint=_EXAMPLE)
-    return asked
+    return demanded
 
 
 def demands(functions: Fields) -> tuple[PatternGates, ...]:
@@ -253,8 +253,8 @@ def demands(functions: Fields) -> tuple[PatternGates, ...]:
 def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[PatternGates, ...]:
     """Return the demand of a table of gates, none where it holds none of them; `besides` are its other keys."""
     table.only(*IN_FILES, *besides)
-    asked = tuple(gate for key in table.values if key not in besides for gate in _gates(table, GateRule(key)))
-    return (PatternGates(pattern, asked, table.name),) if asked or not besides else ()
+    demanded = tuple(gate for key in table.values if key not in besides for gate in _gates(table, GateRule(key)))
+    return (PatternGates(pattern, demanded, table.name),) if demanded or not besides else ()
 
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from sassan.app.builds import why
 from sassan.app.builds.gates import Failure, GateRule
-from sassan.app.builds.numbers import asked, first_gap, growth_text, named, unknown
+from sassan.app.builds.numbers import first_gap, growth_text, named, requested_bounds, unknown
 from sassan.app.builds.saved_results import BOUNDS, TRANSACTIONS, Measure, SavedResult
 from sassan.errors import UsageError
 
@@ -112,7 +112,9 @@ def comparable(measure: Measure, old: SavedResult, new: SavedResult) -> bool:
 def unheld(old: Sequence[SavedResult], new: SavedResult) -> tuple[Measure, ...]:
     """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them."""
     return tuple(
-        measure for measure in asked(new) if all(each.number(measure) is None or not comparable(measure, each, new) for each in old)
+        measure
+        for measure in requested_bounds(new)
+        if all(each.number(measure) is None or not comparable(measure, each, new) for each in old)
     )
 
 

@@ -36,7 +36,7 @@ def first_gap(result: SavedResult) -> int | None:
     return result.gaps[0].address if result.gaps else None
 
 
-def asked(result: SavedResult) -> list[Measure]:
+def requested_bounds(result: SavedResult) -> list[Measure]:
     """Return the bounds that were asked for: a makespan where warps or the shape of a block are given, a grid where it is; known or not."""
     requested = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
     return [measure for measure in BOUNDS if requested[measure]]

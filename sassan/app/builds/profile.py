@@ -6,12 +6,12 @@ Transactions are those of the block that is given. Without one they are counted 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import Count
+from sassan.app.accesses import launch_accesses
 from sassan.app.memory import line_of
 from sassan.app.result import AnalysisResult
-from sassan.app.touched import touched
 from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, FLAG, LINE, STRING, array, nullable, one
 from sassan.ir import Function, Language, SourceLine, Special
@@ -124,4 +124,4 @@ def _followed(result: AnalysisResult, block: Shape) -> tuple[Access, ...]:
     if values is None or settings.launch.block is None:
         launch = replace(settings.launch, block=block)
         values = with_values(result.cfg, result.isa.facts, launch, lambda facts: explore(function, facts, settings.exploration))
-    return touched(values, settings) if values is not None else ()
+    return launch_accesses(values, settings) if values is not None else ()

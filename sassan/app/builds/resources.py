@@ -14,7 +14,6 @@ _WHAT = {
     GateRule.MAX_LOCAL: "local memory of a thread in bytes",
     GateRule.MIN_OCCUPANCY: "occupancy of an SM in percent",
 }
-RULES = tuple(_WHAT)
 
 
 def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]:

@@ -8,6 +8,7 @@ from sassan.app.builds.conditions import different
 from sassan.app.builds.figures import GLOBAL, LOCAL, SHARED, CodeFigures, Site
 from sassan.app.builds.saved_results import BOUNDS, CODE, Measure, SavedResult
 from sassan.fields.kinds import address
+from sassan.plurals import count_of
 
 _NAMED = 3
 """Places that a sentence names; the others are counted."""
@@ -101,7 +102,7 @@ def _stack(old: CodeFigures, new: CodeFigures) -> Explained:
         return Explained()
     stores = sum(site.stem == "STL" for site in sites) - sum(site.stem == "STL" for site in old.of(LOCAL))
     kinds = f" ({stores} stores, {more - stores} loads)" if 0 <= stores <= more else ""
-    text = f"{more} new stack access{'' if more == 1 else 'es'}{kinds}, the first at {sites[0].place}"
+    text = f"{count_of(more, 'new stack access', 'new stack accesses')}{kinds}, the first at {sites[0].place}"
     return Explained(text, tuple((site.address, f"{site.opcode}: the stack") for site in sites[:_NAMED]))
 
 

@@ -138,13 +138,13 @@ def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Makespa
     return replace(problem, costs=tuple(path.cost for path in paths), assumptions=(*said, *problem.assumptions))
 
 
-def at_barriers(kernel: KernelInstances, asked: MakespanInstance) -> InstanceResult:
+def at_barriers(kernel: KernelInstances, instance: MakespanInstance) -> InstanceResult:
     """Return the bound of warps that wait for each other at block barriers.
 
     In each slot at least one of them runs; equal warps whose barriers open in one order wait no longer than without (Proof 5).
     """
-    known, problem = Merged(asked.problem), asked.problem
+    known, problem = Merged(instance.problem), instance.problem
     known(EngineResult("serial", upper=sum(string.length for string in problem.strings), proof="one-at-a-time", note=BARRIER))
     if kernel.in_order and problem.identical:
         known(EngineResult("bounds", upper=waiting_slots(problem), proof="waiting-slots", note=BARRIER))
-    return InstanceResult(asked, "bounds", known, 0.0)
+    return InstanceResult(instance, known, 0.0)

@@ -109,7 +109,7 @@ def _simple(problem: MakespanInstance) -> InstanceResult:
     known = Merged(problem.problem)
     known(EngineResult("waiting slots", upper=waiting_slots(problem.problem), proof="waiting-slots"))
     known(_schedule(problem.problem))
-    return InstanceResult(problem, _SIMPLE, known, time.monotonic() - begin)
+    return InstanceResult(problem, known, time.monotonic() - begin)
 
 
 def _schedule(problem: Problem) -> EngineResult:

@@ -17,10 +17,9 @@ INTERRUPT = "interrupt"
 
 @dataclass(frozen=True, slots=True)
 class InstanceResult:
-    """What is known of one instance: `stopped` says why the search ended early, '' when it was done; `engine` is its name."""
+    """What is known of one instance: `stopped` says why the search ended early, '' when it was done."""
 
     instance: MakespanInstance
-    engine: str
     known: Merged
     seconds: float
     stopped: str = ""
@@ -52,7 +51,7 @@ def search(  # noqa: PLR0913 - the limits of a search, and who watches
     # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
     limited = clock.now() - started >= seconds or any(NOTE in result.note for result in known.last.values())
     stopped = INTERRUPT if stop() else TIME_LIMIT if limited and known.exact is None else ""
-    return InstanceResult(instance, engine.name, known, took, stopped)
+    return InstanceResult(instance, known, took, stopped)
 
 
 def _memory() -> int:

@@ -23,7 +23,7 @@ from sassan.fields import field as fields
 
 @analysis
 def analyze(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     *,
     explain: Explain = False,
     schedule: ScheduleOption = False,
@@ -49,7 +49,7 @@ def analyze(
       sassan analyze k.cubin --block-dim 16,16 --model control --schedule
       sassan analyze ./a.out --launches launches.toml --model control
     """
-    request, observer = asked.request, asked.observer
+    request, observer = command.request, command.observer
     sheet.exclude(csv=csv, json=json)
     if csv and explain:
         raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain")

@@ -59,7 +59,7 @@ TimeLimit = Annotated[
 
 @analysis
 def batch(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     paths: Paths,
     *,
     output: Output = None,
@@ -94,14 +94,14 @@ def batch(
     _check(paths, output, json=json or csv, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
-    job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.ExecutorKind.PROCESSES and can_end_after() else None)
+    job = Job(command.request, time_limit, usual=SECONDS if executor is executors.ExecutorKind.PROCESSES and can_end_after() else None)
     usable(cache.folder())  # it says if not: workers do not, which are many
     with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as chosen:
         try:
-            summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
+            summary = _run(command, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
             raise typer.Exit(_INTERRUPTED) from None
-    if json or csv or output is None or summary.refused or not asked.observer.quiet:
+    if json or csv or output is None or summary.refused or not command.observer.quiet:
         _report(summary, output, csv=csv, json=json)
     if summary.status:
         raise typer.Exit(summary.status)
@@ -133,15 +133,15 @@ class _Nowhere:
 
 
 def _run(
-    asked: AnalysisCommand, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool
+    command: AnalysisCommand, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool
 ) -> BatchSummary:
 
     if output is None or output == _STANDARD_OUTPUT:
-        with _progress(paths, None, quiet=asked.observer.quiet) as watch:
+        with _progress(paths, None, quiet=command.observer.quiet) as watch:
             return run(paths, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
     with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results:
         try:
-            with _progress(paths, Path(output), quiet=asked.observer.quiet) as watch:
+            with _progress(paths, Path(output), quiet=command.observer.quiet) as watch:
                 return run(paths, job, executor, results, begun=results.begun, output=Path(output), watch=watch)
         except KeyboardInterrupt:
             _interrupted(output, empty=results.empty)

@@ -12,7 +12,7 @@ from sassan.fields import field as fields
 
 
 @wcet_analysis
-def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> None:
+def blocks(command: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> None:
     """Print one row per block: cost, executions, share of the WCET.
 
     The cost is that of one execution by one warp, executions are those on its worst path. Without a bound of every loop there is no worst
@@ -24,11 +24,11 @@ def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> N
       sassan blocks k.cubin --model control --bounds facts.toml --csv > blocks.csv
     """
     sheet.exclude(csv=csv, json=json)
-    results, inputs = asked.request.results(asked.observer)
+    results, inputs = command.request.results(command.observer)
     if json:
         document.show([fields.document(BlocksFields, result) for result in results], inputs.refused)
     elif csv:
         sheet.of_parts(HeadFields, BlockFields, ((result, rows(result)) for result in results))
     else:
         report.show(results)
-    finish(inputs, results if asked.request.patterns else [])
+    finish(inputs, results if command.request.patterns else [])

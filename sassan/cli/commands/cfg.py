@@ -29,7 +29,7 @@ from sassan.render.graph.cfg_json import GraphDocument, GraphFields, GraphNode, 
 
 @graph_analysis
 def cfg(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     file: File,
     *,
     output: Drawing = None,
@@ -53,15 +53,15 @@ def cfg(
       sassan cfg kernel.ptx --compare kernel.sass
     """
     sheet.exclude(csv=csv, json=json)
-    request, quiet = replace(asked.request, files=(file,)), asked.observer.quiet
+    request, quiet = replace(command.request, files=(file,)), command.observer.quiet
     if compare is not None:
         if csv:
             raise UsageError("usage", "--csv has the blocks of graphs, and --compare prints none", hint="pass --json with --compare")
         if output is not None:
             hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
-        left = replace(request, settings=Settings()).inputs(asked.observer)
-        right = left if compare == file else replace(request, files=(compare,), settings=Settings()).inputs(asked.observer)
+        left = replace(request, settings=Settings()).inputs(command.observer)
+        right = left if compare == file else replace(request, files=(compare,), settings=Settings()).inputs(command.observer)
         compared.run(left, right, request.settings, json=json, quiet=quiet)
         finish(left)
         finish(right)
@@ -69,9 +69,9 @@ def cfg(
     if focus is not None and output is None:
         raise UsageError("nothing-to-draw", "--focus says what is drawn, and nothing is", hint="pass -o X.svg, too")
     kind = extension(output, DRAWINGS) if output is not None else ""
-    inputs = request.inputs(asked.observer)
+    inputs = request.inputs(command.observer)
     check(output, inputs.names)
-    results, inputs = request.results_of(inputs, asked.observer)
+    results, inputs = request.results_of(inputs, command.observer)
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
         drawing = draw(result, kind, DrawingContent(level.value, listing, focus or "", label(result.function.name)))

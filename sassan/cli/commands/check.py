@@ -57,7 +57,7 @@ _OUT = "-"
 
 @analysis
 def check(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     *,
     max_wcet: MaxWcet = None,
     max_makespan: MaxMakespan = None,
@@ -114,7 +114,7 @@ def check(
       no-gaps = true
     """
     sheet.exclude(csv=csv, json=json)
-    request = asked.request
+    request = command.request
     held = CheckRequest(
         gates=(
             *(mix(rule, text) for rule, texts in ((GateRule.MAX_MIX, max_mix), (GateRule.MIN_MIX, min_mix)) for text in texts or ()),
@@ -144,22 +144,22 @@ def check(
         update=update_baseline,
         partial=allow_unmatched,
     )
-    if asked.project is not None:
-        held = held.beside(asked.project, whole=asked.whole)
+    if command.project is not None:
+        held = held.beside(command.project, whole=command.whole)
     if (json or csv) and sarif == _OUT:
         raise UsageError("usage", "--json or --csv and --sarif - print to standard output", hint="pass a file name to --sarif")
     facts = request.settings.facts
     for output in (sarif, junit, summary):
         check_writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
-    checked, inputs = _checked(asked, checker, partial=held.partial)
-    _say(asked, checker)
+    checked, inputs = _checked(command, checker, partial=held.partial)
+    _say(command, checker)
     remarks = checker.remarks(checked)
     if update_baseline and held.baseline is not None and not inputs.refused:
-        save(held.baseline, document.text([entry.row for entry in checked], ()).encode(), quiet=asked.observer.quiet)
-    _write(checked, inputs, remarks, junit, summary, quiet=asked.observer.quiet)
+        save(held.baseline, document.text([entry.row for entry in checked], ()).encode(), quiet=command.observer.quiet)
+    _write(checked, inputs, remarks, junit, summary, quiet=command.observer.quiet)
     if sarif is not None:
-        check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
+        check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=command.observer.quiet)
     if json:
         document.show([fields.document(check_report.CheckFields, entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif csv:
@@ -171,20 +171,22 @@ def check(
         raise typer.Exit(_status(checked, inputs))
 
 
-def _checked(asked: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[CheckedFunction], Inputs]:
+def _checked(command: AnalysisCommand, checker: Checker, *, partial: bool) -> tuple[list[CheckedFunction], Inputs]:
     """Return every function with what it fails, and the inputs with all that was refused, gates of no function, too."""
-    build = build_of(asked.request, asked.observer, partial=partial, changed=checker.against_baseline or asked.request.spare_parameters)
+    build = build_of(
+        command.request, command.observer, partial=partial, changed=checker.against_baseline or command.request.spare_parameters
+    )
     checked = checker.checked(build)
     for refused in checker.refused:
-        asked.observer.refused(refused)
+        command.observer.refused(refused)
     return checked, replace(build.inputs, refused=(*build.inputs.refused, *checker.refused))
 
 
-def _say(asked: AnalysisCommand, checker: Checker) -> None:
+def _say(command: AnalysisCommand, checker: Checker) -> None:
     """Print what the checks take for granted, and which gates are for none of the functions."""
     for text in checker.assumptions:
-        asked.observer.assumed(text)
-    for text in () if asked.observer.quiet else checker.unmatched:
+        command.observer.assumed(text)
+    for text in () if command.observer.quiet else checker.unmatched:
         note(f"note: {safe(text)}\n")
 
 

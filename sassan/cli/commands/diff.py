@@ -10,7 +10,7 @@ from sassan.app.builds import saved_results
 from sassan.app.builds.changes import FunctionChange, changes
 from sassan.app.builds.code import compared
 from sassan.app.builds.growth import NONE, Allowed, Growth, grown, growth, refuse_experiments
-from sassan.app.builds.numbers import asked
+from sassan.app.builds.numbers import requested_bounds
 from sassan.app.builds.saved_results import SavedResult
 from sassan.app.inputs import Inputs, RefusedInput, SelectedFunction, matches, wanted
 from sassan.app.settings import Settings
@@ -35,7 +35,7 @@ GREW = 1
 
 @analysis
 def diff(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     old: Old,
     new: New,
     *,
@@ -69,12 +69,12 @@ def diff(
     if sass:
         if csv:
             raise UsageError("usage", "--csv has the numbers of functions, and --sass compares none", hint="pass --json with --sass")
-        _code(asked, old, new, output, json=json)
+        _code(command, old, new, output, json=json)
         return
-    _check(asked, (old, new), output, max_growth, fail=fail_on_growth)
+    _check(command, (old, new), output, max_growth, fail=fail_on_growth)
     allowed = growth(max_growth) if max_growth is not None else NONE
-    (before, missing), (after, lost) = _side(asked, old), _side(asked, new)
-    _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
+    (before, missing), (after, lost) = _side(command, old), _side(command, new)
+    _all_known(command, (*before, *after), refused=bool(missing.refused or lost.refused))
     if fail_on_growth:
         refuse_experiments((*before, *after))
     changed = changes(before, after)
@@ -95,27 +95,27 @@ def diff(
         raise typer.Exit(status)
 
 
-def _check(asked: AnalysisCommand, sides: tuple[str, str], output: str | None, growth: str | None, *, fail: bool) -> None:
+def _check(command: AnalysisCommand, sides: tuple[str, str], output: str | None, growth: str | None, *, fail: bool) -> None:
     """Refuse options that contradict each other or have no effect; raises UsageError."""
     if output is not None:
         raise UsageError("usage", "-o has no effect without --sass", hint="pass --sass, too")
     if growth is not None and not fail:
         raise UsageError("usage", "--max-growth has no effect without --fail-on-growth", hint="pass --fail-on-growth, too")
-    if fail and asked.request.settings.experiment:
+    if fail and command.request.settings.experiment:
         raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="omit them")
     if sides == ("-", "-"):
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
 
 
-def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, json: bool) -> None:
+def _code(command: AnalysisCommand, old: str, new: str, output: str | None, *, json: bool) -> None:
     """Print or write how the machine code of the two sides differs."""
     if output is not None:
         extension(output, ("html",))
     if old == new == "-":
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
-    request = asked.request
+    request = command.request
     sides = [
-        replace(request, files=(path,), patterns=(), settings=Settings(), target=request.compiled_for).inputs(asked.observer)
+        replace(request, files=(path,), patterns=(), settings=Settings(), target=request.compiled_for).inputs(command.observer)
         for path in (old, new)
     ]
     chosen = [[each.function for each in side.selected if wanted(each.function.name, request.patterns)] for side in sides]
@@ -125,7 +125,7 @@ def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, jso
             raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
     pairs = compared(*chosen)
     if output is not None:
-        save(output, code_report.page(pairs, old, new).encode("utf-8", "backslashreplace"), quiet=asked.observer.quiet)
+        save(output, code_report.page(pairs, old, new).encode("utf-8", "backslashreplace"), quiet=command.observer.quiet)
     if json:
         document.show([document_of(code_report.CodeFields, pair) for pair in pairs], refused, old=old, new=new)
     elif output is None:
@@ -134,22 +134,22 @@ def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, jso
         finish(side)
 
 
-def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
+def _side(command: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
     """The functions of one side that are meant: saved results, or an analysis."""
     with saved_results.is_results(path) as saved:
-        return _saved(asked, path) if saved else _analyzed(asked, path)
+        return _saved(command, path) if saved else _analyzed(command, path)
 
 
-def _saved(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
+def _saved(command: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
     saved = saved_results.load(path)
     refused = tuple(RefusedInput(refusal.file, refusal.error) for refusal in saved.refused)
     for refusal in refused:
-        asked.observer.refused(replace(refusal, file=refusal.file or path))
-    return tuple(result for result in saved.results if wanted(result.name, asked.request.patterns)), Inputs((), refused)
+        command.observer.refused(replace(refusal, file=refusal.file or path))
+    return tuple(result for result in saved.results if wanted(result.name, command.request.patterns)), Inputs((), refused)
 
 
-def _analyzed(asked: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
-    request, observer = asked.request, asked.observer
+def _analyzed(command: AnalysisCommand, path: str) -> tuple[tuple[SavedResult, ...], Inputs]:
+    request, observer = command.request, command.observer
     # A pattern may match functions of one side alone.
     inputs = replace(request, files=(path,), patterns=()).inputs(observer)
     chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, request.patterns))
@@ -167,9 +167,9 @@ def _of_this_build(recording: Launches | None, chosen: Sequence[SelectedFunction
     return replace(recording, launches=tuple(launches))
 
 
-def _all_known(asked: AnalysisCommand, results: Sequence[SavedResult], *, refused: bool) -> None:
+def _all_known(command: AnalysisCommand, results: Sequence[SavedResult], *, refused: bool) -> None:
     """Refuse a pattern that is for no function of either side, unless a side could not be read."""
-    for pattern in () if refused else asked.request.patterns:
+    for pattern in () if refused else command.request.patterns:
         if not any(matches(result.name, pattern) for result in results):
             raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
 
@@ -187,7 +187,7 @@ def _grew(changed: Sequence[FunctionChange], allowed: Growth) -> bool:
                 raise UsageError(
                     "usage", f"'{change.new.name}': no number grows between the cost models {models}", hint="pass the same --model"
                 )
-            for each in grown(change.old, change.new, Allowed(allowed), asked(change.new)):
+            for each in grown(change.old, change.new, Allowed(allowed), requested_bounds(change.new)):
                 failed = True
                 note(f"{label(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
     return failed

@@ -25,7 +25,7 @@ from sassan.fields import field as fields
 
 @analysis
 def estimate(
-    asked: AnalysisCommand, *, policy: PolicyOption = Policy.OLDEST, what_if: WhatIf = None, csv: Csv = False, json: Json = False
+    command: AnalysisCommand, *, policy: PolicyOption = Policy.OLDEST, what_if: WhatIf = None, csv: Csv = False, json: Json = False
 ) -> None:
     """Estimate how long a launch takes, and say why.
 
@@ -49,26 +49,26 @@ def estimate(
       sassan estimate ./a.out --gpu "H100 PCIe" --launches launches.toml
     """
     sheet.exclude(csv=csv, json=json)
-    request, settings = asked.request, asked.request.settings
+    request, settings = command.request, command.request.settings
     changes = tuple(map(change, what_if or ()))
     if settings.gpu is None:
         raise UsageError("usage", "an estimate needs a GPU", hint="pass --gpu NAME; sassan gpus lists them")
     if request.recording is not None:
-        if changes and "launches" not in asked.of_project:
+        if changes and "launches" not in command.of_project:
             raise UsageError("usage", "--what-if changes one launch, and --launches gives several", hint="omit one of them")
         if changes:
             changing = ", ".join(f"--what-if {each}" for each in changes)
-            asked.observer.noted(
+            command.observer.noted(
                 f"{changing} is not used: it changes one launch, which --block-dim and --grid give; the project has several"
             )
-        _program(asked, policy=policy, csv=csv, json=json)
+        _program(command, policy=policy, csv=csv, json=json)
         return
     if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
     request = replace(request, settings=replace(settings, contention=False))
-    results, inputs = request.results(asked.observer, label="estimating")
+    results, inputs = request.results(command.observer, label="estimating")
     estimates = [estimated(result, policy=policy) for result in results if result.function.kernel]
-    others = [alternatives(asked.options, each.analysis, changes, policy=policy) for each in estimates]
+    others = [alternatives(command.options, each.analysis, changes, policy=policy) for each in estimates]
     _check(estimates)
     if json:
         document.show([fields.document(EstimatedFields, each) for each in map(Estimated, estimates, others)], inputs.refused)
@@ -82,9 +82,9 @@ def estimate(
     finish(inputs)
 
 
-def _program(asked: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -> None:
+def _program(command: AnalysisCommand, *, policy: Policy, csv: bool, json: bool) -> None:
     """Print the estimate of every recorded launch, and of the program."""
-    request, observer = asked.request, asked.observer
+    request, observer = command.request, command.observer
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
     estimates = estimated_launches(launches, policy=policy)

@@ -26,7 +26,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file, 
 
 
 @analysis
-def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Overwrite = False) -> None:
+def init(command: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Overwrite = False) -> None:
     """Write a project file: what the other commands take from it.
 
     The files are analyzed under the options that are given; these, the files, and the gates that pass today are written down, what does
@@ -44,26 +44,26 @@ def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Ove
     for each in () if overwrite else (path, baseline):
         if each.exists():
             raise UsageError("exists", f"'{each}' exists", hint="pass --overwrite, or another name to -o")
-    if "-" in asked.request.files:
+    if "-" in command.request.files:
         raise UsageError("standard-input", "a project cannot read standard input", hint="name the files")
     check_writable(output)
-    request, kept = _kept(asked)
-    build = build_of(request, asked.observer)
+    request, kept = _kept(command)
+    build = build_of(request, command.observer)
     if not build.inputs.refused:
-        given = {name: value for name, value in asked.given.items() if name != "launches" or request.recording is not None}
+        given = {name: value for name, value in command.given.items() if name != "launches" or request.recording is not None}
         text = new_project.text(request, given, build, path.parent, kept)
-        save(path, text.encode(), quiet=asked.observer.quiet)
+        save(path, text.encode(), quiet=command.observer.quiet)
         rows = [fields.document(ProfiledFields, result) for result in build.results]
-        save(baseline, document.text(rows, ()).encode(), quiet=asked.observer.quiet)
+        save(baseline, document.text(rows, ()).encode(), quiet=command.observer.quiet)
         unseen = new_project.unseen(build.results)
-        if unseen and not asked.observer.quiet:
+        if unseen and not command.observer.quiet:
             note(f"note: {safe(unseen)}\n")
     finish(build.inputs)
 
 
-def _kept(asked: AnalysisCommand) -> tuple[AnalysisRequest, Launches | None]:
+def _kept(command: AnalysisCommand) -> tuple[AnalysisRequest, Launches | None]:
     """Return the request, and the launches that stand in the project file: those of kernels that the inputs hold stay."""
-    request, project = asked.request, asked.project
+    request, project = command.request, command.project
     if project is None or project.recording is None or request.recording is not project.recording:
         return request, None
     names = request.inputs(RequestObserver(), changed=True).names

@@ -24,7 +24,7 @@ from sassan.fields import field as fields
 
 @wcet_analysis
 def ipet(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     file: File,
     *,
     output: LinearProgram = None,
@@ -47,9 +47,9 @@ def ipet(
       sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
     """
     sheet.exclude(csv=csv, json=json)
-    request, observer = replace(asked.request, files=(file,)), asked.observer
+    request, observer = replace(command.request, files=(file,)), command.observer
     settings = request.settings
-    if facts_template and (json or csv or asked.options.solver):
+    if facts_template and (json or csv or command.options.solver):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="omit --json, --csv and --solve")
     kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
     inputs = request.inputs(observer)

@@ -41,7 +41,7 @@ _COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36", "source": 
 
 @listing_analysis
 def listing(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     file: File,
     *,
     agreement: Agreement = False,
@@ -77,7 +77,7 @@ def listing(
     sheet.exclude(csv=csv, json=json)
     if csv and check:
         raise UsageError("usage", "--csv has the rows of the listing, and --check prints none", hint="pass --json with --check")
-    request, observer = replace(asked.request, files=(file,)), asked.observer
+    request, observer = replace(command.request, files=(file,)), command.observer
     inputs = request.inputs(observer)
     if check:
         checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)

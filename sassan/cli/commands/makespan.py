@@ -248,11 +248,11 @@ def _listing(request: AnalysisRequest, search: _Search, wanted: makespan_report.
     selection = request.inputs(observer)
     check(wanted.output, selection.names)
     check(wanted.program, selection.names)
-    asked, selection = kernels.ask(selection, request.settings, search.chosen, paths, limit, observer)
-    answers, selection = _answers(asked, search.answer, selection, observer)
-    makespan_report.listing(asked, answers, selection.refused, wanted)
+    instances, selection = kernels.ask(selection, request.settings, search.chosen, paths, limit, observer)
+    answers, selection = _answers(instances, search.answer, selection, observer)
+    makespan_report.listing(instances, answers, selection.refused, wanted)
     _end([answer for some in answers for answer in some])
-    finish(selection, [kernel.result for kernel in asked] if request.patterns else [])
+    finish(selection, [kernel.result for kernel in instances] if request.patterns else [])
 
 
 def _prove(problem: MakespanInstance, path: str, *, quiet: bool) -> UsageError | None:
@@ -271,12 +271,15 @@ def _name(chosen: MakespanConfiguration) -> str:
 
 
 def _answers(
-    asked: tuple[kernels.KernelInstances, ...], run: Callable[[MakespanInstance], InstanceResult], inputs: Inputs, observer: RequestObserver
+    instances: tuple[kernels.KernelInstances, ...],
+    run: Callable[[MakespanInstance], InstanceResult],
+    inputs: Inputs,
+    observer: RequestObserver,
 ) -> tuple[tuple[tuple[InstanceResult, ...], ...], Inputs]:
     """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
     every: list[tuple[InstanceResult, ...]] = []
     refused = list(inputs.refused)
-    for kernel in asked:
+    for kernel in instances:
         answers: list[InstanceResult] = []
         for problem in kernel.instances:
             try:

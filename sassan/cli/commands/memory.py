@@ -17,7 +17,7 @@ from sassan.fields import field as fields
 
 
 @graph_analysis
-def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
+def memory(command: AnalysisCommand, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
     """Print one row per memory access: pattern, transactions, waste.
 
     Transactions are those of one execution by all lanes that may execute it: 32-byte sectors of global and local memory, passes over the
@@ -33,7 +33,7 @@ def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, jso
     """
     sheet.exclude(csv=csv, json=json)
     aligned = [alignment(text) for text in align or ()]
-    results, inputs = asked.request.results(asked.observer)
+    results, inputs = command.request.results(command.observer)
     check_alignments(aligned, [result.function for result in results])
     memories = [memory_of(result, aligned) for result in results]
     if json:
@@ -42,9 +42,9 @@ def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, jso
         sheet.of_parts(HeadFields, memory_report.AccessFields, ((result.analysis, result.rows) for result in memories))
     else:
         memory_report.show(memories)
-    if not asked.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):
+    if not command.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):
         note("note: without --block-dim, it is not known which thread is in which lane\n")
-    unknown = [result for result in memories if result.gaps] if asked.request.patterns else []
+    unknown = [result for result in memories if result.gaps] if command.request.patterns else []
     if unknown and not inputs.status:
         error = InputError("gaps", f"{named([result.function for result in unknown])}: accesses are not known")
         failure.show(error)

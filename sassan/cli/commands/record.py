@@ -17,6 +17,7 @@ from sassan.errors import InputError, UsageError, is_full, no_space
 from sassan.files import write
 from sassan.launches import Launches, archive, text
 from sassan.launches.data import LIMIT
+from sassan.plurals import count_of
 from sassan.record import DeviceChoice, RecordingLimits
 from sassan.record import record as run
 
@@ -134,7 +135,7 @@ def _print_notes(done: Launches, output: str) -> None:
     rows = len(done.launches)
     device = done.device.name if done.device is not None else ""
     note(
-        f"recorded {_count(done.total, 'launch', 'launches')} of {_count(kernels, 'kernel')} ({_count(rows, 'entry', 'entries')})"
+        f"recorded {count_of(done.total, 'launch', 'launches')} of {count_of(kernels, 'kernel')} ({count_of(rows, 'entry', 'entries')})"
         f" in {safe(output)}\n"
     )
     note(f"note: the program saw: {safe(device)}\n")
@@ -146,10 +147,6 @@ def _print_notes(done: Launches, output: str) -> None:
         note(f"warning: stopped {safe(done.cut)}: later launches are missing\n")
     elif done.status:
         note(f"warning: the program exited with status {done.status}; its launches before that are recorded\n")
-
-
-def _count(number: int, singular: str, plural: str = "") -> str:
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def _no_launches_hint(done: Launches) -> str:

@@ -37,7 +37,7 @@ _SECONDS = 2.0
 
 @analysis
 def report(
-    asked: AnalysisCommand,
+    command: AnalysisCommand,
     *,
     output: PageFile,
     title: Title = None,
@@ -69,32 +69,32 @@ def report(
     if (time_limit is not None or seed is not None) and engine is None:
         raise UsageError("usage", "--time-limit and --seed have no effect without --engine", hint="pass --engine all, too")
     how = PageSearch(
-        engine, time_limit if time_limit is not None else _SECONDS, seed or 0, partial(watched_search, quiet=asked.observer.quiet)
+        engine, time_limit if time_limit is not None else _SECONDS, seed or 0, partial(watched_search, quiet=command.observer.quiet)
     )
-    program, results, inputs = _results(asked, deadline_us)
-    measured = _measured(recorded, results, asked) if recorded is not None else {}
+    program, results, inputs = _results(command, deadline_us)
+    measured = _measured(recorded, results, command) if recorded is not None else {}
     launches = sequence.names(program) if program is not None else ()
-    functions, sources = with_sources(records(results, asked.observer, how, measured, launches=launches), results)
-    shown = Page(title or _title(asked), documents.tool(), functions, _refused(inputs), sources, spell=label)
+    functions, sources = with_sources(records(results, command.observer, how, measured, launches=launches), results)
+    shown = Page(title or _title(command), documents.tool(), functions, _refused(inputs), sources, spell=label)
     text = html(replace(shown, sequence=sequence.document(program, functions)) if program is not None else shown)
-    _write(output, text, quiet=asked.observer.quiet)
-    finish(inputs, results if asked.request.patterns else [])
+    _write(output, text, quiet=command.observer.quiet)
+    finish(inputs, results if command.request.patterns else [])
 
 
-def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[RecordedSequence | None, tuple[AnalysisResult, ...], Inputs]:
+def _results(command: AnalysisCommand, deadline: float | None) -> tuple[RecordedSequence | None, tuple[AnalysisResult, ...], Inputs]:
     """Return the recorded launches, if there are any, the different results, and the inputs.
 
     Raises UsageError for a deadline that nothing can be compared with.
     """
-    request, project = asked.request, asked.project
+    request, project = command.request, command.project
     if request.recording is None:
         if deadline is not None:
             message = "--deadline-us is a time for all launches of a program, and none are given"
             raise UsageError("usage", message, hint="pass --launches and --gpu")
-        return None, *request.results(asked.observer)
+        return None, *request.results(command.observer)
     if deadline is not None and request.settings.gpu is None:
         raise UsageError("usage", "--deadline-us is a time, and without a GPU bounds are in cycles", hint="pass --gpu")
-    launches, inputs = request.sequence_of(request.inputs(asked.observer), asked.observer)
+    launches, inputs = request.sequence_of(request.inputs(command.observer), command.observer)
     limit = project.deadline if project is not None else None
     return (
         RecordedSequence(request.recording, launches, request.launches, limit if deadline is None else deadline),
@@ -103,12 +103,12 @@ def _results(asked: AnalysisCommand, deadline: float | None) -> tuple[RecordedSe
     )
 
 
-def _title(asked: AnalysisCommand) -> str:
-    names = [Path(path).name if path != _STANDARD_OUTPUT else "standard input" for path in asked.request.files]
+def _title(command: AnalysisCommand) -> str:
+    names = [Path(path).name if path != _STANDARD_OUTPUT else "standard input" for path in command.request.files]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCommand) -> Mapping[str, list[object]]:
+def _measured(path: str, results: tuple[AnalysisResult, ...], command: AnalysisCommand) -> Mapping[str, list[object]]:
     """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
 
     Raises InputError for the recording, UsageError for one of a tuning space.
@@ -117,14 +117,14 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     if not isinstance(recording, recorded.Recording):
         message = f"'{path}' holds the configurations of a tuning space, and no launches"
         raise UsageError("no-launches", message, hint="pass a report of Nsight Compute or a table of times")
-    for text in () if asked.observer.quiet else recording.notes:
+    for text in () if command.observer.quiet else recording.notes:
         note(f"note: {path}: {safe(text)}\n")
-    settings = asked.request.settings
+    settings = command.request.settings
     if settings.costs.quantity is Quantity.INSTRUCTIONS:
         settings = replace(settings, costs=models.model(ModelChoice.CONTROL.value, Tables(settings.machine)))
     functions = [result.function for result in results]
     measured: dict[str, list[object]] = {}
-    for validation in validate(recording.launches, {None: functions}, settings, Hardware(gpu=settings.gpu), asked.request.recording):
+    for validation in validate(recording.launches, {None: functions}, settings, Hardware(gpu=settings.gpu), command.request.recording):
         if validation.analysis is not None:
             measured.setdefault(validation.analysis.function.name, []).append(document(ValidatedFields, validation))
     return measured

@@ -47,7 +47,9 @@ TimeLimit = Annotated[
 
 
 @analysis
-def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, export: Export = None, time_limit: TimeLimit = 600.0) -> None:
+def serve(
+    command: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, export: Export = None, time_limit: TimeLimit = 600.0
+) -> None:
     """Serve a page with source, PTX and machine code side by side.
 
     Only this machine is served. What changes in the folder is analyzed anew, and the page shows it. Beside every instruction stand its
@@ -66,14 +68,14 @@ def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, exp
     kind = extension(export, ("html", "htm", "csv")) if export is not None else ""
     folder, views = Folder(path), Views(Path(path).absolute().name, label)
     with Processes() as processes:
-        analyze = partial(_views, processes, asked, folder.path, time_limit)
+        analyze = partial(_views, processes, command, folder.path, time_limit)
         if export is None:
             _follow(folder, views, analyze, port)
             return
         for view in analyze(folder.shown(folder.stamps())):
             views.take(view)
     text = sheet.text(heads(PageLineFields), views.rows()) if kind == "csv" else views.page()
-    save(export, text.encode(), quiet=asked.observer.quiet)
+    save(export, text.encode(), quiet=command.observer.quiet)
     if views.status:
         raise typer.Exit(views.status)
 
@@ -107,17 +109,17 @@ def _settled(folder: Folder) -> Stamps:
             return now
 
 
-def _views(processes: Processes, asked: AnalysisCommand, folder: str, seconds: float, files: Sequence[str]) -> Iterator[FileView]:
+def _views(processes: Processes, command: AnalysisCommand, folder: str, seconds: float, files: Sequence[str]) -> Iterator[FileView]:
     """Yield the view of each file, and print its errors and what reading them assumes."""
     assumed: set[str] = set()
-    requests = [replace(asked.request, files=(file,)) for file in files]
+    requests = [replace(command.request, files=(file,)) for file in files]
     run = partial(_view, folder=folder, seconds=seconds)
-    for view in track(processes.map(run, requests, lost=_lost), "analyzing", quiet=asked.observer.quiet, total=len(files)):
+    for view in track(processes.map(run, requests, lost=_lost), "analyzing", quiet=command.observer.quiet, total=len(files)):
         for error in view.errors:
             failure.show(error, view.file)
         for text in dict.fromkeys(view.assumed):
             if text not in assumed:
-                asked.observer.assumed(text)
+                command.observer.assumed(text)
         assumed.update(view.assumed)
         yield view
 

@@ -57,7 +57,7 @@ class StringsFields(Record[AnalysisResult]):
 
 
 @graph_analysis
-def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json = False) -> None:
+def strings(command: AnalysisCommand, file: File, *, csv: Csv = False, json: Json = False) -> None:
     """Print the strings of blocks and of the worst path.
 
     L is a load or store, C a computation, S a special function, D double precision. Strings are run-length coded: L2C9(L1C4)^10.
@@ -69,7 +69,7 @@ def strings(asked: AnalysisCommand, file: File, *, csv: Csv = False, json: Json 
       sassan strings kernels.sass --letters 2013 --json
     """
     sheet.exclude(csv=csv, json=json)
-    results, inputs = replace(asked.request, files=(file,)).results(asked.observer)
+    results, inputs = replace(command.request, files=(file,)).results(command.observer)
     if json:
         document.show([fields.document(StringsFields, result) for result in results], inputs.refused)
     elif csv:

@@ -8,6 +8,7 @@ from pathlib import Path
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 from sassan.files import Content
+from sassan.plurals import count_of
 from sassan.render.files import refuse_unwritable, write_atomically
 
 _STANDARD_OUTPUT = "-"
@@ -92,7 +93,7 @@ def save(path: Path | str, data: Content, *, quiet: bool, remark: str = "") -> N
     """
     others = write_atomically(Path(path), data)
     if others:
-        names = "1 other hard link" if others == 1 else f"{others} other hard links"
+        names = count_of(others, "other hard link")
         note(f"note: '{safe(str(path))}' had {names} to its file, which keep the old content\n")
     if not quiet:
         note(f"wrote {safe(str(path))}{remark}\n")

@@ -18,6 +18,7 @@ from sassan.cli.output.terminal import colourful, label, message, out, safe
 from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, LINE, SIGNED, STRING, TEXT, FileLine, address, array, nullable, one, written
 from sassan.names import middle
+from sassan.plurals import count_of
 from sassan.render import sarif
 from sassan.render.sarif import Location, SarifResult, SarifRule
 
@@ -36,7 +37,7 @@ def show(checked: Sequence[CheckedFunction], refused: int, remarks: Sequence[Rem
             place = f"{safe(entry.result.file)}:{label(entry.result.function.name)}:{address(_address(entry, failure))}"
             out(f"{place}: {start}{failure.rule}{end}: {message(failure.message)}{_behind(entry, failure)}\n")
     failed = sum(bool(entry.failures) for entry in checked)
-    count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
+    count = count_of(len(checked), "function")
     verdict = [f"{number} {outcome}" for number, outcome in ((failed, "failed"), (refused, "refused")) if number]
     out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(brief(remark) for remark in remarks)]) + "\n")
 

@@ -9,6 +9,7 @@ from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, FLAG, STRING, TEXT, address, array, choice, nullable, one
 from sassan.ir import Function
+from sassan.plurals import count_of
 
 _COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m", "~": "\x1b[33m"}
 _PLAIN = "\x1b[0m"
@@ -25,7 +26,7 @@ def show(pairs: Sequence[FunctionPair]) -> None:
                 _block(block)
             out("\n")
     same = sum(pair.same for pair in pairs)
-    text = f"{len(pairs)} function{'' if len(pairs) == 1 else 's'}: {len(pairs) - same} with other code, {same} with the same"
+    text = f"{count_of(len(pairs), 'function')}: {len(pairs) - same} with other code, {same} with the same"
     registers = sum(pair.same and BlockState.RENAMED.value in pair.count for pair in pairs)
     names = sum(pair.same and bool(_was(pair)) for pair in pairs)
     parts = [f"{count} of these with {change}" for count, change in ((registers, "other registers"), (names, "another name")) if count]

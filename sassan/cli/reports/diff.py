@@ -19,6 +19,7 @@ from sassan.cli.output.terminal import colourful, heading, label, out, safe
 from sassan.cli.reports.check import brief
 from sassan.fields.field import Declare, Record, Value
 from sassan.fields.kinds import BOUND, EXTENTS, FLAG, NAME, STRING, TEXT, array, choice, extents, mapping, nullable, one, written
+from sassan.plurals import count_of
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
@@ -32,7 +33,7 @@ def show(changes: Sequence[FunctionChange], *, growth: bool) -> None:
         out("\n")
     for change in changed:
         _lines(change)
-    total = f"{_count(len(changes))}: {', '.join(f'{number} {state}' for state, number in summary(changes).items())}"
+    total = f"{count_of(len(changes), 'function')}: {', '.join(f'{number} {state}' for state, number in summary(changes).items())}"
     out("; ".join([total, *(brief(remark) for remark in unknown(changes, growth=growth))]) + "\n" if changes else "no functions\n")
 
 
@@ -48,10 +49,6 @@ def unknown(changes: Sequence[FunctionChange], *, growth: bool) -> Iterator[Rema
     for state in (ChangeState.ADDED, ChangeState.REMOVED) if growth else ():
         names = [_name(change) for change in changes if change.state is state]
         yield from [Remark(f"only-{state}", f"growth does not hold what was {state}", tuple(names))] if names else ()
-
-
-def _count(number: int) -> str:
-    return f"{number} function" + ("" if number == 1 else "s")
 
 
 def summary(changes: Sequence[FunctionChange]) -> Mapping[str, int]:

@@ -15,6 +15,7 @@ from sassan.evolve.run import Runner
 from sassan.evolve.space.config import Config, Objective
 from sassan.fields.field import NONE, Declare, Field, Record
 from sassan.fields.kinds import FIGURE, STRING, array
+from sassan.plurals import count_of
 from sassan.timing import models
 from sassan.timing.rates import Tables
 
@@ -131,6 +132,6 @@ def _counted(result: SearchResult, runner: Runner) -> Iterator[str]:
     compiled = total - counts["failed"] - counts["hung"]
     labels = {"failed": "failed", "hung": "exceeded the compile time", "gap": "with gaps", "refused": "refused", "unequal": "unequal"}
     failures = ", ".join(f"{counts[status]} {label}" for status, label in labels.items())
-    generations = f"{result.generations} generation{'' if result.generations == 1 else 's'}"
+    generations = count_of(result.generations, "generation")
     yield f"{total} individuals in {generations}: {compiled} compiled; {failures}"
     yield f"{runner.tools}; {runner.statistics.cached} of {runner.statistics.evaluated} compilations of this run were cached"

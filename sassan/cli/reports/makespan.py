@@ -68,27 +68,27 @@ def single(answer: InstanceResult, wanted: Wanted) -> None:
 
 
 def listing(
-    asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], refused: Sequence[RefusedInput], wanted: Wanted
+    instances: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], refused: Sequence[RefusedInput], wanted: Wanted
 ) -> None:
     """Print and write the answers for the functions of a listing."""
     flat = [answer for some in answers for answer in some]
     _write(flat, wanted)
     if wanted.json:
-        document.show([fields.document(MakespanOfFileFields, each) for each in map(AnsweredKernel, asked, answers)], refused)
+        document.show([fields.document(MakespanOfFileFields, each) for each in map(AnsweredKernel, instances, answers)], refused)
         return
     if wanted.csv:
-        sheet.of_parts(HeadFields, InstanceFields, zip((kernel.result for kernel in asked), answers, strict=True))
+        sheet.of_parts(HeadFields, InstanceFields, zip((kernel.result for kernel in instances), answers, strict=True))
         return
     if wanted.printed:
-        _table(asked, answers, flat, every=wanted.assumptions)
-    list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
+        _table(instances, answers, flat, every=wanted.assumptions)
+    list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in instances])
 
 
 def _table(
-    asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], flat: Sequence[InstanceResult], *, every: bool
+    instances: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]], flat: Sequence[InstanceResult], *, every: bool
 ) -> None:
     if flat:
-        _rows(asked, answers)
+        _rows(instances, answers)
     if len(flat) == 1:
         out("\n")
         _text(flat[0], every=every)
@@ -96,12 +96,12 @@ def _table(
         assumptions.show([text for answer in flat for text in answer.instance.assumptions], every=every)
 
 
-def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]]) -> None:
-    paths = [AnsweredPath(kernel, answer) for kernel, some in zip(asked, answers, strict=True) for answer in some]
+def _rows(instances: Sequence[KernelInstances], answers: Sequence[Sequence[InstanceResult]]) -> None:
+    paths = [AnsweredPath(kernel, answer) for kernel, some in zip(instances, answers, strict=True) for answer in some]
     table.show(table.of_fields(AnsweredPathFields, paths))
-    for label in dict.fromkeys(kernel.label for kernel in asked):
+    for label in dict.fromkeys(kernel.label for kernel in instances):
         out(f"lower, upper: {label}\n")
-    for why in dict.fromkeys(kernel.why for kernel, some in zip(asked, answers, strict=True) if some):
+    for why in dict.fromkeys(kernel.why for kernel, some in zip(instances, answers, strict=True) if some):
         out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
 
 

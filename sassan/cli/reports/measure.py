@@ -7,6 +7,7 @@ from sassan.measure.confidence import DOUBTS, Interval
 from sassan.measure.samples import Samples
 from sassan.measure.summary import EstimateRow, IntervalEstimate
 from sassan.measure.verdict import Verdict, finding, time
+from sassan.plurals import count_of
 
 _SHOWN = ("kernel", "device", "date")
 _INTERVAL = 28
@@ -18,7 +19,7 @@ _LEAST = 0.001
 def text(file: str, samples: Samples, rows: Sequence[EstimateRow], verdicts: Sequence[Verdict]) -> str:
     """Return the report of a set of samples, line ends included."""
     about = ", ".join(samples.about[key] for key in _SHOWN if samples.about.get(key))
-    lines = [f"{file}: {_count(samples.runs, 'run')} in {_count(len(samples.groups), 'group')}{f' ({about})' if about else ''}"]
+    lines = [f"{file}: {count_of(samples.runs, 'run')} in {count_of(len(samples.groups), 'group')}{f' ({about})' if about else ''}"]
     for row in rows:
         lines.extend(("", *_row(row)))
     lines.extend(("", *_verdicts(verdicts)))
@@ -28,7 +29,7 @@ def text(file: str, samples: Samples, rows: Sequence[EstimateRow], verdicts: Seq
 def _row(row: EstimateRow) -> Iterator[str]:
 
     size = "" if row.size is None else f"size {row.size:g}, "
-    yield f"{size}delay {row.delay:g} s: {_count(row.runs, 'run')} in {_count(row.groups, 'group')}"
+    yield f"{size}delay {row.delay:g} s: {count_of(row.runs, 'run')} in {count_of(row.groups, 'group')}"
     level = next((estimate.interval.level for estimate in row.estimates if estimate.interval is not None), None)
     widest = max((len(_range(estimate.interval)) for estimate in row.estimates if estimate.interval is not None), default=0)
     widest = max(widest + 2, _INTERVAL)
@@ -121,7 +122,3 @@ def _percent(value: float | None) -> str:
     if value is None:
         return "-"
     return f"<{_LEAST} %" if 0 < value * 100 < _LEAST else f"{value * 100:.3g} %"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

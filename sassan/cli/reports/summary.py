@@ -8,6 +8,7 @@ from sassan.app.builds.numbers import growth_text
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.app.builds.why import since
 from sassan.cli.output.terminal import label, message, safe
+from sassan.plurals import count_of
 
 _MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|~&"})
 _HEAD = ("| function | WCET | makespan | grid | why |", "|---|---|---|---|---|")
@@ -48,7 +49,7 @@ def text(checked: Sequence[CheckedFunction], refused: int, remarks: Sequence[Rem
     single = len(checked) == 1
     passed = "the function passes" if single else f"all {len(checked)} functions pass"
     verdict = f"{failed} of {len(checked)} function{'' if single else 's'} failed" if failed else passed
-    inputs = f", {refused} input{'' if refused == 1 else 's'} refused" if refused else ""
+    inputs = f", {count_of(refused, 'input')} refused" if refused else ""
     lines = [f"### sassan: {verdict}{inputs}", ""]
     for each in Weight:
         entries = [entry for entry in checked if weight(entry) is each]

@@ -20,14 +20,14 @@ def fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mappi
         for key, some in loads.items()
         for index in np.flatnonzero(chosen.inner[some.warps]).tolist()
     ]
-    asked, missed = dict.fromkeys(loads, 0), dict.fromkeys(loads, 0)
+    requested, missed = dict.fromkeys(loads, 0), dict.fromkeys(loads, 0)
     caches: dict[int, OrderedDict[int, None]] = {}
     looked = 0
     for _, key, warp, index in sorted(order):
         some = loads[key]
         sectors = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
-        asked[key] += len(sectors)
+        requested[key] += len(sectors)
         for sector in sectors:
             if sector in held:
                 held.move_to_end(sector)
@@ -39,4 +39,4 @@ def fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mappi
         looked += len(sectors)
         if looked > _TRACED:
             break
-    return {key: missed[key] / asked[key] for key in loads if asked[key]}
+    return {key: missed[key] / requested[key] for key in loads if requested[key]}

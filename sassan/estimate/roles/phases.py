@@ -100,13 +100,13 @@ def _needs(traces: Sequence[WarpTrace]) -> Mapping[_Key, int]:
         if each.kind is BarrierOperation.BEGIN and each.amount is not None:
             counts[key] = _COUNT + 1 - (each.amount >> 1 & _COUNT)
         elif each.kind in _ARRIVALS:
-            arrivals[key] += _arrivals(each)
+            arrivals[key] += _threads_arriving(each)
         elif each.kind is BarrierOperation.COPY:
             copies[key] += 1
     return {key: count + round(copies[key] * count / max(1, arrivals[key])) for key, count in counts.items()}
 
 
-def _arrivals(each: BarrierExecution) -> int:
+def _threads_arriving(each: BarrierExecution) -> int:
     return 1 if each.kind is BarrierOperation.COMMIT else each.threads
 
 
@@ -133,7 +133,10 @@ def _events(  # noqa: C901, PLR0912 - one kind each
             case BarrierOperation.ARRIVE | BarrierOperation.EXPECT | BarrierOperation.COPIED:
                 arrived[key] += 1
                 yield BarrierEvent(
-                    *place, BarrierAction.COPY if each.kind is BarrierOperation.COPIED else BarrierAction.ARRIVE, number, _arrivals(each)
+                    *place,
+                    BarrierAction.COPY if each.kind is BarrierOperation.COPIED else BarrierAction.ARRIVE,
+                    number,
+                    _threads_arriving(each),
                 )
             case BarrierOperation.COMMIT:
                 yield BarrierEvent(*place, BarrierAction.COMMIT, number, 1)

@@ -40,6 +40,16 @@ def cubins(image: Image) -> tuple[Image, ...]:
         return _read(image, inner)
 
 
+def cubins_or_none(image: Image) -> tuple[Image, ...]:
+    """Return the cubins of a file, () where it has none; raises InputError and MissingToolError as `cubins` does."""
+    try:
+        return cubins(image)
+    except InputError as error:
+        if error.code != "no-gpu-code":
+            raise
+        return ()
+
+
 def _limits(size: int) -> ToolLimits:
     """Return the limits for a file of so many bytes: some kilobytes of compressed zeros are a cubin of gigabytes."""
     processor = 10 + size // _MIB

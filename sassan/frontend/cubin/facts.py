@@ -1,6 +1,5 @@
-"""The facts of a cubin about its functions besides the code: `.nv.info`, section headers, constant banks, shared memory."""
+"""The facts of a cubin about its functions besides the code: `.nv.info`, section headers, shared memory."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +13,6 @@ from sassan.ir import BlockLimit, CompilerFacts, Parameter
 _INFO = ".nv.info"
 _TEXT = ".text."
 _SHARED = ".nv.shared."
-_CONSTANT = re.compile(r"\.nv\.constant([0-9]{1,2})\.(.*)", re.DOTALL)
 _LITERALS = ".nv.constant2."
 _POINTERS = ".nv.constant4"
 """The constant bank in which the compiler keeps addresses."""
@@ -29,7 +27,6 @@ _ALWAYS, _PER_BYTE = 4 * 1024 * 1024, 8
 _OF_SYMBOL = {
     AttributeKind.REGCOUNT: "registers",
     AttributeKind.FRAME_SIZE: "frame_size",
-    AttributeKind.MIN_STACK_SIZE: "min_stack",
     AttributeKind.MAX_STACK_SIZE: "max_stack",
 }
 """Attributes of (symbol, number): they belong to the section's kernel when the symbol is the kernel's."""
@@ -62,10 +59,10 @@ def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, Comp
                 reader.read(section, reader.by_function.get(name) if name else None)
             except AttributeProblem as problem:
                 raise malformed(image, f"'{section.name}': {problem}") from None
-    banks, names, pointers = _constants(elf), parameter_names(elf), elf.function_pointers(_POINTERS)
+    names, pointers = parameter_names(elf), elf.function_pointers(_POINTERS)
     for name, attributes_of in reader.by_function.items():
         attributes_of.parameters = list(_named(attributes_of.parameters, names.get(name, ())))
-    out = {name: _facts(image, elf, section, reader.by_function[name], banks.get(name, ())) for name, section in code.items()}
+    out = {name: _facts(image, elf, section, reader.by_function[name]) for name, section in code.items()}
     return {name: replace(facts, pointers=pointers) for name, facts in out.items()} if pointers else out
 
 
@@ -119,8 +116,6 @@ def _add(attribute: Attribute, function: _Attributes, arch: Architecture) -> Non
         case AttributeKind.EXIT_INSTR_OFFSETS:
             function.exits = function.exits or []
             function.exits.extend(words(attribute))
-        case AttributeKind.CRS_STACK_SIZE:
-            (function.numbers["crs_stack"],) = words(attribute, 1)
         case AttributeKind.PARAM_CBANK:
             place = words(attribute, 2)[1]
             function.numbers["parameter_base"], function.numbers["parameter_size"] = place & 0xFFFF, place >> 16
@@ -152,17 +147,7 @@ def _launch(attribute: Attribute, function: _Attributes) -> None:
             pass
 
 
-def _constants(elf: Elf) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the constant banks of each function as (bank, size in bytes), in order."""
-    out: dict[str, list[tuple[int, int]]] = {}
-    for section in elf.sections:
-        match = _CONSTANT.fullmatch(section.name)
-        if match:
-            out.setdefault(match[2], []).append((int(match[1]), section.size))
-    return {name: tuple(sorted(banks)) for name, banks in out.items()}
-
-
-def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes, banks: tuple[tuple[int, int], ...]) -> CompilerFacts:
+def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes) -> CompilerFacts:
     name = section.name.removeprefix(_TEXT)
     shared, literals = elf.by_name.get(_SHARED + name), elf.by_name.get(_LITERALS + name)
     moved = any(f"{prefix}{_LITERALS}{name}" in elf.by_name for prefix in (".rel", ".rela"))
@@ -174,7 +159,6 @@ def _facts(image: Image, elf: Elf, section: ElfSection, attributes: _Attributes,
         None if attributes.exits is None else tuple(sorted(attributes.exits)),
         shared=shared.size if shared else 0,
         parameters=tuple(attributes.parameters),
-        constants=banks,
         literals=elf.bytes_of(literals) if literals is not None and not moved else b"",
         block=attributes.block,
         pointers=(),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sassan.ipet.facts.model import Constraint, Exclusive, FunctionFacts, LoopName, Total
 from sassan.ipet.facts.places import spelled
+from sassan.plurals import count_of
 
 
 def assumptions(facts: FunctionFacts) -> Iterator[str]:
@@ -19,7 +20,7 @@ def assumptions(facts: FunctionFacts) -> Iterator[str]:
 
 
 def _total(total: Total) -> str:
-    times = f"at most {total.bound} time{'' if total.bound == 1 else 's'}"
+    times = f"at most {count_of(total.bound, 'time')}"
     event = f"takes back edges of the loop at {spelled(total.counted)}" if total.back else f"executes the block at {spelled(total.counted)}"
     return f"a thread {event} {times} {_scope(total.per, 'per entry of')}"
 

@@ -1,8 +1,9 @@
 """Loop bounds from the code itself, for a launch (docs/concepts/time.md, "Loop bounds")."""
 
 from sassan.ipet.loop_bounds.endings import Ending
-from sassan.ipet.loop_bounds.infer import Inference, Inferred, Refutation, infer, inference
+from sassan.ipet.loop_bounds.infer import infer, inference
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
+from sassan.ipet.loop_bounds.results import Inference, Inferred, Refutation
 from sassan.ipet.loop_bounds.waits import with_waits
 from sassan.ipet.loop_bounds.whole_run import WholeRun, whole_run
 

@@ -32,7 +32,7 @@ _FAR = 8
 """Instructions between a guard and what decides it, at most."""
 _MOST = 24
 """Words for each load, and wanted of each register."""
-_ASKED = 400
+_QUERIES = 400
 """Questions to the machine, at most."""
 _BITS = np.array([0, *(1 << place for place in range(32))], dtype=np.uint32)
 """The words that tell a function: 0, and each bit alone."""
@@ -57,7 +57,7 @@ class _Search:
     known: Callable[[int], int | None]
     free: Callable[[int], bool]
     short: bool
-    asked: int = 0
+    queries: int = 0
     writers: dict[int, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     loads: dict[tuple[int, int], dict[int, None]] = field(default_factory=lambda: defaultdict(dict))
     words: dict[int, dict[int, None]] = field(default_factory=lambda: defaultdict(dict))
@@ -79,7 +79,7 @@ class _Search:
         done: set[tuple[Variable, int]] = set()
         for _ in range(_FAR):
             wanted = self._before(wanted, done)
-            if not wanted or self.asked >= _ASKED:
+            if not wanted or self.queries >= _QUERIES:
                 break
         return Corners(_arrays(self.loads), _arrays(self.words))
 
@@ -94,7 +94,7 @@ class _Search:
                 _note(self.words[number], fresh)
                 continue
             for writer in self.writers[number] if fresh else ():
-                if self.asked >= _ASKED:
+                if self.queries >= _QUERIES:
                     return out
                 for source, solved in self._solved(writer, number, fresh):
                     out[source] |= dict.fromkeys(solved)
@@ -102,14 +102,14 @@ class _Search:
 
     def _solved(self, operation: Operation, register: int, values: Sequence[int]) -> Iterable[tuple[Variable, list[int]]]:
         """Yield, for each word that an instruction works on, those under which it leaves the values in a register."""
-        if register not in self._asked(operation, {}, 0, 1):
+        if register not in self._computed(operation, {}, 0, 1):
             _note(self.loads[operation.instruction.address, operation.writes.index(register)], values)
             return
         for source in self._variables(operation):
             sources: dict[int, int] = {}
             for held in _HELD:
                 rest = [value for value in values if value not in sources]
-                if rest and self.asked < _ASKED:
+                if rest and self.queries < _QUERIES:
                     sources |= self._inverted(operation, register, source, held, rest)
             yield source, list(dict.fromkeys(sources.values()))
 
@@ -117,7 +117,7 @@ class _Search:
         """Return for each value a word of the source under which the instruction leaves it, where there is one."""
         key = (operation.instruction.address, source, held)
         if key not in self._solvers:
-            images = self._asked(operation, {source: _BITS}, held, len(_BITS))
+            images = self._computed(operation, {source: _BITS}, held, len(_BITS))
             self._solvers[key] = {register: _solver(words) for register, words in images.items()}
         solve = self._solvers[key].get(register)
         if solve is None:
@@ -125,13 +125,13 @@ class _Search:
         guesses = list(dict.fromkeys(guess for guess in map(solve, values) if guess is not None))
         if not guesses:
             return {}
-        left = self._asked(operation, {source: np.array(guesses, dtype=np.uint32)}, held, len(guesses)).get(register)
+        left = self._computed(operation, {source: np.array(guesses, dtype=np.uint32)}, held, len(guesses)).get(register)
         wanted = set(values)
         return {int(value): guess for guess, value in zip(guesses, () if left is None else left, strict=False) if int(value) in wanted}
 
-    def _asked(self, operation: Operation, given: Mapping[Variable, Words], held: int, count: int) -> dict[int, Words]:
+    def _computed(self, operation: Operation, given: Mapping[Variable, Words], held: int, count: int) -> dict[int, Words]:
         """Return what the machine computes, by register, where the words are given or held; nothing of what it draws."""
-        self.asked += 1
+        self.queries += 1
         inputs = {}
         for register in operation.reads:
             word = given.get(("r", register))

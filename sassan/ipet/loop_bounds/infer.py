@@ -1,32 +1,32 @@
 """Loop bounds of a function for a launch: what the code itself says, one loop after the other, outer loops first."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from sassan.domains import ranges
-from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, distance_bound, equality_bound, monotone_bound
+from sassan.domains.ranges import Range
+from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.endings import LoopEnding, ended
 from sassan.ipet.loop_bounds.execute import SymbolicExecutor
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
+from sassan.ipet.loop_bounds.invariants import guesses_of, may_stay, narrowed, next_guesses, stays, words_within
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
+from sassan.ipet.loop_bounds.results import Inference, Inferred, can_be_given
 from sassan.ipet.loop_bounds.slots import FIRST, Slots
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
-from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
+from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, distance, named_registers
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
-from sassan.ipet.loop_bounds.values import Origins, SymbolicState, UnknownWord, Value
+from sassan.ipet.loop_bounds.values import Origins, SymbolicState, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Function, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
 from sassan.machine.launch import LaunchConfiguration
-from sassan.values.environment import BLOCK, GRID, PARAMETER
 from sassan.values.threads import WarpContext
 from sassan.warpcfg.graph import CfgLoop, WarpCfg
 
@@ -43,54 +43,13 @@ _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
 
 
-class Refutation(NamedTuple):
-    """An inferred bound that a run went beyond: a defect of the inference, never of the input. `argument` is that of the bound."""
-
-    bound: int
-    seen: int
-    argument: str
-
-
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted.
-
-    `missing`: what the exits depend on, or a bound rests on, that is not given.
-
-    `recorded`: the bound rests on recorded contents of memory; `assumed`: on what no publication says of instructions.
-    """
-
-    loop: int
-    head: int
-    bound: int | None
-    reason: str
-    missing: Origins = frozenset()
-    refutation: Refutation | None = None
-    recorded: bool = False
-    assumed: bool = False
-    ended: LoopEnding | None = None
-    """What ends a loop without a bound, where that is known."""
-
-    @property
-    def advice(self) -> str:
-        """Return what is missing, and how it could be given; '' where that is unknown."""
-        parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
-        if self.ended is not None:
-            return str(self.ended)
-        options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
-        options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
-        rest = sorted(self.missing - {*parameters, BLOCK, GRID})
-        known = [f"depends on {', '.join(rest)}"] if rest else []
-        return "; ".join(known + ([f"pass {' '.join(options)}"] if options and not rest else []))
-
-
 @dataclass(slots=True)
 class _Search:
     """The loops of one function, while they are looked at."""
 
     flows: Flows
     walk: Walk
-    touched: tuple[int, ...]
+    named: tuple[int, ...]
     """The registers that each loop names."""
     trials: Trials
     heights: Sequence[int]
@@ -115,7 +74,7 @@ class _Search:
             self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason, best.origins - {iterations_of(head)})
-        held = {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
+        held = {counter.register: ranges.add(counter.start, distance(counter.step, best.bound)) for counter in summary.counters}
         self.ranges[loop] = held
         return held
 
@@ -131,13 +90,13 @@ class _Search:
                 return {}
             summary = summaries[key] = self._bound(loop, (start, back), entries, [])
         best = summary.best
-        return {counter.register: _moved(counter, best.bound) for counter in summary.counters} if best is not None else {}
+        return {counter.register: distance(counter.step, best.bound) for counter in summary.counters} if best is not None else {}
 
     def _head(self, loop: int) -> int:
         return self.flows.cfg.loops[loop].head
 
     def _key(self, loop: int, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> Key:
-        return EntryKeys(self.touched[loop]).key(entries, side)
+        return EntryKeys(self.named[loop]).key(entries, side)
 
     def _summary(self, loop: int, entries: Sequence[SymbolicState], side: Sequence[SymbolicState]) -> LoopSummary:
         """Return what is known of a loop for these entries, unless it has been worked out for others that are alike."""
@@ -163,7 +122,7 @@ class _Search:
             summary = self._bound(loop, (start, back), entries, late, tries=summary is None)
             if summary.best is not None and entries and not side:
                 # Now that it is known how far counters come, so is what they carry: the high word of another one may stay as it is.
-                within = _within(head, summary.counters, summary.best.bound, held)
+                within = words_within(head, summary.counters, summary.best.bound, held)
                 held |= self._holding(loop, start, back, entries, within)[2] if within else {}
             kept = (Movement(name, start.range_of(known), ranges.const(0)) for name, known in held.items())
             summary = replace(summary, counters=(*summary.counters, *kept))
@@ -180,25 +139,25 @@ class _Search:
         `within` are counters whose words are known.
         """
         head = self._head(loop)
-        unmoved = [name for name in start.registers if _may_stay(head, name, start, back)]
+        unmoved = [name for name in start.registers if may_stay(head, name, start, back)]
         if not unmoved:
             return start, back, {}
         held = self.walk.on_entry(entries, unmoved)
         moving = [counter for counter in counters(head, start, entries, back) if counter.register not in within]
-        guesses = {counter.register: _guesses(counter, head, back) for counter in moving}
-        held |= _firsts(guesses)
+        guesses = {counter.register: guesses_of(counter, head, back) for counter in moving}
+        held |= next_guesses(guesses)
         settled: tuple[SymbolicState, list[SymbolicState], dict[int, Value]] = start, back, {}
         while held:
             begin = with_registers(start, {**start.registers, **within, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
-            lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
+            lasting = {name: known for name, known in held.items() if all(stays(state, name, known) for state in late)}
             if len(lasting) == len(held):
                 is_first, settled = not settled[2], (begin, late, held)
-                held = _narrowed(held, entries, late) if is_first else {}
+                held = narrowed(held, entries, late) if is_first else {}
             elif settled[2]:
                 break
             else:
-                others = _firsts({name: guesses[name] for name in guesses if name in held and name not in lasting})
+                others = next_guesses({name: guesses[name] for name in guesses if name in held and name not in lasting})
                 # What a wrong guess did to the other registers says nothing.
                 held = {**held, **others} if others else lasting
         return settled
@@ -240,7 +199,7 @@ class _Search:
         missing = _missing(back)
         if best is not None:
             best = replace(best, bound=best.bound + bool(late))
-        elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
+        elif self.trials.ended and not (missing and all(map(can_be_given, missing))):
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
@@ -260,63 +219,6 @@ class _Search:
             return []
         # Which of the entering states came through which node is not kept: each may have.
         return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
-
-
-def _guesses(counter: Counter, head: int, back: Sequence[SymbolicState]) -> Iterator[Value]:
-    """Yield guesses of what a counter is at the head."""
-    for words in between(counter, back):
-        yield Value(UnknownWord(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
-
-
-def _firsts(guesses: Mapping[int, Iterator[Value]]) -> dict[int, Value]:
-    """Return the next guess of each register that has one left."""
-    nearest = {name: next(some, None) for name, some in guesses.items()}
-    return {name: known for name, known in nearest.items() if known is not None}
-
-
-def _may_stay(head: int, name: int, start: SymbolicState, back: Sequence[SymbolicState]) -> bool:
-    """Say whether a register that the loop writes may be left as it was by every way back."""
-    old = start.registers[name]
-    if not isinstance(old, Value) or old.symbol is None or (old.symbol.head, old.symbol.register) != (head, name):
-        return False
-    late = [state.registers.get(name) for state in back]
-    return all(isinstance(value, Value) and value.symbol is old.symbol and value.factor == 1 and value.range.holds(0) for value in late)
-
-
-def _stays(state: SymbolicState, name: int, known: Value) -> bool:
-    """Say whether a register still holds what it held on entry, or is still where a counter was guessed to stay."""
-    late = state.registers.get(name)
-    if not isinstance(late, Value):
-        return False
-    counts = known.symbol is not None and known.symbol.register == name
-    return (
-        RANGES.leq(state.range_of(late), known.symbol.range)
-        if known.symbol and counts
-        else state.range_of(state.minus(late, known)).constant == 0
-    )
-
-
-def _within(head: int, moved: Sequence[Movement], bound: int, held: Mapping[int, Value]) -> dict[int, Value]:
-    """Return counters with the words that they have at the head in so many iterations, where that says anything; not what is `held`."""
-    words = {each.register: ranges.add(each.start, _moved(each, bound)) for each in moved if each.register not in held}
-    return {
-        name: Value(UnknownWord(some, head=head, register=name), 1, ranges.const(0)) for name, some in words.items() if some != ranges.EVERY
-    }
-
-
-def _narrowed(held: Mapping[int, Value], entries: Sequence[SymbolicState], back: Sequence[SymbolicState]) -> dict[int, Value]:
-    """Return what is held with the words that counters have on entry and after an iteration; nothing where these are no fewer."""
-    out = dict(held)
-    for name, known in held.items():
-        symbol = known.symbol
-        if symbol is None or symbol.register != name:
-            continue
-        values = [(state, state.registers.get(name)) for state in (*entries, *back)]
-        parts = [state.range_of(value) for state, value in values if isinstance(value, Value)]
-        words = reduce(RANGES.join, parts)
-        if len(parts) == len(values) and words != symbol.range and RANGES.leq(words, symbol.range):
-            out[name] = Value(UnknownWord(words, symbol.origins, symbol.head, name), 1, ranges.const(0), known.origins)
-    return out if out != held else {}
 
 
 def _never(back: Sequence[SymbolicState]) -> LoopBound | None:
@@ -348,7 +250,7 @@ def _hopeless(known: Sequence[Counter], back: Sequence[SymbolicState]) -> int:
     for counter in known:
         kept = [state.facts.get(counter.symbol, ranges.EVERY) for state in back]
         if ranges.EVERY not in kept:
-            reached = ranges.add(counter.start, _moved(Movement(counter.register, counter.start, counter.step), ITERATIONS))
+            reached = ranges.add(counter.start, distance(counter.step, ITERATIONS))
             if all((reached.low - words.low) % ranges.SIZE + reached.width <= words.width for words in kept):
                 out |= 1 << counter.register
     return out
@@ -359,12 +261,6 @@ def _is_moving(known: Sequence[Counter]) -> bool:
     return any(counter.step.width != ranges.EVERY.width for counter in known)
 
 
-def _moved(movement: Movement, bound: int) -> Range:
-    """Return by how much a counter has changed at the visits of the head."""
-    low, high = movement.step.signed
-    return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
-
-
 def _namer(function: Function, slots: Slots) -> Callable[[int], str]:
     if function.language is Language.SASS:
         return lambda number: slots.name(number) if number >= FIRST else next(names(1 << number))
@@ -373,20 +269,9 @@ def _namer(function: Function, slots: Slots) -> Callable[[int], str]:
     return lambda number: known[number] if number in known else f"the high word of {known[number - 1]}"
 
 
-def _can_be_given(origin: str) -> bool:
-    return origin in {BLOCK, GRID} or origin.startswith(PARAMETER)
-
-
 def _missing(back: Sequence[SymbolicState]) -> Origins:
     """Return what the ways back depend on, as far as comparisons say so."""
     return frozenset().union(*(atom.left.origins | atom.right.origins for state in back for atom in state.atoms))
-
-
-class Inference(NamedTuple):
-    """What was found of each loop, in the order of `cfg.loops`, and the addresses of the blocks that no thread of the launch executes."""
-
-    loops: tuple[Inferred, ...] = ()
-    unreached: tuple[int, ...] = ()
 
 
 def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration) -> tuple[Inferred, ...]:
@@ -422,13 +307,13 @@ def inference(
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [
-        reduce(or_, [writer.written | writer.read for writer in line], touched(node.instructions, known))
+        reduce(or_, [writer.written | writer.read for writer in line], named_registers(node.instructions, known))
         for node, line in zip(cfg.nodes, flows.writers, strict=True)
     ]
-    changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
+    changed, named_by_loop = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     guards = {node: condition for node, condition in entered.items() if node not in left}
-    search = _Search(flows, walk, touching, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function, flows.slots))
+    search = _Search(flows, walk, named_by_loop, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function, flows.slots))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     loops = tuple(
@@ -442,7 +327,7 @@ def inference(
 
 def _ended(flows: Flows, result: Inferred) -> LoopEnding | None:
     """Return what ends a loop without a bound, unless more of the launch may bound it."""
-    given = bool(result.missing) and all(map(_can_be_given, result.missing))
+    given = bool(result.missing) and all(map(can_be_given, result.missing))
     return None if given or _NO_WORK_LEFT in result.missing else ended(flows, result.loop)
 
 
@@ -452,10 +337,10 @@ def _unreached(search: _Search) -> tuple[int, ...]:
     behind, before = wanted(flows, decisions(flows))
     again = replace(walk, machine=walk.machine.sliced(behind), before=before, _plans={}, _names={}, _steps={})
 
-    def held(loop: int, _entries: Sequence[SymbolicState], _side: Sequence[SymbolicState]) -> Mapping[int, Range]:
+    def ranges_at_head(loop: int, _entries: Sequence[SymbolicState], _side: Sequence[SymbolicState]) -> Mapping[int, Range]:
         return search.ranges.get(loop, {})
 
-    met = again.function(held)
+    met = again.function(ranges_at_head)
     nodes = flows.cfg.nodes
     return tuple(sorted({node.start for node in nodes} - {nodes[index].start for index in met}))
 

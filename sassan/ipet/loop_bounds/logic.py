@@ -84,7 +84,7 @@ def _lop3(step: InstructionStep, a: Value, b: Value, c: Value, table: int) -> Va
 def _function(step: InstructionStep, lut: int, words: list[Value]) -> Value:
     """Return a function of three words, once those that are all zeros or all ones are put in."""
     first, second, third = [word.constant for word in words]
-    lut, places = _mattering(
+    lut, places = _significant(
         lut, first if first in _PLAIN else None, second if second in _PLAIN else None, third if third in _PLAIN else None
     )
     kept = [words[place] for place in places]
@@ -102,7 +102,7 @@ def _function(step: InstructionStep, lut: int, words: list[Value]) -> Value:
 
 
 @lru_cache(maxsize=1 << 10)
-def _mattering(lut: int, *constants: int | None) -> tuple[int, tuple[int, ...]]:
+def _significant(lut: int, *constants: int | None) -> tuple[int, tuple[int, ...]]:
     """Return the table with the inputs that are known put in, and the places of those that it still depends on."""
     for word, column in zip(constants, COLUMNS, strict=True):
         if word is not None:

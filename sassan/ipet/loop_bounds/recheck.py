@@ -16,7 +16,7 @@ import numpy as np
 from sassan.arch import described
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.corners import corners
-from sassan.ipet.loop_bounds.infer import Inferred, Refutation
+from sassan.ipet.loop_bounds.results import Inferred, Refutation
 from sassan.ir import Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, LaunchConfiguration, Shape
@@ -97,7 +97,7 @@ def seen(
     try:
         decoder = TableDecoder(facts_of, cfg.calls, stack=True)
         code = control_slice(lower(cfg.function, decoder, [node.start for node in cfg.nodes]))
-        place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
+        place, active = _together([warps_of(cfg, launch, effort, index) for index, launch in enumerate(launches)])
         chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
@@ -139,10 +139,12 @@ def check(
     done = seen(cfg, facts_of, (launch,), effort, [result.bound for result in results])
     if done is None:
         return RecheckedBounds(results, ran=False)
-    return RecheckedBounds(tuple(_held(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks)
+    return RecheckedBounds(
+        tuple(_unless_refuted(result, done.back_edges[0][result.loop]) for result in results), ran=True, blocks=done.blocks
+    )
 
 
-def _held(result: Inferred, seen: int) -> Inferred:
+def _unless_refuted(result: Inferred, seen: int) -> Inferred:
     if result.bound is None or seen <= result.bound:
         return result
     return replace(result, bound=None, reason="", refutation=Refutation(result.bound, seen, result.reason))
@@ -249,12 +251,8 @@ def _at_corners(
     return Chosen(words_at, where, where & (place.salt & np.uint32(1) != 0)), replace(place, bank=cache(bank))
 
 
-def warps_of(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort) -> tuple[WarpInputs, Words]:
-    """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
-    return _warps(cfg, launch, effort, 0)
-
-
-def _warps(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort, index: int) -> tuple[WarpInputs, Words]:
+def warps_of(cfg: WarpCfg, launch: LaunchConfiguration, effort: Effort, index: int = 0) -> tuple[WarpInputs, Words]:
+    """Return warps of a launch: the first and the last of the grid, and others; and the threads of each. `index` is that of a draw."""
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     last = -(-prod(block) // LANES) - 1

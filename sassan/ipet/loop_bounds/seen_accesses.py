@@ -114,7 +114,7 @@ class AccessCounter:
         if each.guard is not None:
             sure = certainty.certain_in((each.guard,), rows)
             # A lane of which it is not known takes part.
-            held = _held(session, each.guard, rows) != 0
+            held = _words_of(session, each.guard, rows) != 0
             guard = each.instruction.guard
             assert guard is not None
             executing = executing & ((held != guard.negated) | ~sure)
@@ -125,7 +125,7 @@ class AccessCounter:
         ):
             self.lost.add(each.name)
             return
-        where = address(each.place, lambda name: _held(session, name, rows), wide=each.wide)
+        where = address(each.place, lambda name: _words_of(session, name, rows), wide=each.wide)
         counts = transactions(
             each.reference, np.broadcast_to(where, executing.shape), executing, certainty.certain_in(each.registers, rows)
         )
@@ -146,5 +146,5 @@ class AccessCounter:
                     yield each.name, Transactions(*self.most[each.name].tolist()) if each.name in self.most else Transactions()
 
 
-def _held(session: Session, register: int, rows: Rows) -> Longs:
+def _words_of(session: Session, register: int, rows: Rows) -> Longs:
     return np.asarray(session.warps.registers[session.slots[register], rows], np.uint64)

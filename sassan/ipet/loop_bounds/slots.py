@@ -52,10 +52,10 @@ class SlotMove(NamedTuple):
     @property
     def effect(self) -> InstructionEffect[Evaluated]:
         """Return what it computes."""
-        return InstructionEffect(Evaluated(tuple(((to,), str(to), partial(_held, number=source)) for to, source in self.pairs)), SAME)
+        return InstructionEffect(Evaluated(tuple(((to,), str(to), partial(_slot_word, number=source)) for to, source in self.pairs)), SAME)
 
 
-def _held(step: InstructionStep, number: int | None) -> Known:
+def _slot_word(step: InstructionStep, number: int | None) -> Known:
     return constant(0) if number is None else step.register(number)
 
 
@@ -88,7 +88,7 @@ class _Access(NamedTuple):
 
 
 def slots_of(cfg: WarpCfg, facts: Mapping[int, Facts], order: Sequence[int], successors: Sequence[Sequence[int]]) -> Slots:
-    """Return the words of the stack that are read at known places, and what touches them."""
+    """Return the words of the stack that are read at known places, and what accesses them."""
     if cfg.function.language is Language.PTX or not any(reads_stack(each) for node in cfg.nodes for each in node.instructions):
         return NO_SLOTS
     lines = [[(each, facts[each.address], moves(each, facts[each.address].computes)) for each in node.instructions] for node in cfg.nodes]
@@ -160,7 +160,7 @@ def _accesses(lines: Sequence[_Line], before: Sequence[_Places]) -> list[list[_A
 
 
 def _words(access: _Access) -> Iterable[int]:
-    """Return the distances of the words of an access; none where they are not known, or it touches parts of words."""
+    """Return the distances of the words of an access; none where they are not known, or it accesses parts of words."""
     count = access.move.count if isinstance(access.move, Load) else len(access.move.sources)
     aligned = access.place is not None and access.place % _BYTES == 0
     return [(access.place or 0) + _BYTES * index & WORD for index in range(count)] if aligned else []

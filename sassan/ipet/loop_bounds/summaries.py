@@ -1,6 +1,6 @@
 """What is known of a loop for the states in which threads enter it, kept so that a loop that is met again in the same states costs nothing.
 
-A loop in a loop in a loop is met once for each set of loops around it, mostly in states that differ only in what the loop never touches and
+A loop in a loop in a loop is met once for each set of loops around it, mostly in states that differ only in what the loop never names and
 in the identities of unknown words. `EntryKeys` spells the rest in a normal form: what a loop does from two lists of states with one key is
 the same, but for identities.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import LoopBound
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, SymbolicState, Truth, UnknownWord, Value
@@ -38,7 +39,13 @@ class LoopSummary:
     missing: Origins
 
 
-def touched(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> int:
+def distance(step: Range, bound: int) -> Range:
+    """Return by how much a counter has changed at the visits of the head, in so many iterations at most."""
+    low, high = step.signed
+    return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
+
+
+def named_registers(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> int:
     """Return every register that some instructions name, as a mask: those that they read, and more."""
     out = 0
     for instruction in instructions:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sassan.domains.lanes import LANES
-from sassan.ipet.loop_bounds.infer import Inferred
+from sassan.ipet.loop_bounds.results import Inferred
 from sassan.warpcfg.graph import WarpCfg
 from sassan.warpcfg.waits import elections, waits
 

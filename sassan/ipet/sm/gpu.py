@@ -151,7 +151,7 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
     out = dict(moved)
     for node in nodes:
         piece = [at for at in dict.fromkeys(instruction.address for instruction in node) if at in moved]
-        if sum(moved[at].held for at in piece) * warps > memory.capacity:
+        if sum(moved[at].bytes_in_l2 for at in piece) * warps > memory.capacity:
             out |= {at: moved[at].lost for at in piece}
     return out
 

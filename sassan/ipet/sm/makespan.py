@@ -186,7 +186,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *_touched(grid, memory))
+        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *_accessed(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, code, grid, memory) if terms is not None else None
         if terms is None and not gaps:
@@ -200,7 +200,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 
 
-def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
+def _accessed(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
     """What is taken for granted where L2 keeps all that a grid touches."""
     if grid.allocated is None or grid.allocated > memory.capacity:
         return ()

@@ -89,7 +89,7 @@ def read_ncu(path: str, text: str) -> Recording:
 def _checked(path: str, head: Sequence[str], parsed: Iterator[CsvRow]) -> Iterator[CsvRow]:
     for count, row in enumerate(parsed):
         if len(row.cells) != len(head):
-            raise bad_line(path, row.line, "", f"{len(row.cells)} cells; the head has {len(head)}")
+            raise bad_line(path, row.line, f"{len(row.cells)} cells; the head has {len(head)}")
         if count > _ROWS:
             raise bad(path, f"line {row.line}", f"there are more than {_ROWS} rows")
         yield row
@@ -159,7 +159,7 @@ def _launch(text: _CsvContext, row: CsvRow, keys: Mapping[str, str], cells: Sequ
     path = text.path
     kernel = keys["Kernel Name"].strip()
     if not kernel or has_control_characters(kernel):
-        raise bad_line(path, row.line, "", "a launch has no kernel name, or one with control characters")
+        raise bad_line(path, row.line, "a launch has no kernel name, or one with control characters")
     where = f"line {row.line}, {shown(kernel)}"
     values = _metrics(text, row, where, cells)
     metrics = Metrics(values, {}, (), path)
@@ -196,7 +196,7 @@ def _metrics(text: _CsvContext, row: CsvRow, where: str, cells: Sequence[tuple[s
             unclear.append(f"{name} '{cell}'")
             continue
         if value is None and has_control_characters(cell):
-            raise bad_line(text.path, row.line, "", f"the metric {shown(name)} contains control characters")
+            raise bad_line(text.path, row.line, f"the metric {shown(name)} contains control characters")
         metric = Metric(cell, unit) if value is None else base(value, unit)
         if out.setdefault(name, metric) != metric:
             text.notes.append(
@@ -217,7 +217,7 @@ def _positive(path: str, row: CsvRow, metrics: Metrics, names: Sequence[str]) ->
         return None
     unit = metrics.values[name].unit
     if value <= 0 or unit not in ("ns", "cycle"):
-        raise bad_line(path, row.line, "", f"{name} is {value:g} {unit or '(no unit)'}; expected a time or cycles above 0")
+        raise bad_line(path, row.line, f"{name} is {value:g} {unit or '(no unit)'}; expected a time or cycles above 0")
     return value
 
 
@@ -236,7 +236,7 @@ def _device(path: str, row: CsvRow, keys: Mapping[str, str], metrics: Metrics) -
     capability = keys.get("CC", "").strip()
     major, dot, minor = capability.partition(".")
     if capability and not (dot and major.isdecimal() and minor.isdecimal() and len(capability) < 6):  # noqa: PLR2004 - two numbers and a point
-        raise bad_line(path, row.line, "", f"'{shown(capability)}' is not a compute capability")
+        raise bad_line(path, row.line, f"'{shown(capability)}' is not a compute capability")
     named = metrics.values.get("device__attribute_display_name", Metric("", "")).value
     sms, khz = (metrics.number(f"device__attribute_{name}") for name in ("multiprocessor_count", "clock_rate"))
     device = RecordedDevice(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
-from sassan.system.processes import OWN, finish, own
+from sassan.system.processes import OWN, finish, module_command
 
 FORMATS = ("dot", "svg", "png", "pdf")
 _WORKER = Path(__file__).with_name("worker.py")
@@ -57,7 +57,7 @@ def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
 
 
 def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None:
-    done = finish(own(_WORKER, form, layout), program=OWN, given=dot.encode(), seconds=seconds, size=_LARGEST)
+    done = finish(module_command(_WORKER, form, layout), program=OWN, given=dot.encode(), seconds=seconds, size=_LARGEST)
     if done.late or done.status == -getattr(signal, "SIGXCPU", 0) != 0:
         return None
     messages = done.messages.decode(errors="replace")

@@ -1,5 +1,6 @@
 """The head of a drawing: title, figures, and a legend of what occurs in it."""
 
+from sassan.plurals import count_of
 from sassan.render import palette
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.levels import DrawnEdge, Level
@@ -39,17 +40,13 @@ def _figures(cfg: WarpCfg, arcs: tuple[DrawnEdge, ...], level: Level) -> str:
     divergent = sum(node.divergent for node in cfg.nodes)
     parts = [
         f"{level.value}-level graph",
-        _many(len(cfg.nodes), "block"),
-        _many(len(arcs), "edge"),
-        _many(divergent, "divergent branch", "divergent branches"),
+        count_of(len(cfg.nodes), "block"),
+        count_of(len(arcs), "edge"),
+        count_of(divergent, "divergent branch", "divergent branches"),
     ]
     if cfg.gaps:
-        parts.append(f'<FONT COLOR="{palette.GAP}"><B>{_many(len(cfg.gaps), "gap")}: no bound</B></FONT>')
+        parts.append(f'<FONT COLOR="{palette.GAP}"><B>{count_of(len(cfg.gaps), "gap")}: no bound</B></FONT>')
     return ", ".join(parts)
-
-
-def _many(count: int, singular: str, plural: str = "") -> str:
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def _stray_gaps(cfg: WarpCfg) -> list[str]:

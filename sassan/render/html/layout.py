@@ -16,7 +16,7 @@ from typing import Any
 from sassan.errors import MissingToolError
 from sassan.executor import Executor, Processes, Serial
 from sassan.render.graph.dot import REVERSED
-from sassan.system.processes import OWN, finish, own
+from sassan.system.processes import OWN, finish, module_command
 
 _WORKER = Path(__file__).parent.parent / "graph" / "worker.py"
 _TOGETHER = 8
@@ -95,7 +95,9 @@ def _in_rows(text: str, seconds: float) -> PlacedGraph:
 def _layouts(texts: tuple[str, ...], layout: str, seconds: float) -> list[bytes]:
     """Return the layouts of the first graphs, up to the time limit or a failure of the process."""
     frames = b"".join(b"%d\n%b" % (len(text), text) for text in (text.encode() for text in texts))
-    return _frames(finish(own(_WORKER, "json0", layout, "many"), program=OWN, given=frames, seconds=seconds, size=_LARGEST).output)
+    return _frames(
+        finish(module_command(_WORKER, "json0", layout, "many"), program=OWN, given=frames, seconds=seconds, size=_LARGEST).output
+    )
 
 
 def _frames(data: bytes) -> list[bytes]:

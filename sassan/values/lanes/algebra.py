@@ -11,8 +11,8 @@ from sassan.values import compiler
 from sassan.values.compiler import Argument, EffectCompiler
 from sassan.values.environment import LaunchEnvironment
 from sassan.values.lanes import arithmetic, bitwise, conditions
+from sassan.values.lanes.abstract_word import AbstractWord, number
 from sassan.values.lanes.conditions import choose, decided
-from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.patterns import Patterns
 
 
@@ -99,7 +99,7 @@ def _results(compiled: EffectCompiler[LaneOperands, AbstractWord], steps: tuple[
 
 
 def _selected(compiled: EffectCompiler[LaneOperands, AbstractWord], step: Select) -> Iterator[LaneResult]:
-    condition = compiled.term(_ordered(step.condition)) or _held(AbstractWord(UNKNOWN, None))
+    condition = compiled.term(_ordered(step.condition)) or _always(AbstractWord(UNKNOWN, None))
     for target, *terms in zip(step.targets, step.first, step.second, strict=True):
         first, second = (compiled.term(_ordered(term)) for term in terms)
         if first is not None and second is not None:
@@ -152,20 +152,20 @@ class _Lanes:
 
     def special(self, name: str) -> Evaluate | None:
         word = self._environment.special(name)
-        return None if word is None or not word.shared else _held(AbstractWord(word.value, 0))
+        return None if word is None or not word.shared else _always(AbstractWord(word.value, 0))
 
     def constant(self, offset: int, size: int, *, signed: bool) -> Evaluate:
-        return _held(AbstractWord(self._environment.constant(offset, size, signed=signed).value, 0))
+        return _always(AbstractWord(self._environment.constant(offset, size, signed=signed).value, 0))
 
     def unread(self, operand: Operand) -> Evaluate | None:
         match operand:
             case Constant(bank=int(), modifiers=(), absolute=False) if operand.bank and all(each.index is None for each in operand.base):
-                return _held(AbstractWord(UNKNOWN, 0))  # every bank reads the same in all lanes
+                return _always(AbstractWord(UNKNOWN, 0))  # every bank reads the same in all lanes
             case _:
                 return None
 
 
-def _held(held: AbstractWord) -> Evaluate:
+def _always(held: AbstractWord) -> Evaluate:
     return lambda _: held
 
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from sassan.domains.lanes import LAST, SIZE, LaneWord, alike, flat, loose, rows_of, word
-from sassan.values.lanes.bitwise import bit_and, split
-from sassan.values.lanes.held import (
+from sassan.values.lanes.abstract_word import (
     SIGN,
     WORD_BITS,
     AbstractWord,
@@ -18,6 +17,7 @@ from sassan.values.lanes.held import (
     power_of_two,
     signed_number,
 )
+from sassan.values.lanes.bitwise import bit_and, split
 
 
 def add(a: AbstractWord, b: AbstractWord) -> AbstractWord:

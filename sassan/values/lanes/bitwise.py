@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from sassan.domains.lanes import LAST, SIZE, LaneWord, alike, from_words, loose, rows_of, word
-from sassan.values.lanes.held import AbstractWord, derived, exact_words, lane_count, needed_by, number, power_of_two, signed_number
+from sassan.values.lanes.abstract_word import AbstractWord, derived, exact_words, lane_count, needed_by, number, power_of_two, signed_number
 
 _COLUMNS = (0xF0, 0xCC, 0xAA)
 

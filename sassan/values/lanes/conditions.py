@@ -6,8 +6,7 @@ from functools import partial
 from itertools import product
 
 from sassan.domains.lanes import LANES, SIZE, Lanes, LaneWord, alike, distances, join, loose, rows_of, word
-from sassan.values.lanes.bitwise import split
-from sassan.values.lanes.held import (
+from sassan.values.lanes.abstract_word import (
     SIGN,
     TRUTH,
     AbstractWord,
@@ -20,6 +19,7 @@ from sassan.values.lanes.held import (
     truth_of,
     words_of,
 )
+from sassan.values.lanes.bitwise import split
 
 _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     "LT": operator.lt,

@@ -11,12 +11,12 @@ from importlib import import_module
 from inspect import getsource
 from types import ModuleType
 
-LANES, HELD, THREADS = "sassan.domains.lanes", "sassan.values.lanes.held", "sassan.values.threads"
+LANES, HELD, THREADS = "sassan.domains.lanes", "sassan.values.lanes.abstract_word", "sassan.values.threads"
 BITWISE, ARITHMETIC, CONDITIONS = (f"sassan.values.lanes.{name}" for name in ("bitwise", "arithmetic", "conditions"))
 ENVIRONMENT = "sassan.values.environment"
 PATTERNS, COMPILER = "sassan.values.patterns", "sassan.values.compiler"
 ALGEBRA, EVALUATE = "sassan.values.lanes.algebra", "sassan.values.evaluate"
-ARRIVALS, FLOW, PRESENT, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.present", "sassan.values.warp_values"
+ARRIVALS, FLOW, PRESENT, VALUES = "sassan.values.edge_join", "sassan.values.flow", "sassan.values.present", "sassan.values.warp_values"
 MODULES = (
     *(LANES, HELD, BITWISE, ARITHMETIC, CONDITIONS, THREADS, ENVIRONMENT, PATTERNS, COMPILER, ALGEBRA, EVALUATE),
     *(ARRIVALS, FLOW, PRESENT, VALUES),

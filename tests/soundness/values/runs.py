@@ -7,7 +7,7 @@ edge       a transition of the warp that is no edge of the graph
 place      the warp is where no node is
 coming     a lane executes what none of its threads should come to
 missing    a lane does not execute what it surely does when others do
-lone       several threads execute at once what one of a warp should
+single     several threads execute at once what one of a warp should
 unreached  the warp executes a block that no thread of the launch should reach
 """
 

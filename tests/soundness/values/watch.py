@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sassan.access.lone import lone
+from sassan.access.single_thread import single_thread_instructions
 from sassan.domains.lanes import UNKNOWN, LaneWord
 from sassan.ir import Instruction
 from sassan.isa.registers import bit
@@ -72,12 +72,12 @@ class WordWatch:
     problems: dict[tuple[str, Place, int], tuple[str, int, str]] = field(default_factory=dict)
     checked: int = 0
     _claims: dict[Place, list[Claims]] = field(init=False)
-    _lone: set[Place] = field(init=False)
+    _single: set[Place] = field(init=False)
     _guarded: set[Place] = field(init=False)
 
     def __post_init__(self) -> None:
         self._claims = {}
-        self._lone = {(self.values.cfg.nodes[node].context, address) for node, address in lone(self.values)}
+        self._single = {(self.values.cfg.nodes[node].context, address) for node, address in single_thread_instructions(self.values)}
         for place, claims in self._everywhere():
             self._claims.setdefault(place, []).append(claims)
         self._guarded = {place for place, several in self._claims.items() if any(claims.guard is not None for claims in several)}
@@ -104,7 +104,7 @@ class WordWatch:
             if place not in self._claims:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
             for claims in self._claims.get(place, ()):
-                if claims.registers or claims.shared or place in self._lone or not claims.lanes.all() or claims.present.any():
+                if claims.registers or claims.shared or place in self._single or not claims.lanes.all() or claims.present.any():
                     self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
@@ -113,9 +113,9 @@ class WordWatch:
             row, value = claims.guard
             active = active & ((session.warps.registers[row, rows] != 0) == value)
         self._look_at_lanes(place, claims, rows, active)
-        if place in self._lone and (claims.guard is not None or place not in self._guarded):
+        if place in self._single and (claims.guard is not None or place not in self._guarded):
             for row in np.flatnonzero(active.sum(axis=1) > 1).tolist()[:1]:
-                self.problems.setdefault(("lone", place, 0), ("lone", int(rows[row]), f"several threads at {place[1]:04x}"))
+                self.problems.setdefault(("single", place, 0), ("single", int(rows[row]), f"several threads at {place[1]:04x}"))
         if claims.registers:
             words = session.warps.registers[claims.rows[:, None], rows]
             left = words - _of(claims.adds, self.numbers[rows]) - claims.offsets[:, None, None]

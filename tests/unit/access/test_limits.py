@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from sassan.access.accesses import Access, AccessPattern, assumptions
+from sassan.access.access import Access, AccessPattern
+from sassan.access.accesses import assumptions
 from sassan.access.limits import Limit, limited, spread
 from sassan.access.opcodes import MemorySpace
 from sassan.access.traffic import Moved, traffic

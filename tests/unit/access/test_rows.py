@@ -4,7 +4,7 @@ import pytest
 
 from listing import assemble
 from sassan.access import Access, accesses
-from sassan.access.accesses import AccessPattern
+from sassan.access.access import AccessPattern
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.values import with_values

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from sassan.access.accesses import Access, AccessPattern
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace
 from sassan.access.traffic import Moved, traffic
 from sassan.access.transactions import Count

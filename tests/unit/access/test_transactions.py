@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.access.accesses import Access, AccessPattern, counted
+from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace, Reference
+from sassan.access.warp_costs import counted
 from sassan.domains.lanes import SIZE, word
 from soundness.accesses import Drawn, draw, finding
 

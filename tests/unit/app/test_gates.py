@@ -11,7 +11,7 @@ from sassan.app.builds import gates
 from sassan.app.builds.gates import EXPLAINED, Failure, Gate, GateRule
 from sassan.app.builds.growth import Allowed, Growth, growth, unheld
 from sassan.app.builds.growth import grown as grown_of
-from sassan.app.builds.numbers import asked, growth_text
+from sassan.app.builds.numbers import growth_text, requested_bounds
 from sassan.app.builds.saved_results import Measure, SavedResult
 from sassan.app.inputs import matches
 from sassan.errors import Gap, InputError, UsageError
@@ -35,7 +35,7 @@ def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | 
 
 
 def grown(old: SavedResult, new: SavedResult) -> list[Failure]:
-    return list(grown_of(old, new, Allowed(), asked(new)))
+    return list(grown_of(old, new, Allowed(), requested_bounds(new)))
 
 
 GAP = Gap(0x158, "unbounded-loop", "the loop has no bound")

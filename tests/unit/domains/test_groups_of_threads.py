@@ -89,8 +89,3 @@ def test_a_resumed_token_leaves_nothing():
 def test_a_point_that_may_remain_gives_an_upper_bound_only():
     cycle = D.push_side(D.push_side(D.push_token(D.start, 1), 2), 2)
     assert facts(D.resume(cycle, 2, ONE | TWO)) == "a<1 2<1"
-
-
-def test_restriction_forgets_names():
-    assert facts(D.restrict(side(), TWO)) == "a#2"
-    assert D.restrict(side(), ONE | TWO) == side()

@@ -30,10 +30,6 @@ TWO: list[tuple[Callable[[Range, Range], Range], Callable[[int, int], int]]] = [
     (ranges.both, lambda x, y: x & y),
     (ranges.either, lambda x, y: x | y),
     (ranges.differ, lambda x, y: x ^ y),
-    (lambda a, b: ranges.least(a, b, is_signed=True), lambda x, y: min(signed(x), signed(y))),
-    (lambda a, b: ranges.least(a, b, is_signed=False), min),
-    (lambda a, b: ranges.greatest(a, b, is_signed=True), lambda x, y: max(signed(x), signed(y))),
-    (lambda a, b: ranges.greatest(a, b, is_signed=False), max),
     (lambda a, b: ranges.high_product(a, b, (0, 0), is_signed=True), lambda x, y: signed(x) * signed(y) >> 32),
     (lambda a, b: ranges.high_product(a, b, (0, 0), is_signed=False), lambda x, y: x * y >> 32),
 ]

@@ -13,7 +13,7 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.estimate import observed, watch
+from sassan.estimate import sampled_launch, watch
 from sassan.estimate.counted import counted
 from sassan.estimate.warps import Sample
 from sassan.estimate.warps import sample as warps_of
@@ -84,7 +84,7 @@ def test_executions_are_those_of_warps_that_are_run_as_a_whole(arch: str, name: 
     monkeypatch.setattr(watch, "_LEAPS", first)
     monkeypatch.setattr(watch, "_WORK", 1 << 30)
     monkeypatch.setattr(watch, "_GUESSES", 1 << 30)
-    found, done = observed.run(one.cfg, tables.load(arch).facts, launch, chosen, (0,) * len(one.cfg.loops))
+    found, done = sampled_launch.run(one.cfg, tables.load(arch).facts, launch, chosen, (0,) * len(one.cfg.loops))
     decided = found.leaps.values.drawn == 0
     if (arch, name) in LEAPT:
         assert decided.any()
@@ -107,7 +107,7 @@ def test_iterations_are_counted_where_bounds_are_far_above_them():
     result = tiles()
     chosen = warps_of((32, 1, 1), (12, 1, 1))
     facts = result.isa.facts
-    found, done = observed.run(result.cfg, facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    found, done = sampled_launch.run(result.cfg, facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
     visits = whole(result.cfg, result.settings.launch, chosen)
     assert done.all()
     assert not found.leaps.guessed.any()
@@ -123,7 +123,7 @@ def test_iterations_are_counted_where_bounds_are_far_above_them():
 def test_an_expectation_limits_only_iterations_that_memory_decides():
     result = tiles()
     chosen = warps_of((32, 1, 1), (12, 1, 1))
-    found, done = observed.run(result.cfg, result.isa.facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    found, done = sampled_launch.run(result.cfg, result.isa.facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
     free = counted(found, done, chosen, result.wcet.counts)
     decided = {number: 0 for number, count in enumerate(free.iterations) if count is not None}
     assert len(decided) == len(free.iterations) - 1 == 1
@@ -134,7 +134,7 @@ def test_an_expectation_limits_only_iterations_that_memory_decides():
     launch = LaunchConfiguration((256, 1, 1), (64, 1, 1), (Setting("", 0x160, 1 << 14, 4),))
     rows = analyze(function, Settings(launch=launch))
     chosen = warps_of((256, 1, 1), (64, 1, 1))
-    found, done = observed.run(rows.cfg, rows.isa.facts, launch, chosen, (0,) * len(rows.cfg.loops))
+    found, done = sampled_launch.run(rows.cfg, rows.isa.facts, launch, chosen, (0,) * len(rows.cfg.loops))
     assert set(counted(found, done, chosen, (0,) * len(rows.cfg.edges)).iterations) == {None}
 
 

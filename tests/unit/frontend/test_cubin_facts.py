@@ -30,11 +30,9 @@ def test_an_old_cubin_has_all_facts_of_a_kernel():
             registers=7,
             barriers=0,
             frame_size=0,
-            min_stack=0,
             parameters=(Parameter(0, 0, 4), Parameter(1, 4, 4), Parameter(2, 8, 8), Parameter(3, 16, 8)),
             parameter_base=0x140,
             parameter_size=24,
-            constants=((0, 0x158),),
         )
     }
 
@@ -56,10 +54,6 @@ def test_targets_are_instructions_also_where_the_table_names_control_words():
 
 def test_a_call_through_a_register_has_no_targets():
     assert facts("sm_61/function_pointer")["function_pointer"].indirect_calls == (0x108,)
-
-
-def test_the_stack_of_tokens_is_counted_in_bytes():
-    assert facts("sm_61/switch_brx")["switch_brx"].crs_stack == 96
 
 
 def test_every_section_of_code_has_its_own_facts():
@@ -116,7 +110,7 @@ def test_a_table_of_branches_that_is_none_is_refused(payload):
         pytest.param(entry(0x1C, struct.pack("<I", 0x100)), id="an EXIT behind the code"),
         pytest.param(entry(0x34, struct.pack("<IHHII", 8, 0, 0, 1, 0x1000)), id="a target behind the code"),
         pytest.param(entry(0x34, struct.pack("<IHHI", 2**31, 1, 0, 0)), id="a call behind the code"),
-        pytest.param(entry(0x1E, b""), id="a size without bytes"),
+        pytest.param(entry(0x0A, b""), id="a size without bytes"),
         pytest.param(entry(0x17, b"\0" * 8), id="a parameter without a size"),
         pytest.param(entry(0x2F, struct.pack("<II", 2**32 - 1, 1)), id="a symbol that is none"),
     ],

@@ -3,7 +3,7 @@ import pytest
 from sassan.alphabet import Letter
 from sassan.errors import InputError
 from sassan.strings.fold import Repeat, normal
-from sassan.strings.kernel_string import KernelString, letters, parse, repeat
+from sassan.strings.kernel_string import KernelString, letters, parse
 
 
 def test_a_run_prints_its_count() -> None:
@@ -36,10 +36,6 @@ def test_a_huge_string_is_counted_and_not_expanded() -> None:
 
 def test_the_length_of_the_empty_string_is_zero() -> None:
     assert KernelString().length == 0
-
-
-def test_repeating_zero_times_is_empty() -> None:
-    assert repeat(parse("LC"), 0) == KernelString()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, follows, word
-from sassan.values.lanes.held import AbstractWord
-from sassan.values.lanes.held import number as known
+from sassan.values.lanes.abstract_word import AbstractWord
+from sassan.values.lanes.abstract_word import number as known
 
 SIGN = 1 << 31
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {

@@ -2,7 +2,7 @@
 
 from listing import assemble
 from sassan.access import accesses
-from sassan.access.accesses import AccessPattern
+from sassan.access.access import AccessPattern
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.values import with_values

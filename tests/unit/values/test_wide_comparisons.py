@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from sassan.values.lanes import conditions
-from sassan.values.lanes.held import number
+from sassan.values.lanes.abstract_word import number
 
 RELATIONS = {"LT": operator.lt, "LE": operator.le, "GT": operator.gt, "GE": operator.ge, "EQ": operator.eq, "NE": operator.ne}
 WORDS = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)

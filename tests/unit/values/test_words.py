@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from budget import part
 from sassan.domains.lanes import LANES, flat, join, leq, loose, word
+from sassan.values.lanes.abstract_word import AbstractWord, number
 from sassan.values.lanes.algebra import FUNCTIONS
 from sassan.values.lanes.arithmetic import divide, modulo, shift_right
 from sassan.values.lanes.bitwise import bit_and
 from sassan.values.lanes.conditions import carry, choose, compare
-from sassan.values.lanes.held import AbstractWord, number
 from sassan.values.threads import thread_index
 from unit.values.lane_cases import (
     REFERENCES,

@@ -94,6 +94,7 @@ def engines(text: str) -> Fraction:
     return sum(parted.engines, Fraction(0))
 
 
+@pytest.mark.slow
 def test_engines_are_charged_a_latency_for_all_that_is_asked_between_two_waits():
     copy = "    UTMALDG.2D [UR4], [UR8]                          | 5\n"
     more = engines(PIPELINE.replace(copy, copy * 2)) - engines(PIPELINE)

@@ -13,7 +13,7 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.estimate import observed, warps, watch
+from sassan.estimate import sampled_launch, warps, watch
 from sassan.estimate.accesses import contents, lanes
 from sassan.estimate.launch import ALONE, LongerPath
 from sassan.estimate.path import PathSource, nested
@@ -38,9 +38,9 @@ def analysed(name: str, launch: LaunchConfiguration, kernel: str = "") -> Analys
     return analyze(chosen, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu, loop_bound=10))
 
 
-def seen(name: str, launch: LaunchConfiguration, kernel: str = "") -> tuple[AnalysisResult, observed.Observed]:
+def seen(name: str, launch: LaunchConfiguration, kernel: str = "") -> tuple[AnalysisResult, sampled_launch.SampledLaunch]:
     result = analysed(name, launch, kernel)
-    found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+    found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
     assert found is not None
     return result, found
 
@@ -66,7 +66,7 @@ def test_known_accesses_touch_what_the_analysis_of_addresses_says(kernel: str):
     result, found = seen("memory_patterns", LaunchConfiguration((256, 1, 1), (64, 1, 1)), kernel)
     assert result.values is not None
     exact = {each.address: each.sectors.least for each in accesses(result.values) if each.sectors is not None and each.sectors.exact}
-    compared = {address: one.sectors for (address, _), one in found.touched.items() if address in exact and not one.drawn}
+    compared = {address: one.sectors for (address, _), one in found.accessed.items() if address in exact and not one.drawn}
     assert compared
     assert compared == {address: exact[address] for address in compared}
 
@@ -89,7 +89,7 @@ def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
 
 def test_numbers_that_are_not_given_are_those_of_the_grid():
     result = analysed("saxpy", LaunchConfiguration((256, 1, 1), (64, 1, 1)))
-    found = observed.observed(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0)
+    found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0)
     assert found is not None
     assert 0x160 in {place.offset for place in found.assumed}
     assert found.counted.executions[result.cfg.entry] == 1
@@ -124,12 +124,12 @@ def test_accesses_in_groups_touch_what_they_touch_alone(
     groups = watched(result.cfg, result.isa.facts)
     assert len(groups.groups) < len(groups.accesses)
     monkeypatch.setattr(warps, "watched", lambda cfg, _: watched(cfg, lambda _: None))
-    found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+    found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
     assert found is not None
-    known = [key for key, each in together.touched.items() if not each.drawn]
+    known = [key for key, each in together.accessed.items() if not each.drawn]
     assert known
     for key in known:
-        one, other = together.touched[key], found.touched[key]
+        one, other = together.accessed[key], found.accessed[key]
         assert (one.sectors, one.lines, one.passes) == pytest.approx((other.sectors, other.lines, other.passes))
 
 
@@ -156,7 +156,7 @@ def test_warps_that_compute_only_what_is_read_do_the_same(name: str, block: Shap
     result, less = seen(name, launch)
     slices = warps.live_slice
     monkeypatch.setattr(warps, "live_slice", lambda code, read: code if read else slices(code, read))
-    assert observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0) == less
+    assert sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0) == less
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -188,7 +188,7 @@ def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str
     counted: list[tuple[float, ...]] = []
     for first in (0, 1 << 30):
         monkeypatch.setattr(watch, "_LEAPS", first)
-        found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+        found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
         assert found is not None
         counted.append(found.counted.executions)
     assert counted[0] == pytest.approx(counted[1])
@@ -213,7 +213,7 @@ def test_an_expectation_does_not_stand_for_iterations_that_known_contents_decide
     """Sums over rows that data at hand said to be long were estimated at a few iterations each: 400 times too short on an H100."""
     result = rows_of_a_matrix([4000] * 512, (256, 1, 1), (2, 1, 1))
     assert result.prepared is not None
-    found = result.prepared.kernel.observed
+    found = result.prepared.kernel.sampled
     assert found is not None
     assert executed(result, found.counted.executions) > 4000
     assert found.counted.followed
@@ -224,8 +224,8 @@ def test_a_launch_takes_as_long_as_its_longest_warp():
     """The first thread of a grid summed up an array, and no other one did: estimated 7000 times too short on an H100."""
     made = estimated(analysed("saxpy", LaunchConfiguration((256, 1, 1), (64, 1, 1)))).prepared
     assert made is not None
-    assert made.kernel.observed is not None
-    executions = [10_000 * count for count in made.kernel.observed.counted.executions]
+    assert made.kernel.sampled is not None
+    executions = [10_000 * count for count in made.kernel.sampled.counted.executions]
     alone = LongerPath(nested(made.kernel.cfg, executions), replace(made.grid, blocks=1, block_warps=1, places=1), ALONE)
     longer = replace(made, kernel=replace(made.kernel, longer=(alone,)))
     assert longer.estimate().cycles > 10_000 > made.estimate().cycles

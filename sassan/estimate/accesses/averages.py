@@ -16,7 +16,7 @@ from sassan.estimate.watch import Executions, Key, Truth, Watch, joined
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class AverageAccess:
     """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
 
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
@@ -34,7 +34,7 @@ class Touched:
     place: int = -1
 
 
-def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, Touched]:
+def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, AverageAccess]:
     """Return what each access that was executed touches; `kept` is how many sectors L1 keeps of one warp.
 
     Addresses that depend on contents of memory, but stay within as many bytes as are allocated, are as good as any.
@@ -80,18 +80,18 @@ def _passes(every: Mapping[Key, Executions], kinds: Mapping[Key, Reference], cho
 
 def _of(  # noqa: PLR0913 - what is known of an access
     some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh: float, passes: float
-) -> Touched:
+) -> AverageAccess:
     inner = chosen.inner[some.warps]
     addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
-        return Touched(drawn)
+        return AverageAccess(drawn)
     if kind.space is MemorySpace.SHARED:
-        return Touched(drawn=False, passes=passes)
+        return AverageAccess(drawn=False, passes=passes)
     if kind.space is MemorySpace.CONSTANT:
-        return Touched(drawn=False, passes=float(distinct(addresses, active).mean()))
+        return AverageAccess(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
     hot, place = _hot(some, inner, chosen) if kind.atomic else (0.0, -1)
-    return Touched(
+    return AverageAccess(
         drawn=False,
         sectors=sectors * max(1, kind.bytes // SECTOR),
         fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,

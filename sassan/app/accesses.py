@@ -12,7 +12,7 @@ from sassan.ir import Function
 from sassan.values import WarpValues
 
 
-def touched(values: WarpValues, settings: Settings, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
+def launch_accesses(values: WarpValues, settings: Settings, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
     """Return the accesses of a graph by address, some of them limited by flow facts and by `distinct` of the settings.
 
     `alignments` are those of single pointers, in bytes.

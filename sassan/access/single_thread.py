@@ -28,7 +28,7 @@ _OPERANDS = 5
 _LANE = from_words(tuple(range(LANES)))
 
 
-def lone(values: WarpValues) -> frozenset[tuple[int, int]]:
+def single_thread_instructions(values: WarpValues) -> frozenset[tuple[int, int]]:
     """Return the instructions (node, address) that at most one active thread executes each time."""
     cfg = values.cfg
     if not any(_relation(each) is not None for node in cfg.nodes for each in node.instructions):
@@ -86,7 +86,7 @@ class _Search:
             facts, guard = self.values.facts[instruction.address], instruction.guard
             if guard is not None and guard.index is not None and (_bit(guard.file, guard.index), not guard.negated) in here:
                 self.guarded.add((index, instruction.address))
-            literals = set(_found(instruction, point, here, self.values.threads))
+            literals = set(_literals_behind(instruction, point, here, self.values.threads))
             here, whole = ({literal for literal in each if not facts.writes >> literal[0] & 1} for each in (here, whole))
             here |= literals
             if not cfg.waiting_points[index]:
@@ -141,7 +141,9 @@ def _relation(instruction: Instruction) -> bool | None:
     return None if always and modifiers[-1] == "OR" else equal
 
 
-def _found(instruction: Instruction, point: PointValues, known: AbstractSet[Literal], threads: Sequence[int]) -> Iterator[Literal]:
+def _literals_behind(
+    instruction: Instruction, point: PointValues, known: AbstractSet[Literal], threads: Sequence[int]
+) -> Iterator[Literal]:
     """Yield what holds behind a comparison in one active thread at most, or which register holds the number of the lane."""
     equal, target = _relation(instruction), instruction.operands[0] if instruction.operands else None
     if not isinstance(target, Register) or target.index is None or instruction.guard is not None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from sassan.errors import SassanError
+from sassan.estimate.accesses.averages import AverageAccess, average_accesses
 from sassan.estimate.accesses.footprint import footprint, parts
-from sassan.estimate.accesses.touched import Touched, touched
 from sassan.estimate.arguments import with_numbers
 from sassan.estimate.counted import NOTHING, Counted, counted, trips
 from sassan.estimate.needed import numbers_needed, pointers_decide
@@ -21,28 +21,28 @@ from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """`counted`: how often warps visit each node; `touched` by access; `footprint`: bytes that all blocks read, and write.
+class SampledLaunch:
+    """`counted`: how often warps visit each node; `accessed`: averages by access; `footprint`: bytes that all blocks read, and write.
 
     The footprint leaves out accesses at drawn addresses. `parts`: of the sectors that a block writes, those that L2 has to fetch for it.
     """
 
     counted: Counted
-    touched: Mapping[Key, Touched]
+    accessed: Mapping[Key, AverageAccess]
     footprint: tuple[float, float]
     parts: float = 0.0
     assumed: tuple[ParameterLocation, ...] = ()
     """Parameters that are not given, and were assumed."""
 
 
-def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
+def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
     launch: LaunchConfiguration,
     worst: Sequence[int],
     kept: float,
     expected: Mapping[int, int] = NOTHING,
-) -> Observed | None:
+) -> SampledLaunch | None:
     """Return what warps of a launch do; `worst`: how often the longest path takes each edge; `kept`: sectors of a warp that L1 keeps.
 
     `expected` is that of `counted`.
@@ -64,10 +64,10 @@ def observed(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
         watch, done = run(cfg, facts_of, launch, chosen, most)
     except SassanError:
         return None
-    touches = touched(watch, chosen, kept, launch.allocated)
+    touches = average_accesses(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(grid), -(-prod(block) // LANES)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return Observed(counts, touches, bytes_of_all, parts(watch, chosen, drawn), missing)
+    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), missing)

@@ -21,7 +21,7 @@ Side = tuple[int, LaneState]
 """The lanes whose threads may come to a place by one step, and the words that they bring."""
 
 
-def arrivals(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
+def edge_join(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
     blocks: Mapping[int, Sequence[Instruction]],
     facts: Mapping[int, Facts],
     following: Mapping[int, Sequence[int]],

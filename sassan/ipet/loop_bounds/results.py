@@ -1,0 +1,61 @@
+"""What was found of the loops of a graph."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sassan.ipet.loop_bounds.endings import LoopEnding
+from sassan.ipet.loop_bounds.values import Origins
+from sassan.values.environment import BLOCK, GRID, PARAMETER
+
+
+class Refutation(NamedTuple):
+    """An inferred bound that a run went beyond: a defect of the inference, never of the input. `argument` is that of the bound."""
+
+    bound: int
+    seen: int
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was found of one loop: its bound and the argument, or None and what the exits depend on, or how its bound was refuted.
+
+    `missing`: what the exits depend on, or a bound rests on, that is not given.
+
+    `recorded`: the bound rests on recorded contents of memory; `assumed`: on what no publication says of instructions.
+    """
+
+    loop: int
+    head: int
+    bound: int | None
+    reason: str
+    missing: Origins = frozenset()
+    refutation: Refutation | None = None
+    recorded: bool = False
+    assumed: bool = False
+    ended: LoopEnding | None = None
+    """What ends a loop without a bound, where that is known."""
+
+    @property
+    def advice(self) -> str:
+        """Return what is missing, and how it could be given; '' where that is unknown."""
+        parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
+        if self.ended is not None:
+            return str(self.ended)
+        options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
+        options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
+        rest = sorted(self.missing - {*parameters, BLOCK, GRID})
+        known = [f"depends on {', '.join(rest)}"] if rest else []
+        return "; ".join(known + ([f"pass {' '.join(options)}"] if options and not rest else []))
+
+
+class Inference(NamedTuple):
+    """What was found of each loop, in the order of `cfg.loops`, and the addresses of the blocks that no thread of the launch executes."""
+
+    loops: tuple[Inferred, ...] = ()
+    unreached: tuple[int, ...] = ()
+
+
+def can_be_given(origin: str) -> bool:
+    """Say whether an option of the command line gives what words come from."""
+    return origin in {BLOCK, GRID} or origin.startswith(PARAMETER)
