@@ -20,8 +20,10 @@ from sassan.isa.spelling import RELOCATED, Written
 
 ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (86, "e"), (89, "l"), (90, "h"), (100, "b"), (120, "w"))
 """The first number of each range of architectures that the data tell apart, and its letter in them."""
-REUSE = {"maxwell": (64, 65, 66), "volta": (122, 123, 124)}
-"""The bits that mark registers as read again; until Pascal those of the control code, here behind the encoding."""
+CONTROL = {"maxwell": 64, "volta": 105}
+"""The first bit of the control code; until Pascal it is not among those of the encoding, and here behind them."""
+REUSE = {table: tuple(range(first + 17, first + 20)) for table, first in CONTROL.items()}
+"""The bits of the control code that mark registers as read again."""
 _PLACE = re.compile(r"([rifdh])(.*?)(?:\^(\d+))?")
 _RUN = re.compile(r"(\d+)\+(\d+)(?:<(\d+))?")
 _FLOATS = {"f": ("<f", "<I"), "d": ("<d", "<Q"), "h": ("<e", "<H")}
@@ -246,7 +248,7 @@ class Models:
         self.reusing = frozenset(self._texts.pop(REUSING, "").split())
         """The names whose registers are marked where they are read again."""
         self.unset = tuple(frozenset(self._texts.pop(kind, "").split()) for kind in UNSET)
-        """What sets no barrier for its result, and what sets none for its sources: names, and names with shapes."""
+        """What cannot have each part of a control code: names, names with shapes, and these with features."""
 
     def of(self, name: str) -> Shapes:
         """Return what is known of a name."""
@@ -286,8 +288,14 @@ class Models:
 
 REUSING = ".reuse"
 """The paragraph of the data with the names whose registers are marked where they are read again, or cannot be."""
-UNSET = (".result", ".sources")
-"""The paragraphs with what sets no barrier when its result is written, and none when its sources are read: `EXIT`, `BMOV:B#,R#`."""
+UNSET = {
+    ".result": (5, 7, "a barrier for its result"),
+    ".sources": (8, 7, "a barrier for its sources"),
+    ".fourth": (20, 0, "a fourth mark"),
+}
+"""The paragraphs with what sets no barrier when its result is written, none when its sources are read (`EXIT`, `BMOV:B#,R#`,
+`CCTL::.IVALL`), and what has no fourth register to mark; of each, the first bit in a control code, what those without it have there, and
+what it is."""
 NO_OPERANDS = "-"
 """In the data, the shape of a text without operands."""
 COMPARED = {"maxwell": (1 << 64) - 1, "volta": (1 << 105) - 1}

@@ -14,7 +14,18 @@ from typing import NamedTuple
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
 from sassan.isa import control, tables
-from sassan.isa.encoding_models import ARCHITECTURES, COMPARED, NEVER, REUSE, BitPattern, EncodingModel, brain_floats, models
+from sassan.isa.encoding_models import (
+    ARCHITECTURES,
+    COMPARED,
+    CONTROL,
+    NEVER,
+    REUSE,
+    UNSET,
+    BitPattern,
+    EncodingModel,
+    brain_floats,
+    models,
+)
 from sassan.isa.loading import data_text
 from sassan.isa.spelling import Written, written
 
@@ -31,11 +42,8 @@ _MARKED = frozenset({"ISCADD"})
 _TRUE = 7
 _GUARD = re.compile(r"@(!?)U?P([0-7T]) ")
 _TEXTS = 16384
-_REUSE, _STAYS, _WORD, _ENCODED = 17, 109, 64, (1 << 128) - 1
-"""The first bit of a control code that marks registers, the bit that keeps the warp, and the bits of a word and of an encoding."""
-
-_CONTROL, _BARRIERS = 105, (5, 8)
-"""The first bit of a control code since Volta, and in it those of the barriers for a result and for sources."""
+_STAYS, _ENCODED = 109, (1 << 128) - 1
+"""Since Volta, the bit that keeps the warp; the bits of an encoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +110,21 @@ class Encodings:
         word, seen = instruction.encoding, _ENCODED
         if word is None:
             return None
-        scheduled = ""
+        table = self._layout.table
         if self._arch.control_words:
             if instruction.control is None:
-                seen = COMPARED[self._layout.table]
+                seen = COMPARED[table]
             else:
-                word |= instruction.control >> _REUSE << _WORD
-        else:
-            scheduled = self._scheduled(instruction.text, word >> _CONTROL & control.BITS)
-            if not word >> _STAYS & 1:
-                word &= ~_marks(self._layout.table)  # of a warp that gives way to others no register is kept, and none is printed as kept
+                word |= instruction.control << CONTROL[table]
+        scheduled = self._scheduled(instruction.text, word >> CONTROL[table] & control.BITS) if seen == _ENCODED else ""
+        if not (self._arch.control_words or word >> _STAYS & 1):
+            word &= ~_marks(table)  # of a warp that gives way to others no register is kept, and none is printed as kept
         return scheduled or self._target(instruction, word) or self.of(instruction.text, word, seen)
 
     def of(self, text: str, word: int, seen: int = _ENCODED) -> str | None:
         """Return what the `seen` bits of an encoding say otherwise than a text, '' if they agree, None where no model covers it.
 
-        The relative target of a branch is not compared. Until Pascal the bits from 64 on are those of the control code that mark registers.
+        The relative target of a branch is not compared. Until Pascal the bits from 64 on are those of the control code.
         """
         known = self._patterns.get(text)
         if known is None:
@@ -136,13 +143,14 @@ class Encodings:
 
     def _scheduled(self, text: str, code: int) -> str:
         """What a control code says that none of such an instruction does."""
-        if not control.known(code):
+        if not (self._arch.control_words or control.known(code)):
             return "a control code of no instruction"
-        for first, unset, event in zip(_BARRIERS, self._models.unset, ("result", "sources"), strict=True):
-            if code >> first & control.NO_BARRIER != control.NO_BARRIER:
+        for unset, (first, nothing, what) in zip(self._models.unset, UNSET.values(), strict=True):
+            if code >> first & 7 != nothing:
                 parts = written(text)
-                if parts.name in unset or f"{parts.name}:{parts.shape}" in unset:
-                    return f"a barrier for its {event}"
+                shape = f"{parts.name}:{parts.shape}"
+                if not unset.isdisjoint((parts.name, shape, f"{shape}:{''.join(parts.features)}")):
+                    return what
         return ""
 
     def _opcode(self, name: str, word: int) -> str:

@@ -1,4 +1,4 @@
-"""Encodings that compilers write: of the samples, of the census of the PTX ISA, and of other cubins."""
+"""Encodings that compilers write, with their control codes: of the samples, of the census of the PTX ISA, and of other cubins."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from sassan.frontend.cubin.elf import sm_of
 from sassan.frontend.cubin.tools import tools
 from sassan.frontend.image import Image
 from sassan.ir import Function
-from sassan.isa.encoding_models import COMPARED
+from sassan.isa.encoding_models import CONTROL
 from sassan.isa.encodings import layout
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -49,7 +49,7 @@ def _assembles(ptxas: str, arch: str) -> bool:
 
 
 def of_samples(sm: str) -> set[int]:
-    """Return the encodings of the samples that an SM runs, without their control codes."""
+    """Return the encodings of the samples that an SM runs."""
     number = known(sm).number
     folder = SAMPLES / f"sm_{_SAMPLE_OF.get(number, number)}"
     # Cubins: their texts come from a disassembler, and are not held against what was learnt before.
@@ -78,8 +78,10 @@ def _words(functions: Iterable[Function]) -> Iterator[int]:
     for function in functions:
         found = architecture(function.arch)
         assert found is not None
-        compared = COMPARED[layout(found).table]
-        yield from (each.encoding & compared for each in function.instructions if each.encoding is not None)
+        for each in function.instructions:
+            if each.encoding is not None:
+                behind = (each.control or 0) << CONTROL[layout(found).table] if found.control_words else 0
+                yield each.encoding | behind
 
 
 def _census(ptxas: str, arch: str) -> Iterator[Function]:

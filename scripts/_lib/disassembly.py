@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sassan.arch import architecture
 from sassan.frontend.cubin.tools import NVDISASM, tools
+from sassan.isa.encoding_models import CONTROL
 from sassan.isa.spelling import written
 
 _LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;", re.MULTILINE)
@@ -17,8 +18,10 @@ _ILLEGAL = re.compile(r"at address (0x[0-9a-f]+)")
 _NOP_MAXWELL, _NOP_VOLTA = 0x50B0000000070F00, 0x000FC00000000000_0000000000007918
 _CONTROL_MAXWELL = 0x7E0
 """Of an instruction until Pascal: waits for nothing, and announces nothing."""
-_CONTROL_VOLTA, _SCHEDULED = 0x7F1 << 105, 0x1FFFF << 105
-"""The same since Volta, for encodings without control codes: with none at all some are refused, and `.reuse` is not printed; its bits."""
+_CONTROL_VOLTA = 0x7F1
+"""The same since Volta, for encodings without control codes: with none at all some are refused, and `.reuse` is not printed."""
+_SCHEDULED = 0x1FFFF
+"""The bits of a control code that an instruction with one has: all but those that mark registers."""
 _MOST = 60_000
 """Instructions of a run."""
 _SECONDS = 600
@@ -40,9 +43,9 @@ def changed(before: str, after: str) -> bool:
 
 
 def texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
-    """Return the text of each encoding, '' of one that is refused, or skipped; until Pascal the bits from 64 on are those of `.reuse`.
+    """Return the text of each encoding, '' of one that is refused, or skipped; until Pascal the bits from 64 on are the control code.
 
-    Since Volta an encoding keeps the control code that it has: one with another is another instruction, or none.
+    An encoding keeps the control code that it has: one with another is another instruction, or none.
     """
     return [text for first in range(0, len(words), _MOST) for text in _texts(tool, arch, words[first : first + _MOST])]
 
@@ -54,7 +57,11 @@ def _texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
     left = list(words)
     refused: set[int] = set()
     while True:
-        code = _bundles(left) if paired else b"".join(_scheduled(word).to_bytes(16, "little") for word in left)
+        code = (
+            _bundles(left)
+            if paired
+            else b"".join((word | _missing(word, "volta") << CONTROL["volta"]).to_bytes(16, "little") for word in left)
+        )
         done = _run(tool, arch, code)
         late = {_index(int(at, 16), paired=paired) for at in _ILLEGAL.findall(done.stderr)}
         if not late:
@@ -72,8 +79,9 @@ def _texts(tool: str, arch: str, words: Sequence[int]) -> list[str]:
     return ["" if index in refused else text for index, text in enumerate(out)]
 
 
-def _scheduled(word: int) -> int:
-    return word if word & _SCHEDULED else word | _CONTROL_VOLTA
+def _missing(word: int, table: str) -> int:
+    """A control code for an encoding that has none."""
+    return 0 if word >> CONTROL[table] & _SCHEDULED else {"maxwell": _CONTROL_MAXWELL, "volta": _CONTROL_VOLTA}[table]
 
 
 def _run(tool: str, arch: str, code: bytes) -> "subprocess.CompletedProcess[str]":
@@ -93,7 +101,7 @@ def _bundles(words: Sequence[int]) -> bytes:
     out = bytearray()
     for first in range(0, len(words), 3):
         three = [*words[first : first + 3], *[_NOP_MAXWELL] * 2][:3]
-        control = sum((_CONTROL_MAXWELL | word >> 64 << 17) << 21 * place for place, word in enumerate(three))
+        control = sum((word >> CONTROL["maxwell"] | _missing(word, "maxwell")) << 21 * place for place, word in enumerate(three))
         for word in (control, *three):
             out += (word & (1 << 64) - 1).to_bytes(8, "little")
     return bytes(out)

@@ -9,12 +9,14 @@ from itertools import zip_longest
 from operator import or_
 from random import Random
 
-from sassan.isa.encoding_models import COMPARED, NO_OPERANDS, REUSE, REUSING, UNSET, BitRun, EncodedField, ValueEncoding, listed
+from sassan.isa.encoding_models import COMPARED, CONTROL, NO_OPERANDS, REUSE, REUSING, UNSET, BitRun, EncodedField, ValueEncoding, listed
 from sassan.isa.spelling import Written, written
 
 Oracle = Callable[[Sequence[int]], Sequence[str]]
 """Returns the text of each encoding, '' for one that it refuses."""
 Features = tuple[str, ...]
+Form = tuple[str, str, Features]
+"""A name, a shape, and features."""
 _Sample = tuple[Written, int]
 """A text and its encoding."""
 _ODD = re.compile(r"INV|\?|UNDEF|UNK|RESERV|BAD|ERR|SR[0-9]+\b")
@@ -29,8 +31,8 @@ _WHOLLY = 3
 """Encodings of a shape of which all bits are flipped; of the others, those that are not of a value."""
 _WHOLE = {"f": 32, "d": 64, "h": 16}
 """The bits of each kind of floats."""
-_SETTING = (0x711 << 105, 0x0F1 << 105)
-"""Control codes since Volta that set a barrier for the result, and one for the sources."""
+_IDLE = 0x7F1
+"""A control code that sets no barrier, and marks no register."""
 
 
 @dataclass
@@ -99,14 +101,14 @@ class Learner:
         self._found: set[tuple[Key, Features]] = set()
         self.reusing: set[str] = set()
         """The names whose registers are marked where they are read again, and those that refuse to be."""
-        self.barriers: dict[tuple[str, str], tuple[bool, bool]] = {}
-        """Of each name and shape since Volta, whether it can set a barrier for its result, and one for its sources."""
+        self.settings: dict[Form, set[str]] = {}
+        """Of each form, which parts of a control code it can have."""
         self._shapes: defaultdict[Key, list[_Shape]] = defaultdict(list)
 
     def learn(self, words: Iterable[int]) -> dict[Key, list[Learnt]]:
-        """Learn from the encodings of a compiler, and from those that differ from them by some bits."""
+        """Learn from the encodings of a compiler, without their control codes, and from those that differ from them by some bits."""
         draw = Random(1)  # noqa: S311 - reproducible, no secret
-        words = sorted(set(words))
+        words = sorted({word & COMPARED[self._table] for word in words})
         forms: defaultdict[Key, defaultdict[Features, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
         for text, word in zip(self._oracle(words), words, strict=True):
             if text:
@@ -137,14 +139,17 @@ class Learner:
         return {key: [Learnt(self._slots(shape), shape.forms) for shape in shapes] for key, shapes in self._shapes.items()}
 
     def _set(self) -> None:
-        """Have an encoding of each form set each barrier."""
-        if self._table == "maxwell":
-            return  # Its control codes are not compared.
-        words = [(key[:2], form.word) for key, shapes in self._shapes.items() for shape in shapes for form in shape.forms.values()]
-        texts = iter(self._oracle([word | code for _, word in words for code in _SETTING]))
+        """Give an encoding of each form each part of a control code."""
+        words = [
+            ((name, shape, features), form.word)
+            for (name, shape, _), shapes in self._shapes.items()
+            for each in shapes
+            for features, form in each.forms.items()
+        ]
+        codes = {kind: _IDLE ^ (1 << first if nothing == 0 else nothing << first) for kind, (first, nothing, _) in UNSET.items()}
+        texts = iter(self._oracle([word | code << CONTROL[self._table] for _, word in words for code in codes.values()]))
         for form, _ in words:
-            result, sources = self.barriers.get(form, (False, False))
-            self.barriers[form] = (bool(next(texts)) or result, bool(next(texts)) or sources)
+            self.settings.setdefault(form, set()).update([kind for kind in codes if next(texts)])
 
     def _key(self, parts: Written, word: int) -> Key:
         return parts.name, parts.shape, code_of(self._table, word)
@@ -421,26 +426,32 @@ class Group:
         return "\t" + "\t".join((*fields, " ".join(ties)))
 
 
-def unset(barriers: Iterable[Mapping[tuple[str, str], tuple[bool, bool]]]) -> Iterator[str]:
-    """Yield the lines of the data on what sets no barriers, on no architecture: names, and shapes of names of which others do."""
-    known: defaultdict[str, dict[str, tuple[bool, bool]]] = defaultdict(dict)
-    for each in barriers:
-        for (name, shape), (result, sources) in each.items():
-            before = known[name].get(shape, (False, False))
-            known[name][shape] = (before[0] or result, before[1] or sources)
-    for index, kind in enumerate(UNSET):
-        found: list[str] = []
-        for name, shapes in known.items():
-            without = [shape for shape, sets in shapes.items() if not sets[index]]
-            found += [name] if len(without) == len(shapes) else [f"{name}:{shape}" for shape in without]
-        if found:
-            yield f"\n{kind}\n{' '.join(sorted(found))}"
+def unset(settings: Iterable[Mapping[Form, set[str]]]) -> Iterator[str]:
+    """Yield the lines of the data on what cannot have a part of a control code, on no architecture.
+
+    Those are names, shapes of names of which others can, and forms of shapes of which others can.
+    """
+    known: defaultdict[Form, set[str]] = defaultdict(set)
+    for each in settings:
+        for form, kinds in each.items():
+            known[form] |= kinds
+    for kind in UNSET:
+        can = {part for form, kinds in known.items() if kind in kinds for part in _parts(form)}
+        without = {next(part for part in _parts(form) if part not in can) for form, kinds in known.items() if kind not in kinds}
+        if without:
+            yield f"\n{kind}\n{' '.join(sorted(without))}"
+
+
+def _parts(form: Form) -> tuple[str, str, str]:
+    """A name, with its shape, and with its features, as in the data."""
+    name, shape, features = form
+    return name, f"{name}:{shape}", f"{name}:{shape}:{''.join(features)}"
 
 
 def joined(table: str, learnt: Mapping[str, Mapping[Key, Sequence[Learnt]]], learners: Sequence[Learner]) -> Iterator[str]:
     """Yield the lines of the data: what was learnt of each architecture, by its letter."""
     yield f"\n{REUSING}\n{' '.join(sorted({name for each in learners for name in each.reusing}))}"
-    yield from unset(each.barriers for each in learners)
+    yield from unset(each.settings for each in learners)
     groups: defaultdict[str, defaultdict[str, list[Group]]] = defaultdict(lambda: defaultdict(list))
     for genuine in (True, False):
         for letter, keys in learnt.items():

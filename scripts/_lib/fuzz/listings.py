@@ -15,6 +15,7 @@ from sassan.app.inputs import UNCOMPARED
 from sassan.arch import architecture
 from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.instructions import PlainParser, TemplateParser
+from sassan.isa import control
 
 _LISTINGS = ("sm_*/*.cuobjdump.sass", "sm_*/*.nvdisasm.sass", "sm_*/*.nvdisasm-hex.sass")
 _WORD = re.compile(r"/\* (0x[0-9a-f]{16}) \*/")
@@ -157,13 +158,22 @@ def _unnoticed(data: bytes, choice: int) -> str:
     known = architecture(arch)
     assert known is not None
     tools = disassemblers(arch)
-    at = differing[0]
-    if not tools or (known.control_words and not at % 4):
-        return ""  # a control code
-    first, size = (at, 1) if known.control_words else (at & ~1, 2)
-    pair = [sum(word << 64 * index for index, word in enumerate(each[first : first + size])) for each in (original, words)]
-    before, after = printed(tools[-1], arch, pair)
-    return f"silent: '{before}' is '{after}'" if changed(before, after) else ""
+    if not tools:
+        return ""
+    before, after = (printed(tools[-1], arch, _together(each, differing[0], paired=known.control_words)) for each in (original, words))
+    silent = next((pair for pair in zip(before, after, strict=True) if changed(*pair)), None)
+    return "" if silent is None else f"silent: '{silent[0]}' is '{silent[1]}'"
+
+
+def _together(words: list[int], at: int, *, paired: bool) -> list[int]:
+    """The encodings that a word belongs to, with their control codes: until Pascal one, or the three behind a word of control codes."""
+    if not paired:
+        return [words[at & ~1] | words[at | 1] << 64]
+    first = at & ~3
+    places = range(1, 4) if at == first else [at - first]
+    return [
+        words[first + place] | (words[first] >> 21 * (place - 1) & control.BITS) << 64 for place in places if first + place < len(words)
+    ]
 
 
 FORMATS = (

@@ -227,12 +227,32 @@ def test_the_count_of_a_wait_has_six_bits_until_pascal(arch: str):
         ("IADD3 R8, R8.reuse, 0x1, RZ", 0x040FE60007FFE0FF_0000000108087810, ""),
         ("IADD3 R8, R8, 0x1, RZ", 0x040FE60007FFE0FF_0000000108087810, "another '.reuse'"),
         ("IADD3 R8, R8, 0x1, RZ", 0x0C0FE60007FFE0FF_0000000108087810, "another '.reuse'"),
+        ("CCTL.IVALL", 0x000FE20002000000_00000000FF00798F, ""),
+        ("CCTL.IVALL", 0x000E220002000000_00000000FF00798F, "a barrier for its result"),
+        ("CCTL.IVALL", 0x000DE20002000000_00000000FF00798F, "a barrier for its sources"),
     ],
 )
 def test_a_control_code_is_one_that_the_instruction_can_have(text: str, word: int, said: str):
     """What nvdisasm 12.8 and 13 print of each word, or refuse."""
     one = next(one for function in functions("sm_75") for one in function.instructions if not relative(one))
     assert encodings("sm_75").difference(replace(one, encoding=word, text=text)) == said
+
+
+@pytest.mark.parametrize("arch", ["sm_50", "sm_52", "sm_60", "sm_61"])
+@pytest.mark.parametrize(
+    ("text", "word", "control", "said"),
+    [
+        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x7E6, ""),
+        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x706, "a barrier for its result"),
+        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x1E6, "a barrier for its sources"),
+        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x1007E6, "a fourth mark"),
+        ("LDG.E R0, [R2]", 0xEED4200000070200, 0x106, ""),
+    ],
+)
+def test_so_it_is_until_pascal(arch: str, text: str, word: int, control: int, said: str):
+    """What nvdisasm 12.8 prints of each word, or refuses."""
+    one = next(one for function in functions("sm_61") for one in function.instructions if not relative(one))
+    assert encodings(arch).difference(replace(one, encoding=word, control=control, text=text)) == said
 
 
 @pytest.mark.parametrize("arch", [arch for arch in ARCHES if int(arch[3:]) >= 70])
