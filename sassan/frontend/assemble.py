@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from sassan.arch import Architecture
 from sassan.errors import InputError
+from sassan.frontend.addresses import with_unknown_addresses
 from sassan.frontend.instructions import Parser, ends_in_address
 from sassan.frontend.lines import InstructionLine, LineReader, SectionLines, span_of_row
 from sassan.frontend.operands import UNRESOLVED
 from sassan.frontend.padding import without_padding
 from sassan.frontend.sections import TextSection, truncated
-from sassan.ir import CodeAddress, Function, Immediate, Instruction, Operand, Register, Symbol, Target
+from sassan.ir import CodeAddress, Function, Immediate, Instruction, Operand, Symbol, Target
 from sassan.isa import control
 from sassan.isa.encodings import encodings
 from sassan.source import Source, Span
@@ -22,9 +23,6 @@ _CODE_ADDRESS = re.compile(r"32@(?P<half>lo|hi)\(\((?P<base>.*) \+ (?P<label>\.L
 _NAME_SHOWN = 60
 _NOP_MAXWELL, _NOP_VOLTA = 0x50B0 >> 3, 0x918
 """Opcode bits of a NOP: the upper 13 of the word up to sm_62, the lower 12 of the lower word since."""
-_ADDRESS_MOVES = frozenset({"MOV", "UMOV", "MOV32I"})
-"""What writes the halves of an address that is not known before the code is linked or loaded."""
-_RELOCATED = Symbol("32@(?)")
 _INDIRECT = frozenset({"BRX", "BRXU", "JMX", "JMXU"})
 
 _Codes = tuple[list[int | None], list[int | None]]
@@ -53,7 +51,7 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
     elif not lines.labels:
-        instructions = _with_unknown_addresses(instructions)
+        instructions = with_unknown_addresses(arch.name, instructions)
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
@@ -82,41 +80,6 @@ def _with_table(instruction: Instruction, facts: SectionFacts) -> Instruction:
     if instruction.targets or instruction.opcode.partition(".")[0] not in _INDIRECT:
         return instruction
     return replace(instruction, targets=tuple(dict.fromkeys(facts.targets.get(instruction.address, ()))))
-
-
-def _with_unknown_addresses(instructions: list[Instruction]) -> list[Instruction]:
-    """Return the instructions of a listing that shows no relocations, with moves of 0 whose value is unknown.
-
-    cuobjdump prints 0 where the linker or the driver writes the address of a variable or a function. Compilers take RZ for 0, except for
-    the upper half of a pair whose lower half is a number, or that a return takes: the lower half of that comes from its caller.
-    """
-    moves = [(each, _immediate_of(each)) for each in instructions if "MOV" in each.opcode and len(each.operands) > 1]
-    lower = {_register_of(each) for each, value in moves if value}
-    lower |= {_register_of(each) for each in instructions if each.opcode.startswith("RET.") and each.operands}
-    unknown = {
-        instruction.address
-        for instruction, value in moves
-        if value == 0 and instruction.opcode in _ADDRESS_MOVES and _register_of(instruction, -1) not in lower
-    }
-    return [
-        replace(instruction, operands=(instruction.operands[0], _RELOCATED, *instruction.operands[2:]))
-        if instruction.address in unknown
-        else instruction
-        for instruction in instructions
-    ]
-
-
-def _immediate_of(instruction: Instruction) -> int | float | None:
-    """Return the number that a move of one writes, None for another move."""
-    place = -1 if instruction.opcode.startswith("IMAD") else 1
-    operand = instruction.operands[place]
-    return operand.value if isinstance(operand, Immediate) else None
-
-
-def _register_of(instruction: Instruction, offset: int = 0) -> tuple[str, int] | None:
-    """Return the register that a move writes, or one beside it."""
-    register = instruction.operands[0]
-    return (register.file, register.index + offset) if isinstance(register, Register) and register.index is not None else None
 
 
 def _instructions(rows: list[InstructionLine], codes: _Codes, resolve: "_Resolver", arch: Architecture) -> list[Instruction]:

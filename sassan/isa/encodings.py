@@ -145,12 +145,12 @@ class Encodings:
         """What a control code says that none of such an instruction does."""
         if not (self._arch.control_words or control.known(code)):
             return "a control code of no instruction"
-        for unset, (first, nothing, what) in zip(self._models.unset, UNSET.values(), strict=True):
+        for unset, (first, nothing, message) in zip(self._models.unset, UNSET.values(), strict=True):
             if code >> first & 7 != nothing:
                 parts = written(text)
                 shape = f"{parts.name}:{parts.shape}"
                 if not unset.isdisjoint((parts.name, shape, f"{shape}:{''.join(parts.features)}")):
-                    return what
+                    return message
         return ""
 
     def _opcode(self, name: str, word: int) -> str:
