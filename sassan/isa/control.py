@@ -15,12 +15,16 @@ BARRIERS = 6
 """How many scoreboard barriers a warp has."""
 NO_BARRIER = 7
 """In the place of a barrier: none is set."""
+PLACES = (5, 8)
+"""The first bits of the barriers for the result and for the sources."""
 _WORD = 8
 _STAYS = 16
 _LONGEST = 11
 """The most cycles that a warp stalls without a yield hint, since Volta."""
 _GROUPS = 6
 """Since Volta the bits of `reuse` say beside a yield hint how instructions are grouped: the first value that means nothing."""
+_FOURTH = 1 << 20
+"""The mark of a fourth register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,15 @@ def encode(control: ControlCode) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def known(code: int) -> bool:
-    """Whether a control code since Volta means something: disassemblers refuse every instruction with another one.
+def known(code: int, *, paired: bool) -> bool:
+    """Whether an instruction can have a control code; `paired`: until Pascal.
 
-    Found by printing all of them for each form of the samples, sm_70 to sm_120, nvdisasm 12.8 and 13.
+    Since Volta, disassemblers refuse every instruction with another one: found by printing all of them for each form of the samples, sm_70
+    to sm_120, nvdisasm 12.8 and 13. Until Pascal they refuse a fourth mark of most instructions; none of 11 million in libraries of
+    NVIDIA for sm_50 to sm_62 has one.
     """
+    if paired:
+        return not code & _FOURTH
     stall, reuse = code & 15, code >> 17 & 7
     if code & _STAYS:
         return 0 < stall <= _LONGEST

@@ -248,7 +248,7 @@ class Models:
         self.reusing = frozenset(self._texts.pop(REUSING, "").split())
         """The names whose registers are marked where they are read again."""
         self.unset = tuple(frozenset(self._texts.pop(kind, "").split()) for kind in UNSET)
-        """What cannot have each part of a control code: names, names with shapes, and these with features."""
+        """What sets no barrier for its result, and what sets none for its sources: names, names with shapes, and these with features."""
 
     def of(self, name: str) -> Shapes:
         """Return what is known of a name."""
@@ -288,14 +288,9 @@ class Models:
 
 REUSING = ".reuse"
 """The paragraph of the data with the names whose registers are marked where they are read again, or cannot be."""
-UNSET = {
-    ".result": (5, 7, "a barrier for its result"),
-    ".sources": (8, 7, "a barrier for its sources"),
-    ".fourth": (20, 0, "a fourth mark"),
-}
-"""The paragraphs with what sets no barrier when its result is written, none when its sources are read (`EXIT`, `BMOV:B#,R#`,
-`CCTL::.IVALL`), and what has no fourth register to mark; of each, the first bit in a control code, what those without it have there, and
-what it is."""
+UNSET = (".result", ".sources")
+"""The paragraphs with what sets no barrier when its result is written, and none when its sources are read: `EXIT`, `BMOV:B#,R#`,
+`CCTL::.IVALL`."""
 NO_OPERANDS = "-"
 """In the data, the shape of a text without operands."""
 COMPARED = {"maxwell": (1 << 64) - 1, "volta": (1 << 105) - 1}

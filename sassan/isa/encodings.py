@@ -20,7 +20,6 @@ from sassan.isa.encoding_models import (
     CONTROL,
     NEVER,
     REUSE,
-    UNSET,
     BitPattern,
     EncodingModel,
     brain_floats,
@@ -143,14 +142,14 @@ class Encodings:
 
     def _scheduled(self, text: str, code: int) -> str:
         """What a control code says that none of such an instruction does."""
-        if not (self._arch.control_words or control.known(code)):
+        if not control.known(code, paired=self._arch.control_words):
             return "a control code of no instruction"
-        for unset, (first, nothing, message) in zip(self._models.unset, UNSET.values(), strict=True):
-            if code >> first & 7 != nothing:
+        for first, unset, event in zip(control.PLACES, self._models.unset, ("result", "sources"), strict=True):
+            if code >> first & control.NO_BARRIER != control.NO_BARRIER:
                 parts = written(text)
                 shape = f"{parts.name}:{parts.shape}"
                 if not unset.isdisjoint((parts.name, shape, f"{shape}:{''.join(parts.features)}")):
-                    return message
+                    return f"a barrier for its {event}"
         return ""
 
     def _opcode(self, name: str, word: int) -> str:

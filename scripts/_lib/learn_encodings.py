@@ -9,6 +9,7 @@ from itertools import zip_longest
 from operator import or_
 from random import Random
 
+from sassan.isa import control
 from sassan.isa.encoding_models import COMPARED, CONTROL, NO_OPERANDS, REUSE, REUSING, UNSET, BitRun, EncodedField, ValueEncoding, listed
 from sassan.isa.spelling import Written, written
 
@@ -32,7 +33,7 @@ _WHOLLY = 3
 _WHOLE = {"f": 32, "d": 64, "h": 16}
 """The bits of each kind of floats."""
 _IDLE = 0x7F1
-"""A control code that sets no barrier, and marks no register."""
+"""A control code that sets no barrier."""
 
 
 @dataclass
@@ -101,8 +102,8 @@ class Learner:
         self._found: set[tuple[Key, Features]] = set()
         self.reusing: set[str] = set()
         """The names whose registers are marked where they are read again, and those that refuse to be."""
-        self.settings: dict[Form, set[str]] = {}
-        """Of each form, which parts of a control code it can have."""
+        self.barriers: dict[Form, set[str]] = {}
+        """Of each form, which barriers it can set."""
         self._shapes: defaultdict[Key, list[_Shape]] = defaultdict(list)
 
     def learn(self, words: Iterable[int]) -> dict[Key, list[Learnt]]:
@@ -139,17 +140,17 @@ class Learner:
         return {key: [Learnt(self._slots(shape), shape.forms) for shape in shapes] for key, shapes in self._shapes.items()}
 
     def _set(self) -> None:
-        """Give an encoding of each form each part of a control code."""
+        """Have an encoding of each form set each barrier."""
         words = [
             ((name, shape, features), form.word)
             for (name, shape, _), shapes in self._shapes.items()
             for each in shapes
             for features, form in each.forms.items()
         ]
-        codes = {kind: _IDLE ^ (1 << first if nothing == 0 else nothing << first) for kind, (first, nothing, _) in UNSET.items()}
+        codes = {kind: _IDLE ^ control.NO_BARRIER << first for kind, first in zip(UNSET, control.PLACES, strict=True)}
         texts = iter(self._oracle([word | code << CONTROL[self._table] for _, word in words for code in codes.values()]))
         for form, _ in words:
-            self.settings.setdefault(form, set()).update([kind for kind in codes if next(texts)])
+            self.barriers.setdefault(form, set()).update([kind for kind in codes if next(texts)])
 
     def _key(self, parts: Written, word: int) -> Key:
         return parts.name, parts.shape, code_of(self._table, word)
@@ -426,13 +427,13 @@ class Group:
         return "\t" + "\t".join((*fields, " ".join(ties)))
 
 
-def unset(settings: Iterable[Mapping[Form, set[str]]]) -> Iterator[str]:
-    """Yield the lines of the data on what cannot have a part of a control code, on no architecture.
+def unset(barriers: Iterable[Mapping[Form, set[str]]]) -> Iterator[str]:
+    """Yield the lines of the data on what sets no barriers, on no architecture.
 
     Those are names, shapes of names of which others can, and forms of shapes of which others can.
     """
     known: defaultdict[Form, set[str]] = defaultdict(set)
-    for each in settings:
+    for each in barriers:
         for form, kinds in each.items():
             known[form] |= kinds
     for kind in UNSET:
@@ -451,7 +452,7 @@ def _parts(form: Form) -> tuple[str, str, str]:
 def joined(table: str, learnt: Mapping[str, Mapping[Key, Sequence[Learnt]]], learners: Sequence[Learner]) -> Iterator[str]:
     """Yield the lines of the data: what was learnt of each architecture, by its letter."""
     yield f"\n{REUSING}\n{' '.join(sorted({name for each in learners for name in each.reusing}))}"
-    yield from unset(each.settings for each in learners)
+    yield from unset(each.barriers for each in learners)
     groups: defaultdict[str, defaultdict[str, list[Group]]] = defaultdict(lambda: defaultdict(list))
     for genuine in (True, False):
         for letter, keys in learnt.items():

@@ -245,7 +245,7 @@ def test_a_control_code_is_one_that_the_instruction_can_have(text: str, word: in
         ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x7E6, ""),
         ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x706, "a barrier for its result"),
         ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x1E6, "a barrier for its sources"),
-        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x1007E6, "a fourth mark"),
+        ("SHR.U32 R7, R16, 0x1e", 0x3828000001E71007, 0x1007E6, "a control code of no instruction"),
         ("LDG.E R0, [R2]", 0xEED4200000070200, 0x106, ""),
     ],
 )
