@@ -3,7 +3,8 @@
 stall 0-3 · yield 4 (0 is the hint) · write barrier 5-7 · read barrier 8-10 (7: none) · wait mask 11-16 · reuse 17-20
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +24,8 @@ _LONGEST = 11
 """The most cycles that a warp stalls without a yield hint, since Volta."""
 _GROUPS = 6
 """Since Volta the bits of `reuse` say beside a yield hint how instructions are grouped: the first value that means nothing."""
+_NOTES = ("&wr=", "&rd=", "&req=", "?trans", "?WAIT")
+_DIGIT = re.compile("[0-9]")
 _FOURTH = 1 << 20
 """The mark of a fourth register."""
 
@@ -90,6 +93,28 @@ def known(code: int, *, paired: bool) -> bool:
     if code & _STAYS:
         return 0 < stall <= _LONGEST
     return reuse < _GROUPS if stall else not reuse
+
+
+@lru_cache(maxsize=1 << 14)
+def notes(code: int) -> frozenset[str]:
+    """Return the notes that tools print of a control code behind an instruction of sm_100 and later: `&wr=0x1`, `&req={0,2}`, `?trans4`."""
+    control = decode(code)
+    barriers = (("wr", control.write_barrier), ("rd", control.read_barrier))
+    out = {f"&{name}=0x{barrier}" for name, barrier in barriers if barrier is not None}
+    if control.waits:
+        out.add(f"&req={{{','.join(map(str, control.waits))}}}")
+    if control.stall:
+        out.add(f"?WAIT{control.stall}_END_GROUP" if control.yield_hint else f"?trans{control.stall}")
+    return frozenset(out)
+
+
+def noted(printed: Iterable[str]) -> frozenset[str]:
+    """Return those of the notes of a listing that restate the control code, the barriers of a wait in ascending order."""
+    return frozenset(
+        f"&req={{{','.join(sorted(_DIGIT.findall(note)))}}}" if note.startswith("&req") else note
+        for note in printed
+        if note.startswith(_NOTES)
+    )
 
 
 def codes(arch: Architecture, words: Sequence[int], addresses: Sequence[int]) -> Iterator[int]:

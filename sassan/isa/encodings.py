@@ -115,7 +115,7 @@ class Encodings:
                 seen = COMPARED[table]
             else:
                 word |= instruction.control << CONTROL[table]
-        scheduled = self._scheduled(instruction.text, word >> CONTROL[table] & control.BITS) if seen == _ENCODED else ""
+        scheduled = self._scheduled(instruction, word >> CONTROL[table] & control.BITS) if seen == _ENCODED else ""
         if not (self._arch.control_words or word >> _STAYS & 1):
             word &= ~_marks(table)  # of a warp that gives way to others no register is kept, and none is printed as kept
         return scheduled or self._target(instruction, word) or self.of(instruction.text, word, seen)
@@ -140,13 +140,15 @@ class Encodings:
         difference = self._opcode(parts.name, word) or self._guard(text, parts.name, word)
         return difference or (self._why(parts, word) if patterns else self._otherwise(parts, word))
 
-    def _scheduled(self, text: str, code: int) -> str:
-        """What a control code says that none of such an instruction does."""
+    def _scheduled(self, instruction: Instruction, code: int) -> str:
+        """What a control code says otherwise than the notes beside an instruction, or that none of such an instruction does."""
+        if instruction.notes and (noted := control.noted(instruction.notes)) and noted != control.notes(code):
+            return f"the control code of '{' '.join(sorted(control.notes(code)))}'"
         if not control.known(code, paired=self._arch.control_words):
             return "a control code of no instruction"
         for first, unset, event in zip(control.PLACES, self._models.unset, ("result", "sources"), strict=True):
             if code >> first & control.NO_BARRIER != control.NO_BARRIER:
-                parts = written(text)
+                parts = written(instruction.text)
                 shape = f"{parts.name}:{parts.shape}"
                 if not unset.isdisjoint((parts.name, shape, f"{shape}:{''.join(parts.features)}")):
                     return f"a barrier for its {event}"

@@ -271,6 +271,19 @@ def test_a_flipped_bit_of_stall_and_yield_is_noticed_where_no_instruction_has_th
     assert tried > 100
 
 
+def test_a_flipped_bit_of_a_control_code_is_noticed_where_notes_restate_it():
+    difference = encodings("sm_120").difference
+    noted = [one for function in functions("sm_120") for one in function.instructions if any(note.startswith("?") for note in one.notes)][
+        ::20
+    ]
+    for one in noted:
+        assert not difference(one)
+        for bit in range(105, 122):
+            assert one.encoding is not None
+            assert difference(replace(one, encoding=one.encoding ^ 1 << bit)), (one.text, one.notes, bit)
+    assert len(noted) > 10
+
+
 def test_a_text_that_no_model_covers_is_counted():
     text = (SAMPLES / "sm_80" / "saxpy.cuobjdump.sass").read_text()
     line = next(line for line in text.split("\n") if " S2R " in line)

@@ -1,10 +1,8 @@
-import re
-
 import pytest
 
 from samples import names, program
 from sassan.arch import described
-from sassan.isa.control import ControlCode, codes, decode, encode
+from sassan.isa.control import ControlCode, codes, decode, encode, noted, notes
 
 WORD_A = 0x001C4400FE0007F6
 WORD_B = 0x083FC400E7E007F1
@@ -41,24 +39,6 @@ def test_barrier_seven_is_none():
     assert decode(0b111_111_1_0001).sets == ()
 
 
-def schedule_note(control: ControlCode) -> set[str]:
-    """Return what the sm_120 listings of CUDA 12.8 print of a control code."""
-    out = {f"&wr=0x{control.write_barrier}"} if control.write_barrier is not None else set()
-    out |= {f"&rd=0x{control.read_barrier}"} if control.read_barrier is not None else set()
-    out |= {"&req={" + ",".join(map(str, control.waits)) + "}"} if control.waits else set()
-    if control.stall:
-        out.add(f"?WAIT{control.stall}_END_GROUP" if control.yield_hint else f"?trans{control.stall}")
-    return out
-
-
-def printed(notes: tuple[str, ...]) -> set[str]:
-    return {
-        re.sub(r"\{.*\}", lambda found: "{" + ",".join(sorted(re.findall(r"\d", found[0]))) + "}", note)
-        for note in notes
-        if note[0] in "&?"
-    }
-
-
 def test_the_schedule_notes_of_sm_120_say_what_the_decoder_says():
     instructions = [
         one
@@ -67,7 +47,7 @@ def test_the_schedule_notes_of_sm_120_say_what_the_decoder_says():
         for one in function.instructions
         if one.control is not None
     ]
-    wrong = [one for one in instructions if one.control is not None and printed(one.notes) != schedule_note(decode(one.control))]
+    wrong = [one for one in instructions if one.control is not None and noted(one.notes) != notes(one.control)]
     assert not wrong, "\n".join(f"{one.address:04x} {one.text} {one.notes}" for one in wrong[:10])
     assert len(instructions) > 5000
-    assert sum(len(printed(one.notes)) for one in instructions) > 7000
+    assert sum(len(noted(one.notes)) for one in instructions) > 7000
