@@ -339,6 +339,8 @@ class Function:
     """The address of an instruction whose text contradicts its encoding, and a message: no analysis says anything of the function."""
     unchecked: int = 0
     """How many texts of a listing with encodings are not held against these: no data say what their encodings are."""
+    relocated: int = 0
+    """How many moves of a listing that shows no relocations may write a part of an address, and are unknown."""
 
     @property
     def registers(self) -> int | None:

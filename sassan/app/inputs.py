@@ -102,10 +102,15 @@ class RequestObserver:
 
 
 def inherited(functions: Sequence[Function]) -> tuple[str, ...]:
-    """What reading these functions assumes, each once: the machine code of an SM may be read as that of another, and texts be right."""
+    """What reading these functions assumes, each once: machine code is that of another SM, texts are right, numbers no addresses."""
     known = (architecture(function.arch) for function in functions if function.language is Language.SASS)
     unchecked = sum(function.unchecked for function in functions)
-    texts = (f"the texts of instructions are right where {UNCOMPARED}: {unchecked} of them",) if unchecked else ()
+    relocated = sum(function.relocated for function in functions)
+    texts: list[str] = []
+    if unchecked:
+        texts.append(f"the texts of instructions are right where {UNCOMPARED}: {unchecked} of them")
+    if relocated:
+        texts.append(f"no number of a listing of cuobjdump is an offset from an address, but beside one of {relocated} that it prints as 0")
     return (*dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")), *texts)
 
 

@@ -24,15 +24,15 @@ _MOVED = 2
 """The operands of a move: a register, and what it is set to."""
 
 
-def with_unknown_addresses(arch: str, instructions: Sequence[Instruction]) -> list[Instruction]:
-    """Return the instructions of a listing that shows no relocations, with moves whose value is unknown.
+def with_unknown_addresses(arch: str, instructions: Sequence[Instruction]) -> tuple[list[Instruction], int]:
+    """Return the instructions of a listing that shows no relocations, with moves whose value is unknown, and how many of these there are.
 
     Those are moves of 0: compilers take RZ for 0, except for the upper half of a return address. Where the lower half beside such a 0 is
     a number and no return address, it may be the offset from a symbol, and is unknown, too.
     """
     zeros = {each.address for each in instructions if each.opcode in _MOVES and number_of(each) == 0}
     if not zeros:
-        return list(instructions)
+        return list(instructions), 0
     unknown = zeros - _upper_halves(arch, instructions)
     beside = {(register[0], register[1] - 1) for each in instructions if each.address in unknown and (register := _register_of(each))}
     returns = {each.following for each in instructions if each.opcode.startswith(_CALLS)}
@@ -41,10 +41,11 @@ def with_unknown_addresses(arch: str, instructions: Sequence[Instruction]) -> li
         for each in instructions
         if each.opcode in _MOVES and _register_of(each) in beside and number_of(each) not in {None, *returns}
     }
-    return [
-        replace(each, operands=(each.operands[0], RELOCATED, *each.operands[2:])) if each.address in unknown else each
-        for each in instructions
-    ]
+    out = list(instructions)
+    for index, each in enumerate(instructions):
+        if each.address in unknown:
+            out[index] = replace(each, operands=(each.operands[0], RELOCATED, *each.operands[2:]))
+    return out, len(unknown)
 
 
 def _upper_halves(arch: str, instructions: Sequence[Instruction]) -> set[int]:

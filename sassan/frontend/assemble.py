@@ -47,17 +47,20 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
     contradiction, unchecked = _compared(arch, instructions) if facts is None else (None, 0)
+    relocated = 0
     if facts is not None:
         # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
     elif not lines.labels:
-        instructions = with_unknown_addresses(arch.name, instructions)
+        instructions, relocated = with_unknown_addresses(arch.name, instructions)
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
     code = without_padding(instructions, frozenset(address for address, _ in symbols))
     function = Function(section.name, arch.name, code, entry, symbols, section.span, kernel=section.kernel, declared=section.declared)
-    return replace(function, contradiction=contradiction, unchecked=unchecked) if contradiction is not None or unchecked else function
+    if contradiction is not None or unchecked or relocated:
+        return replace(function, contradiction=contradiction, unchecked=unchecked, relocated=relocated)
+    return function
 
 
 def _words(source: Source, section: TextSection, arch: Architecture, lines: SectionLines, code: bytes) -> list[int]:

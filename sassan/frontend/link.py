@@ -59,7 +59,7 @@ def _linked(function: Function, by_name: dict[tuple[str, str], Function]) -> Fun
     differing = ((places[part.name] + part.contradiction[0], part.contradiction[1]) for part in order if part.contradiction)
     contradiction, unchecked = next(differing, None), sum(part.unchecked for part in order)
     linked = replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines)
-    return replace(linked, contradiction=contradiction, unchecked=unchecked)
+    return replace(linked, contradiction=contradiction, unchecked=unchecked, relocated=sum(part.relocated for part in order))
 
 
 def _calls_pointer(instruction: Instruction) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from sassan.app.analysis import analyze
+from sassan.app.inputs import inherited
 from sassan.app.settings import Settings
 from sassan.ir import Immediate, Symbol
 from unit.frontend.listings import cuobjdump, function, maxwell, nvdisasm
@@ -38,6 +39,12 @@ def test_a_0_beside_a_number_elsewhere_is_unknown():
 
 def test_an_offset_from_a_symbol_beside_its_upper_half_is_unknown():
     assert kinds(cuobjdump("MOV R4, 0x100 ;", "MOV R5, 0x0 ;", "MOV R6, 0x100 ;", "EXIT ;"), 3) == [Symbol, Symbol, Immediate]
+
+
+def test_what_is_taken_for_granted_of_the_others_is_said():
+    functions = [function(cuobjdump(*bodies)) for bodies in (CALL, ZEROS)]
+    assert [each.relocated for each in functions] == [0, 3]
+    assert ["offset from an address, but beside one of 3" in " ".join(inherited([each])) for each in functions] == [False, True]
 
 
 def test_nvdisasm_prints_addresses_by_name_so_that_0_is_a_number():
