@@ -142,10 +142,10 @@ class Encodings:
 
     def _scheduled(self, instruction: Instruction, code: int) -> str:
         """What a control code says otherwise than the notes beside an instruction, or that none of such an instruction does."""
-        if instruction.notes and (noted := control.noted(instruction.notes)) and noted != control.notes(code):
-            return f"the control code of '{' '.join(sorted(control.notes(code)))}'"
         if not control.known(code, paired=self._arch.control_words):
             return "a control code of no instruction"
+        if instruction.notes and (noted := control.noted(instruction.notes)) and noted != control.notes(code):
+            return f"the control code of '{' '.join(sorted(control.notes(code)))}'"
         for first, unset, event in zip(control.PLACES, self._models.unset, ("result", "sources"), strict=True):
             if code >> first & control.NO_BARRIER != control.NO_BARRIER:
                 parts = written(instruction.text)
