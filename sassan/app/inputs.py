@@ -110,7 +110,7 @@ def inherited(functions: Sequence[Function]) -> tuple[str, ...]:
     if unchecked:
         texts.append(f"the texts of instructions are right where {UNCOMPARED}: {unchecked} of them")
     if relocated:
-        texts.append(f"no number of a listing of cuobjdump is an offset from an address, but beside one of {relocated} that it prints as 0")
+        texts.append(f"no number of a listing of cuobjdump is an offset from an address: it prints 0 for one in {relocated} moves at most")
     return (*dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")), *texts)
 
 

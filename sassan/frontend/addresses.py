@@ -27,20 +27,12 @@ _MOVED = 2
 def with_unknown_addresses(arch: str, instructions: Sequence[Instruction]) -> tuple[list[Instruction], int]:
     """Return the instructions of a listing that shows no relocations, with moves whose value is unknown, and how many of these there are.
 
-    Those are moves of 0: compilers take RZ for 0, except for the upper half of a return address. Where the lower half beside such a 0 is
-    a number and no return address, it may be the offset from a symbol, and is unknown, too.
+    Those are moves of 0: compilers take RZ for 0, except for halves of numbers of 64 bits, which are unknown,
+    too, and the upper half of a return address.
     """
-    zeros = {each.address for each in instructions if each.opcode in _MOVES and number_of(each) == 0}
-    if not zeros:
-        return list(instructions), 0
-    unknown = zeros - _upper_halves(arch, instructions)
-    beside = {(register[0], register[1] - 1) for each in instructions if each.address in unknown and (register := _register_of(each))}
-    returns = {each.following for each in instructions if each.opcode.startswith(_CALLS)}
-    unknown |= {
-        each.address
-        for each in instructions
-        if each.opcode in _MOVES and _register_of(each) in beside and number_of(each) not in {None, *returns}
-    }
+    unknown = {each.address for each in instructions if each.opcode in _MOVES and _number_of(each) == 0}
+    if unknown:
+        unknown -= _upper_halves(arch, instructions)
     out = list(instructions)
     for index, each in enumerate(instructions):
         if each.address in unknown:
@@ -63,20 +55,20 @@ def _upper_halves(arch: str, instructions: Sequence[Instruction]) -> set[int]:
             moves.clear()
         lower = 0
         if each.opcode.startswith(_CALLS):
-            lower = sum(register for register, move in moves.items() if number_of(move) == each.following)
+            lower = sum(register for register, move in moves.items() if _number_of(move) == each.following)
         elif each.opcode.startswith(_RETURN) and (taken := _register_of(each)):
             lower = registers.bit(*taken)
-        out |= {move.address for register, move in moves.items() if lower << 1 & register and number_of(move) == 0}
+        out |= {move.address for register, move in moves.items() if lower << 1 & register and _number_of(move) == 0}
         if known is None or known.flow not in _STRAIGHT:
             moves.clear()
             continue
         moves = {register: move for register, move in moves.items() if not known.writes & register}
-        if number_of(each) is not None and (written := _register_of(each)):
+        if _number_of(each) is not None and (written := _register_of(each)):
             moves[registers.bit(*written)] = each
     return out
 
 
-def number_of(instruction: Instruction) -> int | float | None:
+def _number_of(instruction: Instruction) -> int | float | None:
     """Return the number that a move of one writes, None for another instruction."""
     if "MOV" not in instruction.opcode or len(instruction.operands) < _MOVED:
         return None

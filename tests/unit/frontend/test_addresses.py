@@ -37,14 +37,14 @@ def test_a_0_beside_a_number_elsewhere_is_unknown():
     assert kinds(cuobjdump("MOV R3, 0x0 ;", "MOV R2, 0x3f800000 ;", "EXIT ;"), 1) == [Symbol]
 
 
-def test_an_offset_from_a_symbol_beside_its_upper_half_is_unknown():
-    assert kinds(cuobjdump("MOV R4, 0x100 ;", "MOV R5, 0x0 ;", "MOV R6, 0x100 ;", "EXIT ;"), 3) == [Symbol, Symbol, Immediate]
+def test_a_number_is_one_wherever_it_is():
+    assert kinds(cuobjdump("UMOV UR4, 0x37300010 ;", "UMOV UR5, 0x0 ;", "EXIT ;"), 2) == [Immediate, Symbol]
 
 
 def test_what_is_taken_for_granted_of_the_others_is_said():
     functions = [function(cuobjdump(*bodies)) for bodies in (CALL, ZEROS)]
     assert [each.relocated for each in functions] == [0, 3]
-    assert ["offset from an address, but beside one of 3" in " ".join(inherited([each])) for each in functions] == [False, True]
+    assert ["it prints 0 for one in 3 moves at most" in " ".join(inherited([each])) for each in functions] == [False, True]
 
 
 def test_nvdisasm_prints_addresses_by_name_so_that_0_is_a_number():
@@ -56,7 +56,7 @@ def test_nvdisasm_prints_addresses_by_name_so_that_0_is_a_number():
     ("first", "second", "upper", "wcet"),
     [
         ("MOV R2, 0x0 ;", "MOV R6, 0x0 ;", "MOV R7, RZ ;", None),
-        ("MOV R2, RZ ;", "MOV R6, 0x100 ;", "MOV R7, 0x0 ;", None),
+        ("MOV R2, RZ ;", "MOV R6, 0x0 ;", "MOV R7, RZ ;", None),
         ("MOV R2, RZ ;", "MOV R6, RZ ;", "MOV R7, RZ ;", 8),
         ("MOV R2, RZ ;", "MOV R6, 0x100 ;", "MOV R7, RZ ;", 197),
     ],
