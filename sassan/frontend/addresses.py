@@ -8,9 +8,9 @@ instructions: none of 13,000 such words in libraries of NVIDIA for sm_50 to sm_1
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sassan.ir import Immediate, Instruction, Register, Symbol
+from sassan.ir import Immediate, Instruction, Register, Symbol, Target
 from sassan.isa import registers, tables
-from sassan.isa.facts import Flow
+from sassan.isa.facts import Facts, Flow
 
 _MOVES = frozenset({"MOV", "UMOV", "MOV32I"})
 """What writes the halves of such an address."""
@@ -19,7 +19,7 @@ RELOCATED = Symbol("32@(?)")
 _CALLS = ("CALL.", "JCAL")
 _RETURN = "RET."
 _STRAIGHT = frozenset({Flow.NONE, Flow.PUSH, Flow.BARRIER_MOVE, Flow.WARP_BARRIER, Flow.BLOCK_BARRIER})
-"""Behind these the next instruction follows, and nothing was called."""
+"""What the next instruction follows."""
 _MOVED = 2
 """The operands of a move: a register, and what it is set to."""
 
@@ -27,8 +27,8 @@ _MOVED = 2
 def with_unknown_addresses(arch: str, instructions: Sequence[Instruction]) -> tuple[list[Instruction], int]:
     """Return the instructions of a listing that shows no relocations, with moves whose value is unknown, and how many of these there are.
 
-    Those are moves of 0: compilers take RZ for 0, except for halves of numbers of 64 bits, which are unknown,
-    too, and the upper half of a return address.
+    Those are moves of 0: compilers take RZ for 0, except for halves of numbers of 64 bits, which are
+    unknown, too, and the upper half of a return address.
     """
     unknown = {each.address for each in instructions if each.opcode in _MOVES and _number_of(each) == 0}
     if unknown:
@@ -46,26 +46,32 @@ def _upper_halves(arch: str, instructions: Sequence[Instruction]) -> set[int]:
     In one straight run of instructions with the move, a call has its lower half beside it, or it is what a return takes: the lower half
     of that comes from the caller.
     """
-    facts = [tables.load(arch).facts(each) for each in instructions]
-    joins = {each.target for each in facts if each is not None}
+    facts = tables.load(arch).facts
+    joins = {operand.address for each in instructions for operand in each.operands[-1:] if isinstance(operand, Target)}
     out: set[int] = set()
-    moves: dict[int, Instruction] = {}
-    for each, known in zip(instructions, facts, strict=True):
-        if each.address in joins:
-            moves.clear()
-        lower = 0
+    for index, each in enumerate(instructions):
+        if not each.opcode.startswith((*_CALLS, _RETURN)):
+            continue
+        first = index  # of the straight run
+        while first and instructions[first].address not in joins and _continues(facts(instructions[first - 1])):
+            first -= 1
+        moves: dict[int, Instruction] = {}
+        for before in instructions[first:index]:
+            known = facts(before)
+            moves = {register: move for register, move in moves.items() if known is not None and not known.writes & register}
+            if _number_of(before) is not None and (written := _register_of(before)):
+                moves[registers.bit(*written)] = before
         if each.opcode.startswith(_CALLS):
             lower = sum(register for register, move in moves.items() if _number_of(move) == each.following)
-        elif each.opcode.startswith(_RETURN) and (taken := _register_of(each)):
-            lower = registers.bit(*taken)
+        else:
+            lower = registers.bit(*taken) if (taken := _register_of(each)) else 0
         out |= {move.address for register, move in moves.items() if lower << 1 & register and _number_of(move) == 0}
-        if known is None or known.flow not in _STRAIGHT:
-            moves.clear()
-            continue
-        moves = {register: move for register, move in moves.items() if not known.writes & register}
-        if _number_of(each) is not None and (written := _register_of(each)):
-            moves[registers.bit(*written)] = each
     return out
+
+
+def _continues(facts: Facts | None) -> bool:
+    """Whether the next instruction follows, and nothing was called."""
+    return facts is not None and facts.flow in _STRAIGHT
 
 
 def _number_of(instruction: Instruction) -> int | float | None:
