@@ -16,7 +16,7 @@ from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
 
 _KB = 1024
 _NUMBERS = ("register_unit", "registers_per_thread", "registers_per_block", "checked_partitions", "shared_unit")
-_OPTIONAL = ("shared_reserved", "barriers")
+_OPTIONAL = ("shared_reserved", "barriers", "groups")
 _FLAGS = ("reserved_in_cubin", "carveout", "clusters")
 
 
@@ -61,6 +61,8 @@ class AllocationRules:
     barriers: int
     carveout: bool
     clusters: bool
+    groups: int
+    """Of SMs that a GPU has at most, each of which takes whole clusters; 0 where that is not known."""
     source: str
 
 

@@ -88,12 +88,24 @@ class Terms:
 def grid_terms(optima: Optima, grid: Grid) -> Terms:
     """The parts of the bound for a whole grid on SMs alone, for every dispatcher that fills a free place at once."""
     lifetime, others = block_lifetime(optima, grid.block_warps), optima.stall(grid.block_warps)
+    if grid.cluster > 1:
+        return _cluster_terms(grid, lifetime, others)
     drain = lifetime + (min(grid.blocks, grid.places) - 1) * others
     if grid.blocks <= grid.sms * grid.places:
         return Terms(Fraction(0), Fraction(0), drain)
     before = (grid.blocks - 1) // grid.sms
     # k blocks follow each other before the last dispatch, 0 <= k <= before / places: the bound is linear in k.
     return max((Terms(k * lifetime, (before - k) * others, drain) for k in (0, before // grid.places)), key=lambda terms: terms.total)
+
+
+def _cluster_terms(grid: Grid, lifetime: Fraction, others: Fraction) -> Terms:
+    """The parts of the bound where blocks are launched in clusters; `lifetime` and `others` are those of a cluster."""
+    drain = lifetime + (min(grid.blocks, grid.places) - 1) * others
+    if grid.at_once:
+        return Terms(Fraction(0), Fraction(0), drain)
+    # Until the last cluster is dispatched, so many live at a time, and each delays those that share an SM with it.
+    waves = Fraction(grid.clusters, grid.resident_clusters)
+    return Terms(waves * lifetime, waves * others * (grid.places - 1), drain)
 
 
 def grid_bound(optima: Optima, grid: Grid) -> int:

@@ -176,10 +176,11 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
             ),
         )
     memory, terms = grid.memory, None
-    if whole.optima is not None:
+    placeless = grid.cluster != 1 and not grid.at_once and not grid.resident_clusters
+    if whole.optima is not None and not placeless:
         terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps)), grid)
     gaps = list(whole.gaps)
-    if not grid.at_once and grid.cluster != 1:
+    if placeless:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
     if grid.host:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "host-memory", _HOST))
@@ -195,9 +196,20 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     even = (_EVEN,) if grid.spread else ()
-    timed = (*((_PAIRS,) if grid.cluster > 1 else ()), *((clock,) if clock and terms is not None else ()))
+    timed = (*_placed(grid), *((clock,) if clock and terms is not None else ()))
     assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy, *timed)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
+
+
+def _placed(grid: Grid) -> tuple[str, ...]:
+    """What is taken for granted of the places of clusters."""
+    if grid.cluster <= 1:
+        return ()
+    groups = (
+        f"SMs are in {grid.groups} groups at most, and a cluster of {grid.cluster} blocks waits only while each of them has fewer than "
+        f"{grid.cluster} SMs with a free place"
+    )
+    return (_PAIRS,) if grid.pairs else (groups,)
 
 
 def _accessed(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:

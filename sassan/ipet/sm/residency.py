@@ -7,7 +7,7 @@ from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Function
 from sassan.machine import Multiprocessor
 from sassan.machine.launch import LaunchConfiguration
-from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
+from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy, rules_of
 
 _PAIR = 2
 
@@ -37,11 +37,29 @@ class Grid:
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
     cluster: int = 1
     """Blocks of a cluster; 0 where there are some, and it is not known how many have one."""
+    groups: int = 0
+    """Of SMs, each of which takes whole clusters, at most; 0 where that is not known."""
+
+    @property
+    def pairs(self) -> bool:
+        """Whether all blocks have places, and clusters are of two at most: SMs come in pairs that share a group."""
+        return 1 <= self.cluster <= _PAIR and self.blocks <= self.sms * self.places
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the grid has; 0 where that is not known."""
+        return -(-self.blocks // self.cluster) if self.cluster else 0
+
+    @property
+    def resident_clusters(self) -> int:
+        """How many clusters are surely resident while another one waits: each group has fewer SMs with a place than it has blocks."""
+        sms = self.sms - self.groups * (self.cluster - 1)
+        return sms * self.places // self.cluster if self.groups and self.cluster and sms > 0 else 0
 
     @property
     def at_once(self) -> bool:
-        """Whether all clusters surely start at once: of two blocks, since SMs come in pairs that share a group, with places for all."""
-        return 1 <= self.cluster <= _PAIR and self.blocks <= self.sms * self.places
+        """Whether all clusters surely start at once."""
+        return self.pairs or 0 < self.clusters <= self.resident_clusters
 
     @property
     def spread(self) -> bool:
@@ -128,9 +146,10 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     even = min(known.blocks, -(-blocks // resources.sms))
     # Of clusters that is not known.
     cluster, places = (cluster, known.blocks) if known.demand.clustered else (1, even)
+    groups = rules_of(machine).groups if cluster != 1 else 0
     if warps is None:
         number = places * known.block_warps
-    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster)
+    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster, groups)
     return Residents(number, known.block_warps, grid)
 
 

@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from operator import itemgetter
+from random import Random
 
 import pytest
 
 from sassan.app.analysis import analyze
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.ipet.sm.bounds import Optima, Terms, grid_bound
+from sassan.ipet.sm.residency import Grid
 from sassan.ir import CompilerFacts, Parameter
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
@@ -137,14 +141,60 @@ def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
     assert pairs.makespan.terms.memory == alone.makespan.terms.memory
 
 
+def terms(**launch: object) -> Terms:
+    result = answer(launch=replace(LAUNCH, **launch), cluster=16)  # type: ignore[arg-type]
+    assert result.gaps == ()
+    assert result.makespan is not None
+    assert result.makespan.terms is not None
+    return result.makespan.terms
+
+
+def test_clusters_that_wait_for_places_follow_each_other():
+    # 132 SMs in 8 groups at most: of clusters of four, 27 are resident while another one waits, for want of four SMs in any group.
+    few, many = terms(cluster=(4, 1, 1), grid=(108, 1, 1)), terms(cluster=(4, 1, 1), grid=(112, 1, 1))
+    assert (few.chain, few.sm) == (0, 0)
+    assert many.chain == Fraction(28, 27) * few.drain
+    assert many.sm == 0  # one block on each SM
+    pairs = terms(cluster=(2, 1, 1), grid=(1320, 1, 1))
+    assert pairs.chain == Fraction(660, 62) * terms(cluster=(2, 1, 1)).drain
+
+
 @pytest.mark.parametrize(
-    ("launch", "why"),
-    [
-        (replace(LAUNCH, cluster=(4, 1, 1)), "four"),
-        (replace(LAUNCH, cluster=(2, 1, 1), grid=(1320, 1, 1)), "waves"),
-        (LAUNCH, "not known"),
-    ],
-    ids=["four", "waves", "unknown"],
+    ("launch", "why"), [({"cluster": None}, "not known"), ({"cluster": (16, 2, 1)}, "none may be resident")], ids=["unknown", "large"]
 )
-def test_clusters_that_may_wait_for_places_have_no_bound(launch: LaunchConfiguration, why: str):
-    assert "cluster-launch" in {gap.code for gap in answer(launch=launch, cluster=8).gaps}, why
+def test_clusters_that_may_find_no_places_have_no_bound(launch: dict[str, object], why: str):
+    result = answer(launch=replace(LAUNCH, **launch), cluster=16)  # type: ignore[arg-type]
+    assert "cluster-launch" in {gap.code for gap in result.gaps}, why
+
+
+@pytest.mark.parametrize("cluster", [2, 3, 4, 8])
+def test_no_order_of_clusters_on_groups_takes_longer_than_the_bound(cluster: int):
+    random = Random(cluster)
+    for _ in range(200):
+        groups = [random.randint(1, 9) * 2 for _ in range(random.randint(1, 8))]
+        places, blocks = random.randint(1, 3), cluster * random.randint(1, 60)
+        grid = Grid(blocks, 1, sum(groups), places, cluster=cluster, groups=len(groups))
+        lives = [random.randint(1, 20) for _ in range(grid.clusters)]
+        if grid.at_once or not grid.resident_clusters or max(groups) < cluster:
+            continue
+        optima = Optima(Fraction(max(lives), cluster), Fraction(0), Fraction(0), True, cluster=cluster)
+        assert longest(groups, places, cluster, lives, random) <= grid_bound(optima, grid)
+
+
+def longest(groups: list[int], places: int, cluster: int, lives: list[int], random: Random) -> int:
+    """When the last of the clusters ends, each of which starts as soon as some group has a place on as many SMs, whichever."""
+    free = [[places] * sms for sms in groups]
+    running: list[tuple[int, int, list[int]]] = []
+    now = 0
+    for life in lives:
+        while not (fitting := [group for group, sms in enumerate(free) if sum(map(bool, sms)) >= cluster]):
+            running.sort(key=itemgetter(0))
+            now, group, taken = running.pop(0)
+            for sm in taken:
+                free[group][sm] += 1
+        group = random.choice(fitting)
+        taken = random.sample([sm for sm, left in enumerate(free[group]) if left], cluster)
+        for sm in taken:
+            free[group][sm] -= 1
+        running.append((now + life, group, taken))
+    return max(end for end, _, _ in running)
