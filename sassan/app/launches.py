@@ -122,6 +122,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             contents=launch.contents,
             initial=launch.initial,
             cluster=launch.cluster,
+            preferred_cluster=launch.preferred_cluster,
         ),
         resources=Resources(given.registers, launch.shared, given.sms) if given is not None else None,
         warps=None,

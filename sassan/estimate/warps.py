@@ -186,5 +186,5 @@ def supposed(function: Function, launch: LaunchConfiguration) -> LaunchConfigura
     missing = [each for each in places(function) if each.size == POINTER and each.offset >= 0 and each.offset not in given]
     made = tuple(Setting("", each.offset, (index + 1) << _APART, POINTER) for index, each in enumerate(missing))
     facts = function.compiler
-    cluster = launch.cluster_of(function) or (facts.cluster or 1 if facts is not None else 1, 1, 1)
-    return replace(launch, parameters=(*launch.parameters, *made), cluster=cluster)
+    cluster = launch.preferred_cluster or launch.cluster_of(function) or (facts.cluster or 1 if facts is not None else 1, 1, 1)
+    return replace(launch, parameters=(*launch.parameters, *made), cluster=cluster, preferred_cluster=None)

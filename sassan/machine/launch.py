@@ -51,6 +51,8 @@ class LaunchConfiguration:
 
     cluster: Shape | None = None
     """Blocks of a cluster along each axis; None: the launch does not say."""
+    preferred_cluster: Shape | None = None
+    """Those of larger ones that the GPU forms where they fit; None: there are none."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
@@ -99,9 +101,10 @@ class LaunchConfiguration:
         return place_of(function, setting, self.named)
 
     def cluster_of(self, function: Function) -> Shape | None:
-        """Return the extents of a cluster: as the code requires, else as it was launched; None where neither says so."""
+        """Return the extents of a cluster: as the code requires, else as it was launched; None where neither says so, or they differ."""
         required = function.compiler.cluster_extents if function.compiler is not None else None
-        return required or self.cluster
+        known = required or self.cluster
+        return known if self.preferred_cluster in {None, known} else None
 
     @property
     def allocated(self) -> int | None:

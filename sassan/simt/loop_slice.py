@@ -50,10 +50,7 @@ def loop_slice(code: ExecutableFunction, heads: Collection[int], apart: Sequence
         if more == kept:
             break
         kept = more
-    divided = {each.address for each in code.function.instructions if each.opcode.startswith("BRA.DIV")}
-    if any(code.blocks[number].last in divided for number in deciding):
-        return None
-    if any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in kept):
+    if _is_open(code, kept, needed, deciding, apart):
         return None
     blocks: list[ExecutableBlock] = []
     for number, block in enumerate(code.blocks):
@@ -61,6 +58,23 @@ def loop_slice(code: ExecutableFunction, heads: Collection[int], apart: Sequence
         part = replace(block, operations=tuple(each for place, each in enumerate(block.operations) if place in places))
         blocks.append(part if len(after[number]) == 1 or number in deciding else _passed(part, behind[number]))
     return replace(code, blocks=tuple(blocks))
+
+
+def _is_open(
+    code: ExecutableFunction,
+    kept: Collection[int],
+    needed: Mapping[int, frozenset[int]],
+    deciding: Collection[int],
+    apart: Sequence[Parted],
+) -> bool:
+    """Say whether what is kept depends on which lanes are together: a vote, or a word of the whole warp that each group of lanes writes."""
+    divided = {each.address for each in code.function.instructions if each.opcode.startswith("BRA.DIV")}
+    parted = frozenset[int]().union(*(blocks for blocks, _ in apart))
+    return (
+        any(code.blocks[number].last in divided for number in deciding)
+        or any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in kept)
+        or any(code.blocks[number].operations[place].broadcast for number in parted for place in needed.get(number, ()))
+    )
 
 
 def _post_dominators(after: Sequence[frozenset[int]]) -> Mapping[int, int | None] | None:

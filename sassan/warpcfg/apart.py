@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sassan.analysis.graph import immediate_dominators, reachable
+from sassan.analysis.graph import reachable
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 
@@ -17,20 +17,25 @@ class Apart(NamedTuple):
 def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
     """Return for each branch that may part threads where these may be until they are together again.
 
-    They surely are at a node that no thread enters but from a reconvergence barrier whose token every way to the branch has pushed. Without
-    one, they may be wherever a way leads.
+    They surely are at a node that no thread enters but from a reconvergence barrier whose token all of them hold at the branch, if none of
+    them may leave the barrier (BREAK) or push its token again on the way. Without one, they may be wherever a way leads.
     """
     after: list[list[int]] = [[] for _ in cfg.nodes]
     for step in cfg.thread_edges:
         after[step.src].append(step.dst)
-    above = immediate_dominators(cfg.entry, dict(enumerate(after)))
     gathered = _gathered(cfg)
+    held = _held(cfg, after, gathered)
+    leaving = {number for number, node in enumerate(cfg.nodes) if any(each.opcode.startswith("BREAK") for each in node.instructions)}
     out: list[Apart] = []
     for branch in sorted({edge.src for edge in cfg.edges if edge.kind is EdgeKind.DIVERGE}):
-        dominators = _dominators(branch, above)
-        ends = {node for node, pushing in gathered.items() if pushing and pushing <= dominators}
-        inside = [[each for each in several if each not in ends] for several in after]
-        nodes = reachable(inside[branch], inside.__getitem__)
+        ends = set(gathered) & held[branch]
+        while True:
+            inside = [[each for each in several if each not in ends] for several in after]
+            nodes = reachable(inside[branch], inside.__getitem__)
+            wrong = ends if nodes & leaving else {end for end in ends if nodes & gathered[end]}
+            if not wrong:
+                break
+            ends -= wrong
         out.append(Apart(frozenset(nodes), frozenset(each for node in {branch, *nodes} for each in after[node] if each in ends)))
     return tuple(out)
 
@@ -52,11 +57,20 @@ def _gathered(cfg: WarpCfg) -> Mapping[int, set[int]]:
     }
 
 
-def _dominators(node: int, above: Mapping[int, int | None]) -> set[int]:
-    """Return the nodes through which every way to a node leads, itself among them."""
-    out: set[int] = set()
-    place: int | None = node
-    while place is not None and place not in out:
-        out.add(place)
-        place = above.get(place)
-    return out
+def _held(cfg: WarpCfg, after: Sequence[Sequence[int]], gathered: Mapping[int, set[int]]) -> Sequence[set[int]]:
+    """Return of which gathered nodes a thread surely holds the token at the end of each node: it was pushed, and not taken since."""
+    pushed: list[set[int]] = [set() for _ in cfg.nodes]
+    for end, pushing in gathered.items():
+        for node in pushing:
+            pushed[node].add(end)
+    held: dict[int, set[int]] = {cfg.entry: pushed[cfg.entry]}
+    todo = [cfg.entry]
+    while todo:
+        node = todo.pop()
+        for each in after[node]:
+            coming = (held[node] - {each}) | pushed[each]
+            known = held.get(each)
+            if known is None or not known <= coming:
+                held[each] = coming if known is None else known & coming
+                todo.append(each)
+    return [held.get(node, set()) for node in range(len(cfg.nodes))]

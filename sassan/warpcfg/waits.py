@@ -144,12 +144,13 @@ def _election(node: Node, arch: str) -> Instruction | None:
     of_chosen: dict[tuple[str, int | None], bool] = {(chosen.file, chosen.index): True}
     ends = (
         len(writers) == 1
+        and _is(writers[0].operands[0], left)
         and writers[0].guard == Guard(chosen.file, chosen.index, negated=False)
         and _result(writers[0], of_chosen) is False
     )
     # Behind the election and what follows from it, no thread is chosen: the next one chooses among those that are left.
     cleared = [each for each in code if _writes(each, chosen, arch) and each is not elected]
-    clears = bool(cleared) and all(each.guard is None and _result(each, {}) is False for each in cleared)
+    clears = bool(cleared) and all(each.guard is None and _is(each.operands[0], chosen) and _result(each, {}) is False for each in cleared)
     ordered = ends and clears and begun < code.index(writers[0]) < min(map(code.index, cleared))
     return elected if ordered else None
 
@@ -167,7 +168,9 @@ def _move(node: Node, arch: str) -> Instruction | None:
         return None
     moves = [each for each in code if each.opcode.partition(".")[0] == _MOVE and each.guard == left and _predicate(each) is not None]
     writers = [each for each in code if _writes(each, left, arch)]
-    if not moves or len(writers) != 1 or writers[0].guard != left or code.index(moves[-1]) > code.index(writers[0]):
+    if not moves or len(writers) != 1 or code.index(moves[-1]) > code.index(writers[0]):
+        return None
+    if writers[0].guard != left or not _is(writers[0].operands[0], left):
         return None
     others = _predicate(moves[0])
     assert others is not None

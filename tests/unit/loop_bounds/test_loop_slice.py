@@ -15,12 +15,14 @@ ARCH = "sm_90"
 PERSISTENT = """
     S2R R0, SR_CTAID.X
     MOV R1, c[0x0][0x210]
+    MOV R2, RZ
+    UMOV UR6, URZ
 tile:
     ISETP.GE.AND P0, PT, R0, R1, PT
     @P0 EXIT
     MOV R4, RZ
 inner:
-    SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R2
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR6], R2
     @!P1 BRA inner
     IADD3 R4, R4, 0x1, RZ
     LDG.E R8, [R6.64]
@@ -76,7 +78,6 @@ again:
 UNIFORM = (
     PERSISTENT.replace("MOV R1, c[0x0][0x210]", "UMOV UR4, 0x1")
     .replace("IADD3 R0, R0, c[0x0][0xc], RZ", "IADD3 R0, R0, UR4, RZ")
-    .replace("[UR4], R2", "[UR6], R2")
     .replace("R0, R1", "R0, 0x64")
 )
 MEETING = """{before}
@@ -108,6 +109,12 @@ def test_lanes_that_meet_again_no_longer_write_for_others():
 
     assert steps("NOP", "UMOV UR9, 0x1") == [50]
     assert steps("UMOV UR9, 0x1", "NOP") == [None]
+
+
+def test_a_word_of_the_whole_warp_that_each_group_of_lanes_changes_is_not_certain():
+    inside = "BSSY B0, meet\n    @P3 BRA beside\n    STG.E [R6.64], R8\nbeside:\n    UIADD3 UR9, UR9, -0x1, URZ\n    BSYNC B0\nmeet:\n    "
+    text = UNIFORM.replace("MOV R2, RZ", "MOV R2, RZ\n    UMOV UR9, 0x3").replace("{more}", inside + "IADD3 R0, R0, UR9, RZ")
+    assert counted(text, ["tile"]) == [None]
 
 
 LIMITED = """

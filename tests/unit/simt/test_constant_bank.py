@@ -100,3 +100,16 @@ def test_a_block_of_a_launch_in_clusters_has_its_rank(cluster: Shape):
     for spot, rank in zip(spots, place.special["SR_CGACTAID"][:, 0].tolist(), strict=True):
         ranks.setdefault(tuple(each // extent for each, extent in zip(spot.block, cluster, strict=True)), []).append(rank)
     assert all(sorted(each) == list(range(prod(cluster))) for each in ranks.values())
+
+
+def test_clusters_of_which_the_gpu_may_form_larger_ones_are_not_known():
+    function, grid = assemble("EXIT", "sm_100").function, (16, 1, 1)
+    launch = LaunchConfiguration((32, 1, 1), grid, cluster=(2, 1, 1), preferred_cluster=(8, 1, 1))
+    where = layout("sm_100")
+    assert where is not None
+    assert where.cluster_blocks is not None
+    assert constant_bank(function, launch).word(where.cluster_blocks) is None
+    assert LaunchEnvironment(function, launch).constant(where.cluster_blocks).value.constant is None
+    rank = LaunchEnvironment(function, launch).special("SR_CGACTAID")
+    assert rank is not None
+    assert rank.value.high == 15

@@ -48,6 +48,32 @@ def test_a_barrier_that_is_pushed_on_one_side_brings_no_others_together():
     assert meets == {"last"}
 
 
+def test_a_barrier_that_brought_threads_together_before_brings_none_together_again():
+    text = """
+    BSSY B2, last
+again:
+    BSSY B0, meet
+    BSYNC B0
+meet:
+    IADD3 R9, R9, 0x1, RZ
+    @P3 BRA side
+    NOP
+side:
+    ISETP.LT.AND P1, PT, R9, 0x2, PT
+    @P1 BRA again
+    BSYNC B2
+last:
+    EXIT
+"""
+    assert all("meet" not in meets for _, meets in apart(text))
+    assert any("meet" in nodes for nodes, _ in apart(text))
+
+
+def test_a_barrier_that_threads_may_leave_brings_none_together():
+    text = PARTED.format(before="", push="BSSY B0, meet", inner="@P1 BRA gone").replace("EXIT", "EXIT\ngone:\n    BREAK B0\n    BRA meet")
+    assert all(not meets for _, meets in apart(text))
+
+
 def test_without_a_barrier_threads_may_be_apart_wherever_a_way_leads():
     ((nodes, meets),) = apart(PARTED.format(before="", push="", inner="").replace("BSYNC B0", "NOP"))
     assert {"other", "meet"} & nodes

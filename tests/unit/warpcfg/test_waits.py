@@ -107,6 +107,7 @@ def test_a_loop_that_moves_the_words_of_one_thread_after_the_other_has_as_many_i
         ("@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0", "@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x8, 0x0"),  # who was moved stays
         ("@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0", "@P2 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0"),
         ("UTMASTG.3D [UR12], [UR10]", "ISETP.NE.AND P1, PT, R3, RZ, PT"),  # all may be back
+        ("@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x0", "@P1 PLOP3.LUT P2, P1, P0, PT, P3, 0x80, 0xaa"),  # its second result
         ("    @P1 R2UR.OR P0, UR12, R9\n", "    @P1 R2UR.OR P0, UR12, R9\n    ISETP.NE.AND P0, PT, R3, RZ, PT\n"),
         ("BRA.U.ANY again", "BRA again"),  # some threads go on
     ],
@@ -128,6 +129,8 @@ def test_a_loop_that_elects_each_thread_once_has_as_many_iterations_as_threads_e
         ("@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0", "@P2 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0"),  # another predicate says who
         ("    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n", ""),  # those that were not elected may be taken for it
         ("UTMALDG.2D [UR8], [UR16]", "ISETP.NE.AND P0, PT, R3, RZ, PT"),  # all may be back
+        ("@P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0", "@P1 PLOP3.LUT P2, P0, P1, PT, P3, 0x8, 0xaa"),  # its second result
+        ("    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0", "    PLOP3.LUT P2, P1, PT, PT, PT, 0x8, 0x80"),
         ("    @P0 ELECT P1, URZ, PT\n    UTMALDG.2D [UR8], [UR16]\n", "    UTMALDG.2D [UR8], [UR16]\n"),  # nobody is elected
         (
             "    @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0\n    PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0\n",
