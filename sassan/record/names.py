@@ -15,6 +15,8 @@ from sassan.system.reading import read
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source, or of a file in the cache."""
+_NAME_BYTES = 255
+"""Of a file's name, at most."""
 _TTIR_BYTES = {"!tt.ptr": 8, "i32": 4, "f32": 4, "i64": 8, "f64": 8}
 _TTIR_PARAMETER = re.compile(
     r'%\w+: (?P<type>!tt\.ptr|[a-z]+\d+(?=[ ,)]))[^%]*?\bloc\((?:"(?P<file>[^"]*)":(?P<line>\d+):\d+|"(?P<name>[A-Za-z_]\w*)"\()', re.ASCII
@@ -71,7 +73,8 @@ def _cached(kernel: str, variables: Mapping[str, str]) -> Iterator[Path]:
     """Yield the cubins of a kernel's name in Triton's cache, in order."""
     home = variables.get("TRITON_HOME") or variables.get("HOME")
     folder = variables.get("TRITON_CACHE_DIR") or (f"{home}/.triton/cache" if home else "")
-    if folder and re.fullmatch(r"\w+", kernel):
+    # A file of Triton's cache has its kernel's name; those of C++ templates may be longer than any file's.
+    if folder and re.fullmatch(r"\w+", kernel) and len(f"{kernel}.cubin".encode()) <= _NAME_BYTES:
         yield from sorted(Path(folder).glob(f"*/{kernel}.cubin"))
 
 

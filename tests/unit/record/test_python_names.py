@@ -37,6 +37,11 @@ def test_triton_names_are_those_of_its_intermediate_code_or_of_the_source_at_its
         assert names("add", (8, 4, 8), tmp_path) == ["x", "n", ""]
 
 
+def test_a_name_that_is_longer_than_that_of_any_file_is_in_no_cache(tmp_path: Path):
+    cached(tmp_path, PLAIN)
+    assert names("_ZN" + "7cutlass" * 100, (8, 4, 8), tmp_path) == ["", "", ""]
+
+
 def test_triton_names_that_may_be_others_are_not_used(tmp_path: Path):
     dropped = 'tt.func public @add(%arg0: !tt.ptr<f32> loc("FILE":4:0)) {'
     descriptor = NAMED.replace("i32 loc", "!tt.tensordesc<tensor<8xf32>> loc")
