@@ -6,7 +6,10 @@ How often it tries depends on others; what it takes beyond one try that fails an
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from graphlib import CycleError, TopologicalSorter
+from operator import or_
 
 from sassan.domains.lanes import LANES
 from sassan.ir import Guard, Immediate, Instruction, Operand, Register, Target
@@ -33,19 +36,42 @@ def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
         if not tries:
             continue
         idle = all(_is_idle(each, cfg.function.arch) for each in code if not is_try(each))
-        if idle and _is_one(tries, code, cfg.function.arch) and _goes_on_by_failure(cfg, loop):
+        if idle and _is_one(tries, code, cfg.nodes[loop.head], cfg.function.arch) and _goes_on_by_failure(cfg, loop):
             loops[index] = tries[0]
     return loops
 
 
-def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], arch: str) -> bool:
-    """Say whether all tries of a loop are of one event: of the same barrier and phase, whose registers the loop does not write."""
+def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], head: Node, arch: str) -> bool:
+    """Say whether all tries of a loop are of one event: of the same barrier and phase, whose registers the loop leaves as they are."""
     (first, *others), facts_of = tries, load(arch).facts
-    wait_facts = facts_of(first)
+    wait_facts = facts_of(replace(first, guard=None))
+    known = [(each, facts_of(each)) for each in code]
     if wait_facts is None or any(each.operands[1:] != first.operands[1:] for each in others):
         return False
-    known = [facts_of(each) for each in code]
-    return all(facts is not None and not facts.writes & wait_facts.reads for facts in known)
+    if any(facts is None for _, facts in known):
+        return False
+    written = reduce(or_, (facts.writes for _, facts in known if facts is not None), 0)
+    same = [each for each, facts in known if facts is not None and _is_copy(each) and not facts.reads & written]
+    changing = [each for each, facts in known if facts is not None and facts.writes & wait_facts.reads]
+    return all(each in same and _is_before(each, tries, head) for each in changing)
+
+
+def _is_copy(instruction: Instruction) -> bool:
+    """Say whether an instruction copies one register into another: `MOV R1, R2`, `IMAD.U32 R20, RZ, RZ, UR10`."""
+    name, *modifiers = instruction.opcode.split(".")
+    operands = instruction.operands
+    zeros = name == "IMAD" and set(modifiers) <= {"U32", "MOV"} and all(_is_zero(each) for each in operands[1:3])
+    return instruction.guard is None and (name in {"MOV", "UMOV"} or zeros) and isinstance(operands[-1], Register)
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.index is None
+
+
+def _is_before(copy: Instruction, tries: Sequence[Instruction], head: Node) -> bool:
+    """Say whether each way through a loop executes a copy before a try: it stands in front of any in the block of the head."""
+    code = list(head.instructions)
+    return copy in code and not any(each in code and code.index(each) < code.index(copy) for each in tries)
 
 
 def idle_code(cfg: WarpCfg) -> frozenset[int]:
@@ -110,21 +136,28 @@ def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch
     facts_of, which = load(arch).facts, bit(predicate.file, predicate.index)
     for place in reversed(range(len(before))):
         writer, facts = before[place], facts_of(before[place])
-        if facts is None:
-            return None
-        if facts.writes & which:
+        if facts is None or facts.writes & which:
             break
     else:
         return None
-    if writer.guard is not None or not _is(writer.operands[0], predicate):
+    if facts is None or not _is(writer.operands[0], predicate):
         return None
     if is_try(writer):
-        return True
+        return True if writer.guard is None else _of_second_try(before[:place], writer, predicate, arch)
+    if writer.guard is not None:
+        return None
     unknown = [each for each in _inputs(writer) if each.index is not None]
     if len(unknown) != 1:
         return None
     over = _where_over(before[:place], unknown[0], arch)
     return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
+
+
+def _of_second_try(before: Sequence[Instruction], second: Instruction, predicate: Guard | Register, arch: str) -> bool | None:
+    """Return what `_where_over` does behind a try with a guard: it tries again where the one before it has failed."""
+    guard = second.guard
+    again = guard is not None and guard.negated and (guard.file, guard.index) == (predicate.file, predicate.index)
+    return True if again and _where_over(before, predicate, arch) else None
 
 
 def _election(node: Node, arch: str) -> Instruction | None:

@@ -29,6 +29,15 @@ tries:
 over:
     EXIT
 """
+SUSPENDED = """
+again:
+    IMAD.U32 R20, RZ, RZ, UR10
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R20+URZ], R7
+    @!P0 NANOSLEEP.SYNCS 0x989680
+    @!P0 SYNCS.PHASECHK.TRANS64 P0, [R20+URZ], R7
+    @!P0 BRA again
+    EXIT
+"""
 FOR_REGISTERS = """
 again:
     WARPSYNC.ALL
@@ -49,7 +58,7 @@ again:
 """
 
 
-@pytest.mark.parametrize("text", [PLAIN, SLEEPING, FOR_REGISTERS], ids=["tries", "sleeps", "registers"])
+@pytest.mark.parametrize("text", [PLAIN, SLEEPING, SUSPENDED, FOR_REGISTERS], ids=["tries", "sleeps", "suspended", "registers"])
 def test_a_loop_that_goes_on_only_where_a_try_failed_is_a_wait(text: str) -> None:
     graph = assemble(text, "sm_90").graph()
     assert list(waits(graph)) == [0]
@@ -73,6 +82,25 @@ def test_a_loop_that_goes_on_only_where_a_try_failed_is_a_wait(text: str) -> Non
 )
 def test_any_other_loop_is_none(old: str, new: str) -> None:
     assert waits(assemble(PLAIN.replace(old, new), "sm_90").graph()) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@!P0 SYNCS.PHASECHK.TRANS64 P0", "@P0 SYNCS.PHASECHK.TRANS64 P0"),  # tries again what had succeeded
+        ("@!P0 SYNCS.PHASECHK.TRANS64 P0", "@!P1 SYNCS.PHASECHK.TRANS64 P0"),
+        ("    SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R20+URZ], R7\n", "    ISETP.NE.AND P0, PT, R3, RZ, PT\n"),  # may not try at all
+        ("RZ, RZ, UR10", "R20, R20, UR10"),  # another barrier each time
+        ("IMAD.U32 R20, RZ, RZ, UR10", "IMAD.U32 R20, RZ, RZ, R7\n    IMAD.U32 R7, RZ, RZ, R20"),
+        ("IMAD.U32 R20, RZ, RZ, UR10", "@P3 IMAD.U32 R20, RZ, RZ, UR10"),
+        ("    IMAD.U32 R20, RZ, RZ, UR10\n", "    IMAD.U32 R20, RZ, RZ, UR10\n    MOV R20, R21\n    IADD3 R21, R21, 0x8, RZ\n"),
+        ("    @!P0 BRA again", "    IMAD.U32 R20, RZ, RZ, UR11\n    @!P0 BRA again"),  # the second try is of another barrier than the first
+        ("R20+URZ], R7\n    @!P0 BRA", "R21+URZ], R7\n    @!P0 BRA"),
+    ],
+)
+def test_any_other_loop_that_is_suspended_is_none(old: str, new: str) -> None:
+    assert old in SUSPENDED
+    assert waits(assemble(SUSPENDED.replace(old, new), "sm_90").graph()) == {}
 
 
 def test_a_table_that_turns_the_answer_round_makes_no_wait() -> None:
