@@ -72,7 +72,7 @@ def _is_open(
     parted = frozenset[int]().union(*(blocks for blocks, _ in apart))
     return (
         any(code.blocks[number].last in divided for number in deciding)
-        or any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in kept)
+        or any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in parted.intersection(kept))
         or any(code.blocks[number].operations[place].broadcast for number in parted for place in needed.get(number, ()))
     )
 

@@ -17,14 +17,14 @@ class Apart(NamedTuple):
 def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
     """Return for each branch that may part threads where these may be until they are together again.
 
-    They surely are at a node that no thread enters but from a reconvergence barrier whose token all of them hold at the branch, if none of
-    them may leave the barrier (BREAK) or push its token again on the way. Without one, they may be wherever a way leads.
+    They surely are at a node that they enter from a reconvergence barrier alone whose token all of them hold at the branch, if none of them
+    may leave the barrier (BREAK) or push its token again on the way. Without one, they may be wherever a way leads.
     """
     after: list[list[int]] = [[] for _ in cfg.nodes]
     for step in cfg.thread_edges:
         after[step.src].append(step.dst)
-    gathered = _gathered(cfg)
-    held = _held(cfg, after, gathered)
+    gathered, beside = _gathered(cfg)
+    held = _tokens(cfg, after, gathered)
     leaving = {number for number, node in enumerate(cfg.nodes) if any(each.opcode.startswith("BREAK") for each in node.instructions)}
     out: list[Apart] = []
     for branch in sorted({edge.src for edge in cfg.edges if edge.kind is EdgeKind.DIVERGE}):
@@ -32,7 +32,7 @@ def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
         while True:
             inside = [[each for each in several if each not in ends] for several in after]
             nodes = reachable(inside[branch], inside.__getitem__)
-            wrong = ends if nodes & leaving else {end for end in ends if nodes & gathered[end]}
+            wrong = ends if nodes & leaving else {end for end in ends if nodes & gathered[end] or beside[end] & {branch, *nodes}}
             if not wrong:
                 break
             ends -= wrong
@@ -40,24 +40,21 @@ def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
     return tuple(out)
 
 
-def _gathered(cfg: WarpCfg) -> Mapping[int, set[int]]:
-    """Return the nodes that are entered from reconvergence barriers alone, each with the nodes that push the token of one."""
-    entered: dict[int, set[EdgeKind]] = {}
+def _gathered(cfg: WarpCfg) -> tuple[Mapping[int, set[int]], Mapping[int, set[int]]]:
+    """Return the nodes behind reconvergence barriers, each with those that push its token, and with those that lead there beside it."""
+    entered: dict[int, set[int]] = {edge.dst: set() for edge in cfg.edges if edge.dst is not None and edge.kind is EdgeKind.RECONVERGE}
     for edge in cfg.edges:
-        if edge.dst is not None:
-            entered.setdefault(edge.dst, set()).add(edge.kind)
+        if edge.dst in entered and edge.kind is not EdgeKind.RECONVERGE:
+            entered[edge.dst].add(edge.src)
     pushing: dict[tuple[Sequence[int], int], set[int]] = {}
     for number, node in enumerate(cfg.nodes):
         for point in node.pushes:
             pushing.setdefault((point.context, point.address), set()).add(number)
-    return {
-        number: pushing.get((node.context, node.start), set())
-        for number, node in enumerate(cfg.nodes)
-        if entered.get(number) == {EdgeKind.RECONVERGE}
-    }
+    pushed = {number: pushing.get((cfg.nodes[number].context, cfg.nodes[number].start), set()) for number in entered}
+    return pushed, entered
 
 
-def _held(cfg: WarpCfg, after: Sequence[Sequence[int]], gathered: Mapping[int, set[int]]) -> Sequence[set[int]]:
+def _tokens(cfg: WarpCfg, after: Sequence[Sequence[int]], gathered: Mapping[int, set[int]]) -> Sequence[set[int]]:
     """Return of which gathered nodes a thread surely holds the token at the end of each node: it was pushed, and not taken since."""
     pushed: list[set[int]] = [set() for _ in cfg.nodes]
     for end, pushing in gathered.items():

@@ -117,6 +117,11 @@ def test_a_word_of_the_whole_warp_that_each_group_of_lanes_changes_is_not_certai
     assert counted(text, ["tile"]) == [None]
 
 
+def test_what_all_lanes_tell_each_other_is_counted_where_none_is_apart():
+    told = PERSISTENT.replace("S2R R0, SR_CTAID.X", "S2R R5, SR_CTAID.X\n    SHFL.IDX PT, R0, R5, RZ, 0x1f")
+    assert counted(told.replace("{more}", "NOP"), ["tile"]) == [-(-100 // 7)]
+
+
 LIMITED = """
     LDG.E R1, [R2.64]
     ISETP.NE.AND P0, PT, R1, RZ, PT

@@ -69,6 +69,25 @@ last:
     assert any("meet" in nodes for nodes, _ in apart(text))
 
 
+def test_a_place_behind_a_barrier_may_be_entered_beside_it_by_threads_that_were_not_parted():
+    text = """
+    ULDC UR4, c[0x0][0x160]
+    ISETP.NE.AND P1, PT, RZ, UR4, PT
+    @P1 BRA meet
+    BSSY B0, meet
+    @P3 BRA side
+    NOP
+side:
+    {leave}
+    BSYNC B0
+meet:
+    EXIT
+"""
+    ((nodes, meets),) = apart(text.format(leave="NOP"))
+    assert (meets, "side" in nodes) == ({"meet"}, True)
+    assert all("meet" in nodes for nodes, _ in apart(text.format(leave="@P4 BRA meet")))
+
+
 def test_a_barrier_that_threads_may_leave_brings_none_together():
     text = PARTED.format(before="", push="BSSY B0, meet", inner="@P1 BRA gone").replace("EXIT", "EXIT\ngone:\n    BREAK B0\n    BRA meet")
     assert all(not meets for _, meets in apart(text))
