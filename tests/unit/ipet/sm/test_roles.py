@@ -13,7 +13,7 @@ from sassan.app.settings import Settings
 from sassan.ipet.sm.bounds import Optima, Terms, grid_bound
 from sassan.ipet.sm.residency import Grid
 from sassan.ir import CompilerFacts, Parameter
-from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.occupancy import Resources
 from sassan.machine.tensor_map import Element, MapKind, TensorMap
 from sassan.products import find
@@ -141,8 +141,8 @@ def test_the_blocks_of_a_cluster_are_charged_one_after_the_other():
     assert pairs.makespan.terms.memory == alone.makespan.terms.memory
 
 
-def terms(**launch: object) -> Terms:
-    result = answer(launch=replace(LAUNCH, **launch), cluster=16)  # type: ignore[arg-type]
+def terms(cluster: Shape, blocks: int = 132) -> Terms:
+    result = answer(launch=replace(LAUNCH, cluster=cluster, grid=(blocks, 1, 1)), cluster=16)
     assert result.gaps == ()
     assert result.makespan is not None
     assert result.makespan.terms is not None
@@ -151,20 +151,18 @@ def terms(**launch: object) -> Terms:
 
 def test_clusters_that_wait_for_places_follow_each_other():
     # 132 SMs in 8 groups at most: of clusters of four, 27 are resident while another one waits, for want of four SMs in any group.
-    few, many = terms(cluster=(4, 1, 1), grid=(108, 1, 1)), terms(cluster=(4, 1, 1), grid=(112, 1, 1))
+    few, many = terms((4, 1, 1), 108), terms((4, 1, 1), 112)
     assert (few.chain, few.sm) == (0, 0)
     assert many.chain == Fraction(28, 27) * few.drain
     assert many.sm == 0  # one block on each SM
-    pairs = terms(cluster=(2, 1, 1), grid=(1320, 1, 1))
-    assert pairs.chain == Fraction(660, 62) * terms(cluster=(2, 1, 1)).drain
+    pairs = terms((2, 1, 1), 1320)
+    assert pairs.chain == Fraction(660, 62) * terms((2, 1, 1)).drain
 
 
-@pytest.mark.parametrize(
-    ("launch", "why"), [({"cluster": None}, "not known"), ({"cluster": (16, 2, 1)}, "none may be resident")], ids=["unknown", "large"]
-)
-def test_clusters_that_may_find_no_places_have_no_bound(launch: dict[str, object], why: str):
-    result = answer(launch=replace(LAUNCH, **launch), cluster=16)  # type: ignore[arg-type]
-    assert "cluster-launch" in {gap.code for gap in result.gaps}, why
+@pytest.mark.parametrize("cluster", [None, (16, 2, 1)], ids=["unknown", "none may be resident"])
+def test_clusters_that_may_find_no_places_have_no_bound(cluster: Shape | None):
+    result = answer(launch=replace(LAUNCH, cluster=cluster), cluster=16)
+    assert "cluster-launch" in {gap.code for gap in result.gaps}
 
 
 @pytest.mark.parametrize("cluster", [2, 3, 4, 8])
