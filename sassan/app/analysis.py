@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sassan import __version__
 from sassan.access import accesses, assumptions
-from sassan.access.accesses import Access
+from sassan.access.access import Access
 from sassan.access.boxes import BOXES, box_traffic
 from sassan.access.limits import limited_to
 from sassan.access.opcodes import tensor_operands

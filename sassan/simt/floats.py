@@ -20,6 +20,7 @@ _WIDE = frozenset({"F64", "U64", "S64"})
 _ROUNDED_WORDS = frozenset({"FTZ", "RM", "RP", "RZ", "RN"})
 """Of a conversion between precisions, which differ by a unit in the last place."""
 _TINY = np.float32(2.0**-126)
+_LARGEST = np.float32(np.finfo(np.float32).max)
 _FITTING = np.float32(2.0**31)
 """Below it, any integer of 32 bits holds a number."""
 _ROUND: Mapping[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
@@ -211,7 +212,8 @@ def settled(work: GroupOperation) -> Truth | bool:
 
 def _is_plain(numbers: npt.NDArray[np.floating]) -> Truth:
     """Say which numbers are zero, or neither too small nor too large for single precision without denormals."""
-    return (numbers == 0) | ((np.abs(numbers) >= _TINY) & (np.abs(numbers) <= np.finfo(np.float32).max))
+    plain: Truth = (numbers == 0) | ((np.abs(numbers) >= _TINY) & (np.abs(numbers) <= _LARGEST))
+    return plain
 
 
 OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {

@@ -86,9 +86,9 @@ class LaunchEnvironment:
             self._put(where.address, PARAMETER_WINDOW, _POINTER)
         starts = {place.name: (index + 1) * _BANK for index, place in enumerate(places(self.function))}
         for setting, place in launch.placed(self.function):
-            offset = place.offset if place.offset >= 0 else starts.get(place.name)
-            if offset is not None:
-                self._put(offset, setting.value, place.size)
+            start_of_place = place.offset if place.offset >= 0 else starts.get(place.name)
+            if start_of_place is not None:
+                self._put(start_of_place, setting.value, place.size)
 
     def _put(self, offset: int, value: int, size: int) -> None:
         for index in range(size):
