@@ -1,6 +1,6 @@
 """The memory accesses of a graph whose registers are followed, each with its pattern and its transactions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
@@ -114,17 +114,20 @@ def _access(instruction: Instruction, reference: Reference, point: PointValues, 
     plain = Access(instruction.address, instruction.opcode, reference.space, reference.bytes, AccessPattern.UNKNOWN)
     if not reference.bytes or reference.place < 0:
         return plain
-    held = _address(instruction.operands[reference.place], point)
+    operand = instruction.operands[reference.place]
+    shared, own = _address(operand, point.word), _address(operand, point.word_of_thread)
+    held = shared.value if shared is not None and shared.needs is not None else None
+    base = own.value.base if own is not None else ""
     if known.single:
         # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
         access = counted(plain, reference, LaneWord())
-        access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None, lanes=1)
+        access = replace(access, base=base, collisions=1 if reference.atomic else None, lanes=1)
         return _beside(access, reference, WarpAddresses((0,), (0,), (0,), 1), known.piece)
     if held is None:
-        held = LaneWord(rows=tuple(range(LANES)) * len(known.threads))
-    alignment = alignments.get(held.base, ALIGNMENT)
+        held = LaneWord(base=base, rows=tuple(range(LANES)) * len(known.threads))
+    alignment = alignments.get(base, ALIGNMENT)
     warps = warps_at(reference, held, alignment, known.threads, point.lanes, point.present)
-    plain = replace(plain, base=held.base)
+    plain = replace(plain, base=base)
     made = {warp: _beside(cost_of_warp(plain, reference, warp), reference, warp, known.piece) for warp in sorted(set(warps))}
     # A warp of which no thread executes it does not count, unless none does.
     access = reduce(worst, [each for warp, each in made.items() if warp.lanes] or made.values())
@@ -143,24 +146,24 @@ def _beside(access: Access, reference: Reference, warp: "WarpAddresses", piece: 
     return replace(access, partial=alone, filled=partial(sure, warp.modulus, reference.bytes, piece) if piece.varied else alone)
 
 
-def _address(operand: object, point: PointValues) -> LaneWord | None:
-    """Return the low word of the address of each lane, None where threads may differ in more than their lanes."""
+def _address(operand: object, held: Callable[[int], LaneWord | None]) -> AbstractWord | None:
+    """Return the low word of the address in each lane, from what registers hold (by bit number); None where one is not known."""
     if not isinstance(operand, Memory | Constant) or not set(operand.modifiers) <= _PLAIN:
         return None
     total = number(operand.offset)
     for register in operand.base:
-        part = _part(register, point)
+        part = _part(register, held)
         if part is None:
             return None
         total = add(total, part)
-    return None if total.needs is None else total.value
+    return total
 
 
-def _part(register: Register, point: PointValues) -> AbstractWord | None:
+def _part(register: Register, held: Callable[[int], LaneWord | None]) -> AbstractWord | None:
     if register.index is None:
         return number(0)
     scales = [_SCALES[name] for name in register.modifiers if name in _SCALES]
-    value = point.word(bit(register.file, register.index).bit_length() - 1)
+    value = held(bit(register.file, register.index).bit_length() - 1)
     if value is None or register.negated or not set(register.modifiers) - set(_SCALES) <= _PLAIN:
         return None
     return multiply(AbstractWord(value, 0), AbstractWord(const(scales[0]), 0)) if scales else AbstractWord(value, 0)

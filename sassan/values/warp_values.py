@@ -138,8 +138,12 @@ class PointValues:
 
     def word(self, name: int) -> LaneWord | None:
         """Return the word of a register (its bit number), None where threads may differ in more than its lanes."""
-        value = self.words.held.get(name, LaneWord())
+        value = self.word_of_thread(name)
         return value if value.known or self.agreed >> name & 1 else None
+
+    def word_of_thread(self, name: int) -> LaneWord:
+        """Return the word of a register (its bit number) for each thread by itself: it need not be the one of another."""
+        return self.words.held.get(name, LaneWord())
 
 
 def _after(agreed: int, effects: Iterable[WriteEffect], guard: int, *, guarded: bool) -> int:

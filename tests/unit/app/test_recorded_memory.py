@@ -29,6 +29,8 @@ ADDRESS = """
         ("MOV R5, c[0x0][0xc]\nISETP.LT.AND P0, PT, R5, 0x5, PT\n@P0 EXIT\nSTG.E [R2.64], RZ", {0x160}),
         ("MOV R5, c[0x0][0x170]\nISETP.LT.AND P0, PT, R5, 0x5, PT\n@P0 EXIT\nSTG.E [R2.64], RZ", {0x160}),
         ("LDG.E.64 R6, [R2.64]\nSTG.E [R6.64], RZ", None),
+        # Lanes need not agree on an address: each of them begins with the pointer.
+        ("LDG.E R6, [R2.64]\nISETP.LT.AND P0, PT, R6, RZ, PT\n@P0 IADD3 R2, R2, 0x4, RZ\nSTG.E [R2.64], RZ", {0x160}),
         ("ST.E [R2.64], RZ\nLDG.E.64 R6, [R2.64]\nST.E [R6.64], RZ", None),
         ("SUST.D.BA.1D.STRONG.SM.TRAP [R0], R4, R2", None),
         ("LDG.E.64 R6, [R2.64]\nMOV R8, c[0x0][0x168]\nMOV R9, c[0x0][0x16c]\nSTG.E [R8.64], R6\nSTG.E [R2.64], R6", {0x160, 0x168}),
