@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sassan.analysis.graph import reachable
+from sassan.isa.facts import Flow
+from sassan.isa.tables import load
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 
@@ -18,7 +20,8 @@ def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
     """Return for each branch that may part threads where these may be until they are together again.
 
     They surely are at a node that they enter from a reconvergence barrier alone whose token all of them hold at the branch, if none of them
-    may leave the barrier (BREAK) or push its token again on the way. Without one, they may be wherever a way leads.
+    may leave the barrier (BREAK) or push its token again on the way. Without one, they may be wherever a way leads. A barrier that some
+    threads pass, under a guard or because they have left it, parts them as a branch does.
     """
     after: list[list[int]] = [[] for _ in cfg.nodes]
     for step in cfg.thread_edges:
@@ -27,7 +30,7 @@ def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
     held = _tokens(cfg, after, gathered)
     leaving = {number for number, node in enumerate(cfg.nodes) if any(each.opcode.startswith("BREAK") for each in node.instructions)}
     out: list[Apart] = []
-    for branch in sorted({edge.src for edge in cfg.edges if edge.kind is EdgeKind.DIVERGE}):
+    for branch in sorted({edge.src for edge in cfg.edges if edge.kind is EdgeKind.DIVERGE} | _passed(cfg)):
         ends = set(gathered) & held[branch]
         while True:
             inside = [[each for each in several if each not in ends] for several in after]
@@ -38,6 +41,14 @@ def threads_apart(cfg: WarpCfg) -> tuple[Apart, ...]:
             ends -= wrong
         out.append(Apart(frozenset(nodes), frozenset(each for node in {branch, *nodes} for each in after[node] if each in ends)))
     return tuple(out)
+
+
+def _passed(cfg: WarpCfg) -> set[int]:
+    """Return the nodes that end at a reconvergence barrier which threads may pass, while others wait there."""
+    facts_of = load(cfg.function.arch).facts
+    passing = {edge.src for edge in cfg.edges if edge.kind is EdgeKind.FALLTHROUGH}
+    ends = {number: facts_of(cfg.nodes[number].instructions[-1]) for number in passing}
+    return {number for number, facts in ends.items() if facts is not None and facts.flow is Flow.POP}
 
 
 def _gathered(cfg: WarpCfg) -> tuple[Mapping[int, set[int]], Mapping[int, set[int]]]:

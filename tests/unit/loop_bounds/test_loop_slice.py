@@ -124,6 +124,10 @@ def test_what_all_lanes_tell_each_other_is_counted_where_none_is_apart():
 
 LIMITED = """
     LDG.E R1, [R2.64]
+    S2R R5, SR_LANEID
+    ISETP.EQ.AND P5, PT, R5, RZ, PT
+    ISETP.NE.AND P0, PT, RZ, RZ, PT
+    @P0 EXIT
     ISETP.NE.AND P0, PT, R1, RZ, PT
     ISETP.LT.AND P2, PT, R1, 0x100, PT
     {before}
@@ -140,9 +144,11 @@ tile:
     "before",
     [
         "@P0 BRA skip\n    STG.E [R2.64], R1\nskip:\n    VOTE.ANY R7, PT, P2\n    IADD3 R8, R7, 0x6, RZ",
+        "BSSY B0, meet\n    @P0 BSYNC B0\nmeet:\n    VOTE.ANY R7, P4, P5\n    MOV R8, 0x9\n    @P4 MOV R8, 0x2",
+        "BSSY B0, meet\n    @P0 BREAK B0\n    BSYNC B0\nmeet:\n    VOTE.ANY R7, P4, P5\n    MOV R8, 0x9\n    @P4 MOV R8, 0x2",
         "MOV R8, 0x9\n    @P0 BRA skip\n    STG.E [R2.64], R1\nskip:\n    BRA.DIV ~URZ, apart\n    MOV R8, 0x2\napart:\n    NOP",
     ],
-    ids=["vote", "diverged"],
+    ids=["vote", "barrier under a guard", "left barrier", "diverged"],
 )
 def test_what_depends_on_which_lanes_are_together_is_not_counted_behind_a_branch_that_is_passed(before: str):
     assert counted(LIMITED.replace("{before}", before), ["tile"]) == [None]

@@ -101,3 +101,11 @@ def test_without_a_barrier_threads_may_be_apart_wherever_a_way_leads():
 
 def test_code_that_parts_nobody_has_no_such_places():
     assert apart("MOV R0, RZ\nagain:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, 0x5, PT\n@P0 BRA again\nEXIT") == []
+
+
+def test_a_barrier_that_some_threads_pass_while_others_wait_parts_them():
+    text = "BSSY B0, meet\n    {before}\n    {wait}\nmeet:\n    FADD R1, R1, R1\n    EXIT"
+    assert apart(text.format(before="NOP", wait="BSYNC B0")) == []
+    for before, wait in (("NOP", "@P0 BSYNC B0"), ("@P0 BREAK B0", "BSYNC B0")):
+        ((nodes, meets),) = apart(text.format(before=before, wait=wait))
+        assert ("meet" in nodes, meets) == (True, set())
