@@ -56,6 +56,8 @@ class Certainty:
     """Blocks that other executions may enter with other lanes: those on the sides of a branch on uncertain words."""
     shared: SharedMemory | None = None
     """The memory of the blocks of the runs, None where nothing of it is certain."""
+    apart: frozenset[int] = frozenset()
+    """Blocks at which the threads of a warp may be apart: they vote in other groups than in the run if a branch parts them there."""
     words: Truth = field(init=False)
     _apart_since: Truth = field(init=False)
     """Warps that took such a branch, and of which not all lanes have been at one place since."""
@@ -76,6 +78,8 @@ class Certainty:
     _lost: Truth = field(init=False)
     _where: Mapping[int, int] = field(init=False)
     _after: Sequence[frozenset[int]] | None = field(init=False)
+    _block: int = field(default=-1, init=False)
+    """The block that is executed."""
     _divided: frozenset[int] = field(init=False)
     """Blocks that end with a branch that is taken where not all threads of the warp are there."""
     _split: Truth = field(init=False)
@@ -119,7 +123,7 @@ class Certainty:
 
         `alive` are the lanes that have not exited.
         """
-        self._alive[rows] = alive
+        self._alive[rows], self._block = alive, block
         outside = {branch: active & lanes[rows] for branch, lanes in self._left.items() if block not in self._loop_of(branch)}
         self._apart(rows, outside)
         for branch, lanes in self._short.items():
@@ -156,6 +160,7 @@ class Certainty:
             alive = self._alive[rows]
             whole = ((executing == alive) & ((known & (self._until[rows] == _FREE)) | ~alive) & ~(alive & self._absent(rows))).all(axis=1)
             whole &= not self._grouped
+            whole &= ~(self._split[rows] & (self._block in self.apart))
             known = np.broadcast_to(whole[:, None], known.shape)
         elif operation.broadcast or gathered:
             # Which lanes execute it says what all of them get.

@@ -28,6 +28,7 @@ from sassan.simt.certain import Certainty, with_side_entries
 from sassan.simt.code import ExecutableFunction, LocalAccess, Operation, lower
 from sassan.simt.code import number as register_number
 from sassan.simt.constant_bank import ConstantBank, constant_bank
+from sassan.simt.cross_lane import OPERATIONS as EXCHANGES
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.integer_work import UnknownError
 from sassan.simt.integers import Integers
@@ -152,13 +153,18 @@ def _of_loops(code: ExecutableFunction, cfg: WarpCfg, wanted: Collection[int]) -
     numbers = _blocks_of_nodes(code, cfg)
 
     def blocks(nodes: Iterable[int]) -> frozenset[int]:
-        return frozenset(number for each in nodes for number in numbers.get(cfg.nodes[each].start, ()))
+        return _blocks_at(nodes, cfg, numbers)
 
     apart = [(blocks(each.nodes), blocks(each.meets)) for each in threads_apart(cfg)]
     part = loop_slice(code, {number for number, block in enumerate(code.blocks) if block.address in heads}, apart)
     if part is None:
         raise _LongError
     return part
+
+
+def _blocks_at(nodes: Iterable[int], cfg: WarpCfg, numbers: Mapping[int, set[int]]) -> frozenset[int]:
+    """Return the blocks of code that are some nodes of the graph; `numbers` as by `_blocks_of_nodes`."""
+    return frozenset(number for each in nodes for number in numbers.get(cfg.nodes[each].start, ()))
 
 
 def _blocks_of_nodes(code: ExecutableFunction, cfg: WarpCfg) -> Mapping[int, set[int]]:
@@ -225,7 +231,9 @@ class _Run:
         self._certainty: Certainty | None = None
         self._work, self._most_work = 0, most
         numbers = _blocks_of_nodes(code, cfg)
-        self._loops = [frozenset(number for each in loop.nodes for number in numbers.get(cfg.nodes[each].start, ())) for loop in cfg.loops]
+        self._loops = [_blocks_at(loop.nodes, cfg, numbers) for loop in cfg.loops]
+        tells = any(operation.instruction.opcode.partition(".")[0] in EXCHANGES for operation in _operations(code))
+        self._apart = frozenset[int]().union(*(_blocks_at(each.nodes, cfg, numbers) for each in (threads_apart(cfg) if tells else ())))
         self._by_address = {block.address: number for number, block in enumerate(code.blocks)}
         self._heads = [self._by_address[cfg.nodes[loop.head].start] for loop in cfg.loops]
         self.open = with_side_entries(whole, self._loops, self._heads)
@@ -242,7 +250,8 @@ class _Run:
         values = Integers(replace(place, special=special, bank=_Given(self._bank, len(spots), self._stack).word), exchanges=True)
         order = SideOrder.RANDOM if described(self._cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
         shared = SharedMemory(_blocks(spots), self._racy) if self._has_shared else None
-        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, self.open, self._torn, self.parted, shared)
+        known_of = (self.open, self._torn, self.parted, shared, self._apart)
+        certainty = Certainty(self._code, len(spots), self._loops, self._heads, values.results, *known_of)
         self._certainty = certainty
         before = len(self._torn) + len(self._racy)
         executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)

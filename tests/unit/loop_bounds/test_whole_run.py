@@ -334,3 +334,30 @@ def test_the_bits_of_what_is_no_number_are_not_settled():
     text = "MOV R2, 0x0\nMOV R3, 0x7ff80000\nDADD R4, R2, R2\nISETP.EQ.AND P0, PT, R5, 0x7ff80000, PT"
     assert executions(text) is None
     assert executions(text.replace("0x7ff80000", "0x3ff80000")) == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("@P0 BRA skip\n STG.E [R2.64], R1\nskip:\n NOP", None),
+        ("BSSY B0, meet\n @P0 BRA skip\n STG.E [R2.64], R1\nskip:\n BSYNC B0\nmeet:\n NOP", 1),
+        ("BSSY B0, meet\n @P0 BREAK B0\n BSYNC B0\nmeet:\n NOP", None),
+        ("NOP", 1),
+    ],
+    ids=["branch", "barrier", "left barrier", "none"],
+)
+def test_a_vote_is_of_all_lanes_only_where_no_execution_parts_them(inside: str, expected: int | None):
+    # No lane of the run holds the number that sends lanes apart.
+    text = f"""{LOAD}
+        LDG.E R9, [R2.64]
+        ISETP.EQ.AND P0, PT, R9, 0x12345678, PT
+        S2R R5, SR_LANEID
+        ISETP.EQ.AND P2, PT, R5, RZ, PT
+        {inside}
+        VOTE.ANY R7, P4, P2
+        MOV R8, 0x9
+        @P4 MOV R8, 0x2
+        {loop("R8", test="R0, {}")}
+        EXIT"""
+    found = edges(text, grid=1) or (None,)
+    assert found == (expected,)
