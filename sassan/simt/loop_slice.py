@@ -11,7 +11,7 @@ from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import immediate_dominators
 from sassan.isa.facts import Flow
 from sassan.simt.branch_sides import END, following
-from sassan.simt.code import ALWAYS, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
+from sassan.simt.code import ALWAYS, ControlTransfer, ExecutableBlock, ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.cross_lane import OPERATIONS
 from sassan.simt.lane_groups import is_of_one_lane
 from sassan.simt.slicing import mask_of, read_by, reads_of
@@ -55,7 +55,7 @@ def loop_slice(code: ExecutableFunction, heads: Collection[int], apart: Sequence
     blocks: list[ExecutableBlock] = []
     for number, block in enumerate(code.blocks):
         places = needed.get(number, frozenset())
-        part = replace(block, operations=tuple(each for place, each in enumerate(block.operations) if place in places))
+        part = replace(block, operations=tuple(_kept(block, places)))
         blocks.append(part if len(after[number]) == 1 or number in deciding else _passed(part, behind[number]))
     return replace(code, blocks=tuple(blocks))
 
@@ -73,7 +73,7 @@ def _is_open(
     return (
         any(code.blocks[number].last in divided for number in deciding)
         or any(_is_of_several(code.blocks[number], needed.get(number, ()), number in deciding) for number in parted.intersection(kept))
-        or any(code.blocks[number].operations[place].broadcast for number in parted for place in needed.get(number, ()))
+        or any(each.broadcast for number in parted for each in _kept(code.blocks[number], needed.get(number, ())))
     )
 
 
@@ -109,10 +109,11 @@ def _must_stay(block: ExecutableBlock, several: frozenset[int], meet: int | None
 def _needed(
     code: ExecutableFunction, before: Mapping[int, Sequence[int]], deciding: Collection[int], apart: Sequence[Parted]
 ) -> Mapping[int, frozenset[int]]:
-    """Return the places of the operations in each block on which the conditions of branches depend."""
+    """Return the places of the operations in each block on which the conditions of branches depend; one more place is that of its end."""
     memory = 1 << max((*code.registers, 0)) + 1
     count = len(code.blocks)
-    uses = {number: [_use(each, memory) for each in block.operations] for number, block in enumerate(code.blocks)}
+    every = enumerate(code.blocks)
+    uses = {number: [*(_use(each, memory) for each in block.operations), *_use_at_end(block.control)] for number, block in every}
     # While threads wait, others that were parted from them write words that a warp has once: what is needed where some may wait is needed
     # behind each block at which others may be.
     leading = {number: list(several) for number, several in before.items()}
@@ -131,7 +132,7 @@ def _needed(
 
 def _is_of_several(block: ExecutableBlock, places: Collection[int], decides: bool) -> bool:
     """Say whether what is kept of a block depends on which lanes of the warp are together."""
-    kept = [block.operations[place] for place in places]
+    kept = _kept(block, places)
     control = block.control if decides else None
     return any(each.gathered or each.instruction.opcode.partition(".")[0] in _ACROSS or is_of_one_lane(each) for each in kept) or (
         control is not None and control.unity is not Unity.EACH
@@ -144,6 +145,17 @@ def _use(operation: Operation, memory: int) -> Use:
     writes = mask_of(operation.writes) | (memory if local is not None and local.store else 0)
     surely = operation.condition == ALWAYS and local is None
     return Use(writes, ~writes if surely else -1, reads_of(operation) | (memory if local is not None and not local.store else 0))
+
+
+def _kept(block: ExecutableBlock, places: Collection[int]) -> list[Operation]:
+    """Return the operations of a block at some places."""
+    return [each for place, each in enumerate(block.operations) if place in places]
+
+
+def _use_at_end(control: ControlTransfer | None) -> list[Use]:
+    """Return what the end of a block writes, if anything: what BMOV reads of a barrier register."""
+    moves = control.moves if control is not None else None
+    return [Use(mask_of((moves.register,)), -1, 0)] if moves is not None and moves.save and moves.register is not None else []
 
 
 def _passed(block: ExecutableBlock, meet: int | None) -> ExecutableBlock:

@@ -154,6 +154,12 @@ def test_what_depends_on_which_lanes_are_together_is_not_counted_behind_a_branch
     assert counted(LIMITED.replace("{before}", before), ["tile"]) == [None]
 
 
+def test_what_is_read_of_a_barrier_register_is_not_certain():
+    read = "MOV R8, 0x2\n    BSSY B0, meet\n    @P0 BRA side\n    {}\nside:\n    BSYNC B0\nmeet:\n    NOP"
+    assert counted(LIMITED.replace("{before}", read.format("BMOV.32 R8, B0")), ["tile"]) == [None]
+    assert counted(LIMITED.replace("{before}", read.format("BMOV.32 R9, B0")), ["tile"]) == [1]
+
+
 def test_a_loop_that_threads_may_enter_beside_its_head_is_open_though_the_way_is_passed():
     text = """
     LDG.E R1, [R2.64]
