@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 
@@ -76,6 +77,8 @@ def _half_constant(work: GroupOperation) -> None:
         raise UnknownError
     if work.word(first).any() or work.word(second).any() or MINUS_ZERO.search(work.instruction.text):
         raise UnknownError
+    if isnan(high.value) or isnan(low.value):
+        raise UnknownError  # which bits it leaves of what is no number is not published
     (bits,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
     work.put(to, work.full(bits))
 

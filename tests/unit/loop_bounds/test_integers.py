@@ -72,3 +72,7 @@ def test_two_predicates_hold_as_many_carries_as_a_sum_of_three_words_has(words, 
 
 def test_memory_is_drawn_anew_for_each_lane_and_run():
     assert run("LDG.E R0, [R2]", "sm_61")[number("R0")] not in {0, 1}
+
+
+def test_the_bits_of_what_is_no_number_are_drawn():
+    assert run("HFMA2.MMA R0, -RZ, RZ, 0, +QNAN")[number("R0")] not in {0x7E00, 0x7FFF}
