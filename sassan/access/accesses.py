@@ -115,9 +115,9 @@ def _access(instruction: Instruction, reference: Reference, point: PointValues, 
     if not reference.bytes or reference.place < 0:
         return plain
     operand = instruction.operands[reference.place]
-    shared, own = _address(operand, point.word), _address(operand, point.word_of_thread)
+    shared, thread = _address(operand, point.word), _address(operand, point.word_of_thread)
     held = shared.value if shared is not None and shared.needs is not None else None
-    base = own.value.base if own is not None else ""
+    base = thread.value.base if thread is not None else ""
     if known.single:
         # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
         access = counted(plain, reference, LaneWord())
