@@ -15,6 +15,7 @@ from sassan.estimate.untimed import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
 from sassan.simt.code import ExecutableFunction, Operation, Unity
+from sassan.simt.history import Executed, History
 from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, WarpInputs, is_truth, numbers, split
 from sassan.simt.integers import Integers
 from sassan.simt.values import LANES, PREDICATES, Moment, Rows, Truth, Words, stir
@@ -33,21 +34,6 @@ _COMPARISONS = frozenset(("ISETP", "UISETP", "ISET", "IMNMX", "UIMNMX", "VIMNMX"
 _FLAGS = frozenset({*PREDICATES, bit("CC", 0).bit_length() - 1})
 
 
-@dataclass(slots=True)
-class _Executed:
-    """The last execution of an operation by each of N warps: its words (registers, N, 32), and by how much they moved since the one before.
-
-    `steady`: by as much as before, in the same lanes.
-    """
-
-    operation: Operation
-    words: Words
-    moved: Words
-    lanes: Truth
-    steady: Truth
-    times: Counts
-
-
 @dataclass(frozen=True, slots=True)
 class Ahead:
     """So many further iterations of warps are like the last one; `exact` where that is proved."""
@@ -64,32 +50,34 @@ class Deciding(Integers):
         super().__init__(place)
         # Which side of a divergent branch runs first decides nothing; whether all threads take an open branch does.
         self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
-        addresses = frozenset(each.instruction.address for block in code.blocks for each in block.operations)
-        self._follows = any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations)
-        self._unknown: dict[int, Truth] = {}
+        self.history = self._noted = History([each for block in code.blocks for each in block.operations], len(place))
+        self._slots = {register: slot for slot, register in enumerate(whole.registers)}
+        if any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations):
+            self.unknown = np.zeros((len(whole.registers), len(place), LANES), np.bool_)
         self.drawn = np.zeros(len(place), np.int64)
-        self._warps, self._addresses, self._drew = place, addresses, False
-        self._executed: dict[int, _Executed] = {}
+        self._drew = False
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return what `Integers` do, and note it."""
         self._drew = False
         known = over(operation, at)
         out = known if known is not None else super().outputs(operation, inputs, at)
-        if self._follows and known is None:
-            out = self._followed(operation, inputs, out, at)
-        if operation.instruction.address in self._addresses:
+        if self.unknown is not None and known is None:
+            out = self._followed(operation, inputs, out, at, self.unknown)
+        if operation.instruction.address in self._noted.of:
             if self._drew:
                 self.drawn[at.rows] += 1
-            self._note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
+            self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
         return out
 
-    def _followed(self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
+    def _followed(
+        self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment, followed: Truth
+    ) -> tuple[Words, ...]:
         """Return what an operation writes: a comparison of numbers that depend on what is drawn comes out either way.
 
         A word that is drawn from all bits is no number that a program computes with: nearly all comparisons with it come out alike.
         """
-        known = [self._unknown[register][at.rows] for register in (*operation.gathered, *operation.reads) if register in self._unknown]
+        known = [followed[self._slots[register], at.rows] for register in (*operation.gathered, *operation.reads)]
         unknown = np.logical_or.reduce([np.full(at.executing.shape, self._drew), *known])
         if _name(operation) in _OF_NUMBERS and unknown.any():
             drawn = self._drawn(operation, dict(zip(operation.reads, inputs, strict=True)), at)
@@ -98,9 +86,8 @@ class Deciding(Integers):
             ]
             out = tuple(np.where(unknown, coin, word) for coin, word in zip(coins, out, strict=True))
         for register in operation.writes:
-            if register not in self._unknown:
-                self._unknown[register] = np.zeros((len(self._warps), LANES), np.bool_)
-            self._unknown[register][at.rows] = np.where(at.executing, unknown, self._unknown[register][at.rows])
+            slot = self._slots[register]
+            followed[slot, at.rows] = np.where(at.executing, unknown, followed[slot, at.rows])
         return out
 
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
@@ -122,40 +109,35 @@ class Deciding(Integers):
         self.drawn[at.rows] += self._coins
         return super().coin(at)
 
-    def _note(self, operation: Operation, words: Words, at: Moment) -> None:
-        address, rows = operation.instruction.address, at.rows
-        known = self._executed.get(address)
-        if known is None:
-            shape = (len(words), len(self._warps), LANES)
-            lanes = np.zeros(shape[1:], np.bool_)
-            zero, count = np.zeros(shape, np.uint32), np.zeros(len(self._warps), np.int64)
-            known = self._executed[address] = _Executed(operation, zero, zero.copy(), lanes, lanes[:, 0].copy(), count)
-        moved = words - known.words[:, rows]
-        alike = ((moved == known.moved[:, rows]) | ~at.executing).all(axis=(0, 2))
-        known.steady[rows] = alike & (at.executing == known.lanes[rows]).all(axis=1)
-        known.words[:, rows], known.moved[:, rows], known.lanes[rows] = words, moved, at.executing
-        known.times[rows] += 1
+    @property
+    def times(self) -> Counts:
+        """How often each warp has executed each operation so far (operations, N)."""
+        return self._noted.times
 
-    def times(self, rows: Rows) -> Mapping[int, Counts]:
-        """Return how often warps have executed each operation so far."""
-        return {address: known.times[rows] for address, known in self._executed.items()}
+    def ahead(self, rows: Rows, before: Counts, drawn: Counts, *, guess: bool) -> Ahead:
+        """Return how many iterations are alike, of warps of which that is exact, or of all if it may be a `guess`.
 
-    def ahead(self, rows: Rows, before: Mapping[int, Counts], drawn: Counts) -> Ahead:
-        """Return how many iterations are alike; `before` the last one, warps had executed operations so often, and `drawn` words."""
+        `before` the last iteration, the warps had executed operations so often (operations, G), and `drawn` words.
+        """
         out, exact = np.full(len(rows), NEVER, np.int64), self.drawn[rows] == drawn
-        for address, known in self._executed.items():
-            several = known.times[rows] - before.get(address, np.zeros(len(rows), np.int64))
-            once = (several == 1) & known.steady[rows]
-            exact &= (several == 0) | once
-            moves = (known.moved[:, rows] != 0).any(axis=0) & known.lanes[rows]
-            some = np.flatnonzero(once & moves.any(axis=1))
+        several = self._noted.times[:, rows] - before
+        once = (several == 1) & self._noted.steady[:, rows]
+        exact &= ((several == 0) | once).all(axis=0)
+        looked_at = once & (exact | guess)
+        for number, known in enumerate(self._noted.of.values()):
+            if not looked_at[number].any():
+                continue
+            mine = np.flatnonzero(looked_at[number])
+            moves = (known.moved[:, rows[mine]] != 0).any(axis=0) & known.lanes[rows[mine]]
+            moving = moves.any(axis=1)
+            some = mine[moving]
             if len(some):
-                limit = self._limit(known, rows[some], moves[some])
+                limit = self._limit(known, rows[some], moves[moving])
                 exact[some] &= limit >= 0
                 out[some] = np.where(limit >= 0, np.minimum(out[some], limit), out[some])
         return Ahead(out, exact)
 
-    def _limit(self, known: _Executed, rows: Rows, moves: Truth) -> Counts:
+    def _limit(self, known: Executed, rows: Rows, moves: Truth) -> Counts:
         """Return how often an operation does the same as in its last execution, with words that move in some lanes; -1: not known."""
         name = known.operation.instruction.opcode.partition(".")[0]
         unknown = np.full(len(rows), -1, np.int64)
@@ -168,21 +150,21 @@ class Deciding(Integers):
             return unknown
         return np.asarray(np.where(moves, each, NEVER).min(axis=1), np.int64)
 
-    def _work(self, known: _Executed, rows: Rows, earlier: int) -> GroupOperation:
+    def _work(self, known: Executed, rows: Rows, earlier: int) -> GroupOperation:
         """Return an operation with the words of its last execution, or of the one before."""
         words = known.words[:, rows] - np.uint32(earlier) * known.moved[:, rows]
         registers = (*known.operation.gathered, *known.operation.reads, *known.operation.writes)
         # A register that is read and written holds first the one, then the other.
         inputs = dict(reversed(list(zip(registers, words, strict=True))))
         out = dict(zip(known.operation.writes, words[len(words) - len(known.operation.writes) :].astype(np.uint64), strict=True))
-        return GroupOperation(known.operation.instruction, self._warps, rows, inputs, out)
+        return GroupOperation(known.operation.instruction, self.place, rows, inputs, out)
 
 
 def _name(operation: Operation) -> str:
     return operation.instruction.opcode.partition(".")[0]
 
 
-def _summed(known: _Executed, now: GroupOperation, then: GroupOperation) -> Counts:
+def _summed(known: Executed, now: GroupOperation, then: GroupOperation) -> Counts:
     """Return for how long a sum carries as before: NEVER where nothing holds the carry, and no word follows."""
     name = now.instruction.opcode.partition(".")[0]
     if now.modifiers & {"HI", "SX32"} or (name == "SHL" and not isinstance(now.instruction.operands[2], Immediate)):

@@ -5,7 +5,7 @@ twice, it is moved on by as many iterations as nothing decides otherwise (`decid
 says how many: a bound is no count. What did not move steadily stays as it is: contents of memory are drawn anyway.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,7 +31,8 @@ class _AtHead:
     drawn: Counts
     visits: Counts
     """In a row, that were looked at, since the loop was entered."""
-    executed: dict[int, Counts] = field(default_factory=dict[int, Counts])
+    executed: Counts
+    """How often each operation had been executed (operations, N)."""
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class Leaps:
         warps = session.warps.registers
         at = self._heads.get(loop)
         if at is None:
-            at = self._heads[loop] = _nothing(warps.shape, nodes.shape, loops.shape)
+            at = self._heads[loop] = _nothing(warps.shape, nodes.shape, loops.shape, len(self.values.times))
         at.visits[rows] = np.where(met > 0, at.visits[rows] + 1, 1)
         moved = warps[:, rows] - at.words[:, rows]
         times = self._times(at, loop, rows, met, guess=guess)
@@ -77,32 +78,30 @@ class Leaps:
 
     def _times(self, at: _AtHead, loop: int, rows: Rows, met: Counts, *, guess: bool) -> Counts:
         """Return how many iterations to leap over."""
-        moved_twice = at.visits[rows] > _STEADY
-        if not moved_twice.any():
-            return np.zeros(len(rows), np.int64)
-        ahead = self.values.ahead(rows, _of(at.executed, rows), at.drawn[rows])
+        out = np.zeros(len(rows), np.int64)
+        moved_twice = np.flatnonzero(at.visits[rows] > _STEADY)
+        if not len(moved_twice):
+            return out
+        some = rows[moved_twice]
+        ahead = self.values.ahead(some, at.executed[:, some], at.drawn[some], guess=guess)
         exact, times = ahead.exact, np.where(ahead.iterations < NEVER, ahead.iterations, 0)
         if self.most[loop]:
             # No more than the facts of the user say, should what is drawn say more.
-            left = np.maximum(self.most[loop] - met - 1, 0)
+            left = np.maximum(self.most[loop] - met[moved_twice] - 1, 0)
             exact, times = exact & (times <= left), np.minimum(times, left)
-        times = np.where(moved_twice & (exact | guess), times, 0)
-        self.leapt[rows] |= times > 0
-        self.guessed[loop, rows] |= (times > 0) & ~exact
-        return times
+        out[moved_twice] = times = np.where(exact | guess, times, 0)
+        self.leapt[some] |= times > 0
+        self.guessed[loop, some] |= (times > 0) & ~exact
+        return out
 
     def _note(self, at: _AtHead, rows: Rows) -> None:
         """Keep how often operations were executed until now."""
-        for address, times in self.values.times(rows).items():
-            at.executed.setdefault(address, np.zeros(self.runs, np.int64))[rows] = times
+        at.executed[:, rows] = self.values.times[:, rows]
         at.drawn[rows] = self.values.drawn[rows]
 
 
-def _of(counts: Mapping[int, Counts], rows: Rows) -> Mapping[int, Counts]:
-    return {address: of_all[rows] for address, of_all in counts.items()}
-
-
-def _nothing(words: tuple[int, ...], nodes: tuple[int, ...], loops: tuple[int, ...]) -> _AtHead:
+def _nothing(words: tuple[int, ...], nodes: tuple[int, ...], loops: tuple[int, ...], operations: int) -> _AtHead:
     runs = words[1]
     zero, count = np.zeros((words[0], runs, LANES), np.uint32), np.zeros(runs, np.int64)
-    return _AtHead(zero, zero.copy(), np.zeros(nodes, np.int64), np.zeros(loops, np.int64), count, count.copy())
+    executed = np.zeros((operations, runs), np.int64)
+    return _AtHead(zero, zero.copy(), np.zeros(nodes, np.int64), np.zeros(loops, np.int64), count, count.copy(), executed)

@@ -139,6 +139,10 @@ class Certainty:
         if self._apart_since[rows].any():
             self.parted.add(block)
 
+    def paths(self, rows: Rows) -> tuple[Truth, Truth]:
+        """Return in which lanes the path of warps is certain, and which lanes have not exited."""
+        return np.asarray(self._until[rows] == _FREE), self._alive[rows]
+
     def operated(self, operation: Operation, inputs: tuple[Words, ...], at: Moment, executing: Truth, computed: Truth | bool) -> None:
         """Note what an operation wrote, of which `computed` says where a rule said it; `at` says who might have executed it."""
         rows = at.rows

@@ -4,18 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Condition, ExactQuotient, ExecutableBlock, Linear, LocalAccess, Operation
+from sassan.simt.code import ALWAYS, Condition, ExactQuotient, Linear, LocalAccess, Operation
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
 _WORD = 0xFFFFFFFF
 
 
-def compute(session: Session, block: ExecutableBlock, at: Moment) -> Truth:
+def compute(session: Session, number: int, at: Moment) -> Truth:
     """Execute the data instructions of a block, and return which threads take its control instruction (all, where there is none)."""
-    local = _Registers(session, at)
-    for operation in block.operations:
-        _operate(operation, local)
+    local, block = _Registers(session, at), session.code.blocks[number]
+    for part in block.operations if session.compiled is None else session.compiled.parts(number):
+        if isinstance(part, Operation):
+            _operate(part, local)
+        elif session.compiled is not None:
+            local.store()
+            session.compiled.execute(part, at)
     taken = local.holds(block.control.condition if block.control is not None else ALWAYS)
     local.store()
     return taken
@@ -46,8 +50,11 @@ class _Registers:
         self._written.add(register)
 
     def store(self) -> None:
+        """Store back what was written, and forget what was fetched."""
         for register in self._written:
             self._all[self._slots[register], self.at.rows] = self._words[register]
+        self._words.clear()
+        self._written.clear()
 
     def holds(self, condition: Condition) -> Truth:
         if condition.never:

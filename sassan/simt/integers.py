@@ -6,6 +6,7 @@ run is one that could be, for some contents of memory. Words are 32 bits; the ca
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,12 @@ from sassan.simt import cross_lane, floats, integer_arithmetic, integer_logic, i
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, WarpInputs
 from sassan.simt.loads import LOADS, load
+from sassan.simt.micro_operations import MicroOperation, Translator
+from sassan.simt.micro_rules import drawn
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
+
+if TYPE_CHECKING:
+    from sassan.simt.history import History
 
 _OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **integer_moves.OPERATIONS,
@@ -26,6 +32,7 @@ _OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
 _FLOATING = frozenset(floats.OPERATIONS)
 _SMALL = 24
 _MANY = 16
+_WAITS = frozenset({"PHASECHK", "TRY_ALLOC"})
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
 
@@ -65,16 +72,21 @@ class Integers:
 
         `exchanges`: lanes that execute votes, shuffles and reductions do so together in every execution.
         """
-        self._place = place
+        self.place = place
+        self.history: History | None = None
+        """Where executions are noted, if they are."""
+        self.unknown: Truth | None = None
+        """Which words depend on drawn ones (registers, N, 32), if that is followed."""
+        self.lasting = np.zeros(len(place), np.bool_) if chosen is None else chosen.lasting
         self._exchanges = exchanges
         self._chosen = chosen
 
     def initial(self, registers: tuple[int, ...]) -> Words:
         """Return a word that is drawn for every register and lane of every run."""
         lanes = np.arange(LANES, dtype=np.uint32)
-        out = np.empty((len(registers), len(self._place), LANES), dtype=np.uint32)
+        out = np.empty((len(registers), len(self.place), LANES), dtype=np.uint32)
         for index, register in enumerate(registers):
-            word = stir(stir(self._place.salt, np.uint32(register))[:, None], lanes * np.uint32(register not in ONE_COPY))
+            word = stir(stir(self.place.salt, np.uint32(register))[:, None], lanes * np.uint32(register not in ONE_COPY))
             out[index] = word >> np.uint32(31) if register in PREDICATES else word
         return out
 
@@ -106,10 +118,10 @@ class Integers:
 
     def _loaded(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Mapping[int, Longs], Truth] | None:
         """Return what an operation loads of memory whose contents are known, and in which lanes; None where it loads none."""
-        contents = self._place.contents
+        contents = self.place.contents
         if contents is None or operation.instruction.opcode.partition(".")[0] not in LOADS:
             return None
-        work = GroupOperation(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
+        work = GroupOperation(operation.instruction, self.place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
         try:
             where = load(work, contents)
         except (UnknownError, KeyError):
@@ -123,9 +135,7 @@ class Integers:
         return self._computed(operation, inputs, at).out
 
     def _computed(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> GroupOperation:
-        work = GroupOperation(
-            operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {}, at.executing
-        )
+        work = GroupOperation(operation.instruction, self.place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {}, at.executing)
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:
             try:
@@ -137,12 +147,26 @@ class Integers:
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
         """Return words for an execution: one per address where it loads, as the graph assumes."""
         time = at.time if self._chosen is None else np.where(self._chosen.lasting[at.rows], np.uint32(0), at.time)
-        state = stir(stir(self._place.salt[at.rows], np.uint32(operation.instruction.address)), time)[:, None]
+        state = stir(stir(self.place.salt[at.rows], np.uint32(operation.instruction.address)), time)[:, None]
         if operation.agreeing is None:
             return stir(state, np.arange(LANES, dtype=np.uint32))
         for register in operation.agreeing:
             state = stir(state, inputs[register])
         return np.broadcast_to(state, (len(at.rows), LANES))
+
+    def drawn_row(self, rows: Translator, operation: Operation) -> MicroOperation | None:
+        """Return the row of an operation whose words are drawn whatever it reads, None where it has none."""
+        name, *modifiers = operation.instruction.opcode.split(".")
+        if name in _OPERATIONS or name == "ELECT" or not _WAITS.isdisjoint(modifiers):
+            return None
+        if name in LOADS and self.place.contents is not None:
+            return None
+        some = () if self._chosen is None else self._chosen.corners.loads
+        if any((operation.instruction.address, place) in some for place in range(len(operation.writes))):
+            return None
+        if self.history is not None and operation.instruction.address in self.history.numbers:
+            return None  # choices by drawn words are counted
+        return drawn(rows, operation)
 
     def _one(self, register: int, word: Words, operation: Operation, place: int, at: Moment) -> Words:
         """Return a drawn word: small every other time, as counts and indices in memory are; or one at a corner."""
@@ -158,15 +182,15 @@ class Integers:
         """Return whether the result that set the flags is zero, or not; any other test is drawn."""
         if test in _ZERO_TESTS:
             return np.asarray((flags & np.uint32(2) != 0) == _ZERO_TESTS[test])
-        return np.asarray(stir(stir(self._place.salt[at.rows], np.uint32(test)), at.time)[:, None] + flags > np.uint32(1 << 31))
+        return np.asarray(stir(stir(self.place.salt[at.rows], np.uint32(test)), at.time)[:, None] + flags > np.uint32(1 << 31))
 
     def choose(self, selector: int, inputs: tuple[Words, ...], count: int, at: Moment) -> Rows:
         """Return a target that is drawn."""
-        state = stir(stir(self._place.salt[at.rows], np.uint32(selector)), at.time)[:, None]
+        state = stir(stir(self.place.salt[at.rows], np.uint32(selector)), at.time)[:, None]
         for word in inputs:
             state = stir(state, word)
         return (stir(state, np.uint32(1)) % np.uint32(count)).astype(np.intp)
 
     def coin(self, at: Moment) -> Words:
         """Return a word that is drawn."""
-        return stir(stir(self._place.salt[at.rows], at.time), np.uint32(key("coin")))
+        return stir(stir(self.place.salt[at.rows], at.time), np.uint32(key("coin")))

@@ -13,6 +13,7 @@ from sassan.isa.facts import Flow
 from sassan.simt import convergence
 from sassan.simt.certain import Certainty
 from sassan.simt.code import RETURN_TAG, ExecutableBlock, ExecutableFunction
+from sassan.simt.compiled import of_run
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.stack import Suspended
@@ -72,7 +73,8 @@ class Machine:
         what the warp does if no two sides use one at a time, as graphs assume, also where the drawn words part threads that stay together.
         """
         session = new_session(self._code, self._values, active, self._order, called=called)
-        session = replace(session, certainty=certainty, separate=separate)
+        compiled = of_run(self._code, self._values, session.warps.registers, certainty, separate=separate)
+        session = replace(session, certainty=certainty, separate=separate, compiled=compiled)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
@@ -101,7 +103,7 @@ class Machine:
         warps, block = session.warps, self._code.blocks[number]
         active, before = warps.active[rows], warps.context[rows]
         at = Moment(rows, warps.time[rows], lanes(active))
-        taken = compute(session, block, at)
+        taken = compute(session, number, at)
         if session.certainty is not None:
             taken = session.certainty.left(number, block, at, taken)
         live = _push(session, block, rows)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from sassan.simt.certain import Certainty
 from sassan.simt.code import BARRIERS, MOVES, ExecutableFunction, TransitionKind
+from sassan.simt.compiled import CompiledBlocks
 from sassan.simt.memory import LocalMemory
 from sassan.simt.stack import Ints, TokenStacks
 from sassan.simt.trace import Contexts, TransitionCounter
@@ -64,7 +65,7 @@ class Session:
 
     `barriers` are the numbers of the barrier registers that the tags name, -1 for other tags. `starts` are the blocks behind calls by their
     address, `sites` the calls before them. With `certainty`, it is followed which words are given.
-    `separate`: each side of a divergence has uniform registers of its own.
+    `separate`: each side of a divergence has uniform registers of its own. `compiled` code executes what it can, if there is any.
     """
 
     code: ExecutableFunction
@@ -80,6 +81,7 @@ class Session:
     called: bool = False
     certainty: Certainty | None = None
     separate: bool = False
+    compiled: CompiledBlocks | None = None
 
 
 @dataclass(slots=True)

@@ -76,7 +76,7 @@ class FreeMachine:
     def _visit(self, session: Session, threads: Threads, number: int, rows: Rows) -> None:
         block = self._code.blocks[number]
         at = Moment(rows, session.warps.time[rows], lanes(session.warps.active[rows]))
-        taken = compute(session, block, at)
+        taken = compute(session, number, at)
         bad = push(session, threads, block, at) | move(session, threads, Group(number, block, at, taken))
         session.warps.time[rows] += np.uint32(1)
         session.warps.status[rows[bad]] = RunStatus.FAULT

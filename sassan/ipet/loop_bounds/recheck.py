@@ -27,7 +27,7 @@ from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Chosen, Integers, at_corner
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.slicing import control_slice
+from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Truth, Words, stir
 from sassan.warpcfg.graph import WarpCfg
@@ -96,7 +96,7 @@ def seen(
     """
     try:
         decoder = TableDecoder(facts_of, cfg.calls, stack=True)
-        code = control_slice(lower(cfg.function, decoder, [node.start for node in cfg.nodes]))
+        code = live_slice(control_slice(lower(cfg.function, decoder, [node.start for node in cfg.nodes])), {})
         place, active = _together([warps_of(cfg, launch, effort, index) for index, launch in enumerate(launches)])
         chosen, place = _at_corners(cfg, code, launches, effort, place)
         omitted = [] if effort.unbounded else [index for index, bound in enumerate(bounds) if bound is None]
