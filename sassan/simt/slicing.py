@@ -11,14 +11,8 @@ from operator import or_
 
 from sassan.analysis.demand import Use, demand
 from sassan.domains.bits import bits
-from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, ControlTransfer, ExecutableBlock, ExecutableFunction, LocalAccess, Operation
-
-_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL})
-_SIMPLE = frozenset({Flow.NONE, Flow.BRANCH, Flow.EXIT, Flow.TRAP, Flow.BLOCK_BARRIER})
-"""Each thread goes on at one of the blocks that are named."""
-_LEAVES = frozenset({Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE, Flow.WARP_BARRIER})
-"""Threads may also go on where a token resumes."""
+from sassan.simt.branch_sides import END, following
+from sassan.simt.code import ALWAYS, ControlTransfer, ExecutableFunction, LocalAccess, Operation
 
 
 def control_slice(code: ExecutableFunction, also: frozenset[int] = frozenset()) -> ExecutableFunction:
@@ -56,19 +50,17 @@ def live_slice(code: ExecutableFunction, read: Mapping[int, frozenset[int]]) -> 
     Blocks, registers and every word that is read stay what they are; `read` are the registers that are looked at when a block is entered,
     by its address. Threads are followed one by one, each to wherever it can go on. Code with calls is returned as it is.
     """
-    if any(block.control is not None and block.control.flow in _CALLS for block in code.blocks):
+    after = following(code)
+    if after is None:
         return code
-    whole = mask_of((*code.registers, *(register for some in read.values() for register in some)))
     shared = mask_of(
         register for block in code.blocks for operation in block.operations if operation.broadcast for register in operation.writes
     )
-    resumed = {target for block in code.blocks for _, target in block.pushes if target >= 0}
     before: dict[int, list[int]] = {number: [] for number in range(len(code.blocks))}
     ends: dict[int, int] = {}
     for number, block in enumerate(code.blocks):
-        after = _after(block, resumed)
-        ends[number] = read_by(block.control) | shared | (whole if after is None else 0)
-        for other in after or ():
+        ends[number] = read_by(block.control) | shared
+        for other in after[number] - {END}:
             before[other].append(number)
     # What is looked at when a block is entered is demanded before its first operation, whatever follows.
     uses = {
@@ -103,15 +95,6 @@ def _use(operation: Operation, shared: int) -> Use:
 def reads_of(operation: Operation) -> int:
     """Return the registers that an operation reads, its guard among them, as a set of bits."""
     return mask_of((*operation.reads, *operation.gathered, *(test.register for test in operation.condition.tests)))
-
-
-def _after(block: ExecutableBlock, resumed: set[int]) -> set[int] | None:
-    """Return the blocks at which threads go on after a block, None for any."""
-    control = block.control
-    if control is not None and control.flow not in _SIMPLE | _LEAVES:
-        return None
-    known = {block.follow, block.target, *block.targets} - {-1}
-    return known | resumed if control is not None and control.flow in _LEAVES else known
 
 
 def read_by(control: ControlTransfer | None) -> int:
