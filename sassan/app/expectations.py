@@ -95,5 +95,5 @@ def with_expectations(result: AnalysisResult, iterations: Mapping[int, int], lat
     if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
     # What runs said of bounds holds here, too.
-    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False)
+    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False, contention=False)
     return analyze(result.function, settings, result.file, before=result)

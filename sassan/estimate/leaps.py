@@ -45,13 +45,19 @@ class Leaps:
     most: Sequence[int]
     values: Deciding
     runs: int
-    leapt: Truth = field(init=False)
+    since: Counts = field(init=False)
+    """The step of each warp at which it leapt first, `NEVER` where it did not."""
     guessed: Truth = field(init=False)
     _heads: dict[int, _AtHead] = field(default_factory=dict[int, _AtHead])
 
     def __post_init__(self) -> None:
         """Start without a leap."""
-        self.leapt, self.guessed = np.zeros(self.runs, np.bool_), np.zeros((len(self.most), self.runs), np.bool_)
+        self.since, self.guessed = np.full(self.runs, NEVER, np.int64), np.zeros((len(self.most), self.runs), np.bool_)
+
+    @property
+    def leapt(self) -> Truth:
+        """Which warps leapt over iterations."""
+        return np.asarray(self.since < NEVER)
 
     def at_head(  # noqa: PLR0913, PLR0917
         self, session: Session, loop: int, rows: Rows, met: Counts, nodes: Counts, loops: Counts, *, guess: bool
@@ -67,6 +73,7 @@ class Leaps:
         at.visits[rows] = np.where(met > 0, at.visits[rows] + 1, 1)
         moved = warps[:, rows] - at.words[:, rows]
         times = self._times(at, loop, rows, met, guess=guess)
+        self.since[rows] = np.where(times > 0, np.minimum(self.since[rows], session.warps.time[rows]), self.since[rows])
         steps = np.where(moved == at.moved[:, rows], moved, 0)
         warps[:, rows] += steps * times[:, None].astype(np.uint32)
         nodes[:, rows] += times * (nodes[:, rows] - at.nodes[:, rows])
@@ -90,7 +97,6 @@ class Leaps:
             left = np.maximum(self.most[loop] - met[moved_twice] - 1, 0)
             exact, times = exact & (times <= left), np.minimum(times, left)
         out[moved_twice] = times = np.where(exact | guess, times, 0)
-        self.leapt[some] |= times > 0
         self.guessed[loop, some] |= (times > 0) & ~exact
         return out
 

@@ -42,7 +42,7 @@ def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int |
     every = {key: joined(parts) for key, parts in watch.seen.items()}
     kinds = {(each.address, reference.place): reference for each in watch.watched.accesses for reference in references(each)}
     names = {each.address: each.opcode for each in watch.watched.accesses}
-    by_contents = differ(watch.seen, every, chosen)
+    by_contents = differ(watch.seen, every, chosen, watch.leaps.since)
     drawn = {key: by_contents[key] and not near(some, allocated) for key, some in every.items()}
     loads = [key for key in every if kinds[key].space in CACHED and names[key[0]].startswith("LD") and not by_contents[key]]
     missed = fresh({key: every[key] for key in loads}, chosen, kept)

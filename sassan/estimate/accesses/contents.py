@@ -1,6 +1,7 @@
 """Addresses that depend on the contents of memory: warps and their copies differ by nothing else."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,32 +10,54 @@ from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Executions, Key
 from sassan.simt.values import Rows
 
-Numbers = npt.NDArray[np.int64]
+Steps = npt.NDArray[np.int64]
 
 
-def differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executions], chosen: Sample) -> Mapping[Key, bool]:
-    """Say of each access whether addresses differ where only the contents of memory do."""
-    known: dict[tuple[int, ...], tuple[Numbers, Numbers]] = {}
+def differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executions], chosen: Sample, until: Steps) -> Mapping[Key, bool]:
+    """Say of each access whether addresses differ where only the contents of memory do.
+
+    The first execution of a lane is compared with the first one of the lane in the copy, and so on: which side of a divergence runs first
+    differs between them. `until` is the step of each warp from which on iterations were leapt over: those of its copy may be others.
+    """
+    known: dict[tuple[int, ...], Sequence[_Matched]] = {}
     out: dict[Key, bool] = {}
     for key, some in every.items():
         together = tuple(id(each.warps) for each in seen[key])  # accesses of a group have the same warps
         if together not in known:
-            known[together] = _matched(some.warps, chosen)
-        first, second = known[together]
-        both = some.active[first] & some.active[second]
-        out[key] = bool((both & (some.addresses[first] != some.addresses[second])).any())
+            known[together] = [_matched(some, warp, copy, until) for warp, copy in chosen.pairs]
+        out[key] = any((some.addresses[one, lane] != some.addresses[other, lane]).any() for one, other, lane in known[together])
     return out
 
 
-def _matched(warps: Rows, chosen: Sample) -> tuple[Numbers, Numbers]:
-    """Return the executions of warps, and beside them those of their copies."""
-    first, second = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for warp, copy in chosen.pairs:
-        some, others = np.flatnonzero(warps == warp), np.flatnonzero(warps == copy)
-        count = min(len(some), len(others))
-        first.append(some[:count])
-        second.append(others[:count])
-    return np.concatenate(first), np.concatenate(second)
+class _Matched(NamedTuple):
+    """Executions of lanes of a warp, and beside them those of its copy."""
+
+    one: Rows
+    other: Rows
+    lane: Rows
+
+
+def _matched(executions: Executions, warp: int, copy: int, until: Steps) -> _Matched:
+    some, others = (_by_lane(executions, each, until) for each in (warp, copy))
+    lengths = np.minimum(some.counts, others.counts)
+    lane = np.repeat(np.arange(len(lengths)), lengths)
+    turn = np.arange(len(lane)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return _Matched(some.executions[turn, lane], others.executions[turn, lane], lane)
+
+
+class _ByLane(NamedTuple):
+    """The executions in which each lane accesses memory, in their order: `counts` (32) of the first rows of `executions` (E, 32)."""
+
+    executions: Rows
+    counts: Rows
+
+
+def _by_lane(executions: Executions, warp: int, until: Steps) -> _ByLane:
+    mine = np.flatnonzero(executions.warps == warp)
+    early = mine[executions.steps[mine] < until[warp]]
+    mine = early if len(early) else mine
+    active = executions.active[mine]
+    return _ByLane(mine[np.argsort(~active, axis=0, kind="stable")], active.sum(axis=0))
 
 
 def near(some: Executions, allocated: int | None) -> bool:
