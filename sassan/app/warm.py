@@ -69,7 +69,22 @@ def _cycles() -> None:
     longest(ResidentCode((step,), (0,), Core((1,), 1), 1, 1))
 
 
-SEARCHES = {"beam": _beam, "anneal": _anneal, "bounds": _bounds, "exact": _exact, "estimate": _estimate, "cycles": _cycles}
+def _runs() -> None:
+    """Execute no operation in no warp."""
+    from sassan.simt.compiled import make  # noqa: PLC0415 - start-up
+
+    make()
+
+
+SEARCHES = {
+    "beam": _beam,
+    "anneal": _anneal,
+    "bounds": _bounds,
+    "exact": _exact,
+    "estimate": _estimate,
+    "cycles": _cycles,
+    "runs": _runs,
+}
 """What is compiled, each by a run on a small instance."""
 
 

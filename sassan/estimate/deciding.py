@@ -127,10 +127,10 @@ class Deciding(Integers):
         for number, known in enumerate(self._noted.of.values()):
             if not looked_at[number].any():
                 continue
-            mine = np.flatnonzero(looked_at[number])
-            moves = (known.moved[:, rows[mine]] != 0).any(axis=0) & known.lanes[rows[mine]]
+            followed = np.flatnonzero(looked_at[number])
+            moves = (known.moved[:, rows[followed]] != 0).any(axis=0) & known.lanes[rows[followed]]
             moving = moves.any(axis=1)
-            some = mine[moving]
+            some = followed[moving]
             if len(some):
                 limit = self._limit(known, rows[some], moves[moving])
                 exact[some] &= limit >= 0

@@ -7,13 +7,17 @@ values of the run. Both do the same: only the time differs.
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sassan.ir import Function
 from sassan.simt.certain import Certainty
 from sassan.simt.code import ExecutableFunction, Operation
+from sassan.simt.integer_work import WarpInputs
 from sassan.simt.integers import Integers
 from sassan.simt.lane_groups import is_of_one_lane
 from sassan.simt.loads import descriptors
@@ -22,10 +26,10 @@ from sassan.simt.micro_rules import row_of
 from sassan.simt.values import LANES, ONE_COPY, Moment, Values, Words
 
 if TYPE_CHECKING:
-    from sassan.simt.kernel import Table
+    from sassan.simt.kernel import OperationTable
 
-_WORTH, _WORTH_LOADED = 3000, 60
-"""Operations after which compiled code is loaded, which takes about a second, and after which it is used where it is loaded."""
+_WORTH, _WORTH_LOADED, _WORTH_UNMADE = 3_000, 60, 30_000
+"""Operations after which compiled code is loaded, which takes about a second; is used where it is loaded; is compiled, for ten seconds."""
 _KERNEL = "sassan.simt.kernel"
 _NOTHING, _NO_WORDS = np.zeros((1, 1, LANES), np.bool_), np.zeros((1, 1, LANES), np.uint32)
 
@@ -34,7 +38,7 @@ _NOTHING, _NO_WORDS = np.zeros((1, 1, LANES), np.bool_), np.zeros((1, 1, LANES),
 class Rows:
     """Operations that follow each other and have rows; `writes` are the registers that each of them writes."""
 
-    table: "Table"
+    table: "OperationTable"
     writes: tuple[tuple[int, ...], ...]
 
 
@@ -61,7 +65,7 @@ class CompiledBlocks:
             return self._parts[number]
         block = self.code.blocks[number]
         self._executed += len(block.operations)
-        if self._executed > (_WORTH_LOADED if _KERNEL in sys.modules else _WORTH):
+        if self._executed > _worth():
             self.compile()
         return block.operations
 
@@ -85,11 +89,12 @@ class CompiledBlocks:
     def _in_groups(self, several: Sequence[tuple[Operation, MicroOperation | None]], constants: Words) -> Iterator[Operation | Rows]:
         for has_rows, group in groupby(several, lambda each: each[1] is not None):
             if has_rows:
-                yield self._table([(operation, row) for operation, row in group if row is not None], constants)
+                yield self.table([(operation, row) for operation, row in group if row is not None], constants)
             else:
                 yield from (operation for operation, _ in group)
 
-    def _table(self, several: Sequence[tuple[Operation, MicroOperation]], constants: Words) -> Rows:
+    def table(self, several: Sequence[tuple[Operation, MicroOperation]], constants: Words) -> Rows:
+        """Return the rows of operations that follow each other; `constants` are the words that they read (K, N)."""
         from sassan.simt import kernel  # noqa: PLC0415 - it loads the compiler
 
         lists: dict[str, list[Any]] = {"tests": [], "reads": [], "writes": []}
@@ -118,9 +123,9 @@ class CompiledBlocks:
                 row[kernel.TESTS] = kernel.NEVER
             row[kernel.SURE], row[kernel.EXACT] = made.is_computed, operation.exact is not None
         tests, writes = (np.array(lists[name], np.int64).reshape(-1, 2) for name in ("tests", "writes"))
-        one_copy = np.array([register in ONE_COPY for register in self.code.registers])
+        one_copy = np.array([register in ONE_COPY for register in self.code.registers], np.bool_)
         return Rows(
-            kernel.Table(table, tests, np.array(lists["reads"], np.int64), writes, constants, one_copy),
+            kernel.OperationTable(table, tests, np.array(lists["reads"], np.int64), writes, constants, one_copy),
             tuple(operation.writes for operation, _ in several),
         )
 
@@ -156,6 +161,29 @@ class CompiledBlocks:
         if certainty is not None:
             for number in np.flatnonzero(torn).tolist():
                 certainty.torn.update(part.writes[number])
+
+
+def make() -> None:
+    """Compile what executes rows, if that has not been done."""
+    no_words = np.zeros((0, 0, LANES), np.uint32)
+    place = WarpInputs(np.zeros(0, np.uint32), {}, lambda _: np.zeros(0, np.uint32))
+    blocks = CompiledBlocks(ExecutableFunction(Function("", "", ()), (), 0, (), ()), Integers(place), no_words, None, separate=False)
+    empty = Moment(np.zeros(0, np.intp), np.zeros(0, np.uint32), np.zeros((0, LANES), np.bool_))
+    blocks.execute(blocks.table((), np.zeros((0, 0), np.uint32)), empty)
+
+
+def _worth() -> int:
+    """Return after how many operations compiled code is faster."""
+    if _KERNEL in sys.modules:
+        return _WORTH_LOADED
+    return _WORTH if _is_made() else _WORTH_UNMADE
+
+
+@cache
+def _is_made() -> bool:
+    """Say whether code has been compiled since it changed, as far as it is kept beside its source."""
+    source = Path(__file__).with_name("kernel.py")
+    return any(made.stat().st_mtime >= source.stat().st_mtime for made in (source.parent / "__pycache__").glob("kernel.execute-*.nbi"))
 
 
 def of_run(

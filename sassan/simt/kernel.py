@@ -67,7 +67,7 @@ _TABLE, _TRUTHS, _LAST_TABLE, _COMPARE, _SELECT, _SELECT_BY_WORD, _EXTREME, _DRA
 )
 
 
-class Table(NamedTuple):
+class OperationTable(NamedTuple):
     """Rows (operations, columns), the tests (place, negated), reads (place) and writes (place, word) that they name, and constants (K, N).
 
     `one_copy` says of each register whether a warp has one copy of it.
@@ -157,7 +157,7 @@ def _combine(how: int, a: bool, b: bool) -> bool:
 
 
 @inner
-def _fetch(row: Numbers, place: int, table: Table, group: Group, warp: int, word: Longs) -> None:  # noqa: PLR0913, PLR0917
+def _fetch(row: Numbers, place: int, table: OperationTable, group: Group, warp: int, word: Longs) -> None:  # noqa: PLR0913, PLR0917
     """Write the word of each lane at a place of a row, with its sign."""
     source = row[FIRST_WORD + place]
     if source >= 0:
@@ -376,10 +376,10 @@ def _bits(row: Numbers, words: Longs, truth: Truth, out: Longs) -> None:
             result = np.uint64(0)
             for which in range(8):
                 if row[FIRST_NUMBER] >> which & 1:
-                    one = words[0, lane] if which & 4 else ~words[0, lane]
-                    two = words[1, lane] if which & 2 else ~words[1, lane]
-                    three = words[2, lane] if which & 1 else ~words[2, lane]
-                    result |= one & two & three
+                    left = words[0, lane] if which & 4 else ~words[0, lane]
+                    middle = words[1, lane] if which & 2 else ~words[1, lane]
+                    right = words[2, lane] if which & 1 else ~words[2, lane]
+                    result |= left & middle & right
             out[0, lane] = result & MASK
             out[1, lane] = np.uint64(result & MASK != 0 or (row[FIRST_NUMBER + 1] != 0 and truth[0, lane]))
     elif code == _TRUTHS:
@@ -426,7 +426,7 @@ def _choices(row: Numbers, words: Longs, truth: Truth, out: Longs) -> None:
 
 
 @inner
-def _evaluate(row: Numbers, place: int, table: Table, group: Group, words: Longs, truth: Truth, out: Longs) -> None:  # noqa: C901, PLR0913, PLR0917
+def _evaluate(row: Numbers, place: int, table: OperationTable, group: Group, words: Longs, truth: Truth, out: Longs) -> None:  # noqa: C901, PLR0913, PLR0917
     """Write the words that a row computes in each lane, in the warp at a place of the group."""
     code, warp = row[CODE], group.rows[place]
     if code == _DRAW:
@@ -456,7 +456,7 @@ def _evaluate(row: Numbers, place: int, table: Table, group: Group, words: Longs
 
 
 @inner
-def _note(row: Numbers, table: Table, group: Group, warp: int, past: Past, executing: Truth, out: Longs) -> None:  # noqa: PLR0913, PLR0917
+def _note(row: Numbers, table: OperationTable, group: Group, warp: int, past: Past, executing: Truth, out: Longs) -> None:  # noqa: PLR0913, PLR0917
     """Note what an operation read and computed, and by how much that moved."""
     which = row[NOTE]
     first, alike = past.first[which], True
@@ -479,7 +479,7 @@ def _note(row: Numbers, table: Table, group: Group, warp: int, past: Past, execu
 
 
 @inner
-def _follow(row: Numbers, number: int, table: Table, known: Known, group: Group, place: int, executing: Truth) -> None:  # noqa: PLR0913, PLR0917
+def _follow(row: Numbers, number: int, table: OperationTable, known: Known, group: Group, place: int, executing: Truth) -> None:  # noqa: PLR0913, PLR0917
     """Say which of the words that an operation writes are certain (`Certainty.operated`)."""
     warp, whole, maybe_wrote, together = group.rows[place], True, False, True
     sure, maybe = np.empty(LANES, np.bool_), np.empty(LANES, np.bool_)
@@ -508,7 +508,7 @@ def _follow(row: Numbers, number: int, table: Table, known: Known, group: Group,
 
 
 @unchecked
-def execute(table: Table, group: Group, known: Known, past: Past) -> None:  # noqa: C901, PLR0912 - compiled as a whole
+def execute(table: OperationTable, group: Group, known: Known, past: Past) -> None:  # noqa: C901, PLR0912 - compiled as a whole
     """Execute rows, one after the other, for each warp of a group."""
     words, out = np.zeros((_FLAGS + 1, LANES), np.uint64), np.zeros((4, LANES), np.uint64)
     truth, executing = np.empty((3, LANES), np.bool_), np.empty(LANES, np.bool_)
@@ -548,7 +548,7 @@ def execute(table: Table, group: Group, known: Known, past: Past) -> None:  # no
 
 
 @inner
-def _broadcast(row: Numbers, table: Table, group: Group, warp: int, leader: int, executing: Truth, out: Longs) -> None:  # noqa: PLR0913, PLR0917
+def _broadcast(row: Numbers, table: OperationTable, group: Group, warp: int, leader: int, executing: Truth, out: Longs) -> None:  # noqa: PLR0913, PLR0917
     """Give each lane what the first one computed that executes; where sides have copies of their own, those that read the same only."""
     for lane in range(LANES):
         alike = True

@@ -304,10 +304,10 @@ def _two_truths(work: RowWork) -> MicroOperation:
     for operand in inputs:
         work.truth(operand)
     rows = [(row >> 2 & 1, row >> 1 & 1, row & 1) for row in range(8)]
-    one = sum(_combined(second, _combined(first, a, b), c) << row for row, (a, b, c) in enumerate(rows))
-    two = sum(_combined(second, 1 - _combined(first, a, b), c) << row for row, (a, b, c) in enumerate(rows))
+    first_table = sum(_combined(second, _combined(first, a, b), c) << row for row, (a, b, c) in enumerate(rows))
+    second_table = sum(_combined(second, 1 - _combined(first, a, b), c) << row for row, (a, b, c) in enumerate(rows))
     _, _, _ = inputs
-    return work.done(Code.TRUTHS, (to, 0), (other, 1), numbers=(one, two))
+    return work.done(Code.TRUTHS, (to, 0), (other, 1), numbers=(first_table, second_table))
 
 
 def _combined(how: int, a: int, b: int) -> int:

@@ -15,11 +15,12 @@ PROGRAM = """
 from importlib import import_module
 from sassan.cli import main
 from sassan.estimate import kernel
+from sassan.simt import kernel as runs
 from sassan.makespan.compiling import _ENTRIES
 
 def signatures():
     entries = [getattr(import_module(f"sassan.makespan.{module}"), name) for module, name in _ENTRIES.items()]
-    return [sorted(map(str, entry.signatures)) for entry in (*entries, kernel.run)]
+    return [sorted(map(str, entry.signatures)) for entry in (*entries, kernel.run, runs.execute)]
 
 assert main.run(["warm", "--quiet"]) == 0
 before = signatures()
@@ -30,6 +31,7 @@ for line in (
     "makespan L200C60 -W 2 --engine exact",
     "makespan LCS LLC CSD -W 6 --cap L=1,C=2,S=1,D=1 --time-limit 1",
     "estimate samples/sm_75/saxpy.cuobjdump.sass --gpu T4 --block-dim 64 --grid 4 --registers 16 --shared 0",
+    "analyze samples/sm_75/nbody.cuobjdump.sass --gpu T4 --block-dim 64 --grid 4 --registers 16 --shared 0 --param 0x170=100",
 ):
     assert main.run(line.split()) == 0
 assert signatures() == before
@@ -45,7 +47,7 @@ def test_after_it_no_search_is_compiled_for_other_types():
 @pytest.mark.slow
 def test_it_says_what_is_compiled(sassan: Sassan):
     result = sassan("warm")
-    assert (result.status, result.out, result.err) == (0, "compiled: beam, anneal, bounds, exact, estimate, cycles\n", "")
+    assert (result.status, result.out, result.err) == (0, "compiled: beam, anneal, bounds, exact, estimate, cycles, runs\n", "")
 
 
 @pytest.mark.slow

@@ -25,15 +25,15 @@ def differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executi
         together = tuple(id(each.warps) for each in seen[key])  # accesses of a group have the same warps
         if together not in known:
             known[together] = [_matched(some, warp, copy, until) for warp, copy in chosen.pairs]
-        out[key] = any((some.addresses[one, lane] != some.addresses[other, lane]).any() for one, other, lane in known[together])
+        out[key] = any((some.addresses[here, lane] != some.addresses[there, lane]).any() for here, there, lane in known[together])
     return out
 
 
 class _Matched(NamedTuple):
     """Executions of lanes of a warp, and beside them those of its copy."""
 
-    one: Rows
-    other: Rows
+    executions: Rows
+    others: Rows
     lane: Rows
 
 
@@ -53,11 +53,11 @@ class _ByLane(NamedTuple):
 
 
 def _by_lane(executions: Executions, warp: int, until: Steps) -> _ByLane:
-    mine = np.flatnonzero(executions.warps == warp)
-    early = mine[executions.steps[mine] < until[warp]]
-    mine = early if len(early) else mine
-    active = executions.active[mine]
-    return _ByLane(mine[np.argsort(~active, axis=0, kind="stable")], active.sum(axis=0))
+    executed = np.flatnonzero(executions.warps == warp)
+    early = executed[executions.steps[executed] < until[warp]]
+    executed = early if len(early) else executed
+    active = executions.active[executed]
+    return _ByLane(executed[np.argsort(~active, axis=0, kind="stable")], active.sum(axis=0))
 
 
 def near(some: Executions, allocated: int | None) -> bool:

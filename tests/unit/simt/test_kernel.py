@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from budget import part
+from listing import assemble
 from samples import EVERY, explored, names, program
 from sassan.errors import SassanError
 from sassan.estimate.deciding import Deciding
@@ -22,6 +23,8 @@ from sassan.simt.decoder import TableDecoder
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import new_session
+from sassan.simt.micro_operations import Translator
+from sassan.simt.micro_rules import row_of
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Session, SideOrder
 from sassan.simt.values import LANES, PREDICATES, Moment
@@ -29,6 +32,64 @@ from sassan.simt.values import LANES, PREDICATES, Moment
 LAUNCH = LaunchConfiguration((64, 4, 1), (7, 3, 1))
 SPOTS = [Spot((6, 2, 0), 7), Spot((0, 0, 0), 0), Spot((3, 1, 0), 4)]
 KINDS = ("plain", "separate", "certain", "deciding")
+
+
+RARE = {
+    "sm_80": """
+        SHF.R.U64 R0, R1, 0x7, R2
+        SHF.L.U64.HI R3, R1, 0x21, R2
+        SHF.L.U32.HI R4, R1, 0x20, R2
+        SHF.L.U32 R5, R1, R2, RZ
+        SHF.R.S32.HI R6, RZ, R2, R1
+        SHF.R.U32.HI R7, RZ, 0x1f, R1
+        PRMT R8, R1, R2, R3
+        PRMT R9, R1, 0x7632, R3
+        LEA.HI.SX32 R10, R1, R2, 0x1b
+        LEA.HI.X R11, R1, R2, R3, 0x5, P0
+        LEA.HI.X.SX32 R12, R1, R2, 0x1, P1
+        LEA R13, P2, R1, R2, 0x3
+        IADD3 R14, P0, P1, R1, R2, R3
+        IADD3 R15, P0, R1, -R2, RZ
+        IADD3.X R16, P3, R1, ~R2, R3, P0, P1
+        IMAD.HI.U32 R17, R1, R2, RZ
+        IMAD.WIDE R18, R1, R2, R4
+        IMAD.X R20, R1, R2, R3, P0
+        IMNMX R21, R1, R2, P0
+        IMNMX.U32 R22, R1, R2, !PT
+        IABS R23, R1
+        SEL R24, R1, -R2, !P1
+        ISETP.GE.AND.EX P2, PT, R1, R2, PT, P0
+        ISETP.NE.U32.OR.EX P3, P4, R1, R2, P1, !P2
+        ISETP.LT.U32.XOR P5, P6, R1, R2, !P3
+        PLOP3.LUT P0, P1, P2, P3, P4, 0x96, 0x17
+        LOP3.LUT P1, R25, R1, R2, R3, 0x6a, !PT
+        LOP3.LUT R26, R1, ~R2, -R3, 0xe2, !PT
+        @!P0 MOV R27, 0xfffffff8
+        EXIT
+    """,
+    "sm_61": """
+        BFE.U32 R0, R1, 0x807
+        BFE R2, R1, 0x1f00
+        XMAD.MRG R3, R1.H1, R2, RZ
+        XMAD.PSL.CBCC R4, R1, R2.H1, R3
+        XMAD.CHI R5, R1.H1, R2.H1, R3
+        ICMP.GT R6, R1, R2, R3
+        ICMP.NE.U32 R7, R1, R2, R3
+        IADD R8.CC, R1, -R2
+        IADD.X R9, R3, -R4
+        IADD R10.CC, R1, R2
+        IADD.X R11, R3, R4
+        ISETP.GE.U32.X.AND P0, PT, R1, R2, PT
+        ISET.LT.AND R12, R1, R2, P0
+        ISCADD R13, R1, R2, 0x5
+        PSETP.AND.OR P1, P2, P0, !P3, P4
+        LOP.XOR R14, R1, ~R2
+        SHR.U32 R15, R1, R2
+        SHR R16, R1, 0x4
+        SHL R17, R1, R2
+        EXIT
+    """,
+}
 
 
 @cache
@@ -41,6 +102,9 @@ def codes(arch: str) -> list[tuple[Function, ExecutableFunction]]:
             decoder = TableDecoder(tables.load(arch).facts, cfg.calls, stack=True)
             with suppress(SassanError):  # a call that is not resolved has no rule
                 out.append((function, lower(function, decoder)))
+    for text in (RARE[arch],) if arch in RARE else ():
+        function = assemble(text, arch).function
+        out.append((function, lower(function, TableDecoder(tables.load(arch).facts))))
     return out
 
 
@@ -82,7 +146,8 @@ def state(made: Session) -> list[np.ndarray]:
 def test_a_block_does_the_same_compiled_and_interpreted(arch: str, kind: str):
     several = codes(arch)
     rows = 0
-    for index in range(0, len(several), 1 + (len(several) - 1) // part(8 * len(several))):
+    step = 1 + (len(several) - 1) // part(3 * len(several))
+    for index in sorted({*range(0, len(several), step), len(several) - 1}):
         function, code = several[index]
         sessions = [session(function, code, kind, np.random.default_rng(index)) for _ in range(2)]
         one, two = sessions
@@ -101,3 +166,13 @@ def test_a_block_does_the_same_compiled_and_interpreted(arch: str, kind: str):
             for first, second in zip(state(one), state(two), strict=True):
                 assert np.array_equal(first, second), (function.name, hex(code.blocks[number].address))
     assert rows > 100
+
+
+def test_rare_forms_have_rows():
+    for arch in RARE:
+        function, code = codes(arch)[-1]
+        one = session(function, code, "plain", np.random.default_rng(0))
+        assert isinstance(one.values, Integers)
+        rows = Translator(one.values.place, one.slots)
+        without = [each.instruction.text for block in code.blocks for each in block.operations if row_of(rows, each) is None]
+        assert without == []
