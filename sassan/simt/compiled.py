@@ -157,7 +157,9 @@ class CompiledBlocks:
                 unknown is not None,
                 _NOTHING if unknown is None else unknown,
             )
-        kernel.execute(part.table, group, known, past)
+        words, truths = np.zeros((kernel.FLAGS + 1, LANES), np.uint64), np.zeros((6, LANES), np.bool_)
+        space = kernel.Scratch(words, np.zeros((4, LANES), np.uint64), truths[:3], truths[3], truths[4], truths[5])
+        kernel.execute(part.table, group, known, past, space)
         if certainty is not None:
             for number in np.flatnonzero(torn).tolist():
                 certainty.torn.update(part.writes[number])
