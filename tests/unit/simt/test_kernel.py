@@ -146,7 +146,7 @@ def state(made: Session) -> list[np.ndarray]:
 def test_a_block_does_the_same_compiled_and_interpreted(arch: str, kind: str):
     several = codes(arch)
     rows = 0
-    step = 1 + (len(several) - 1) // part(3 * len(several))
+    step = 1 + (len(several) - 1) // part(len(several))
     for index in sorted({*range(0, len(several), step), len(several) - 1}):
         function, code = several[index]
         sessions = [session(function, code, kind, np.random.default_rng(index)) for _ in range(2)]
