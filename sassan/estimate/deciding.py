@@ -67,8 +67,22 @@ class Deciding(Integers):
         if operation.instruction.address in self._noted.of:
             if self._drew:
                 self.drawn[at.rows] += 1
+                return out  # no iteration with a choice by drawn words is exact
             self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
         return out
+
+    def count_drawn(self, rows: Rows, choices: int) -> None:
+        """Count choices by drawn words."""
+        self.drawn[rows] += choices
+
+    def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
+        """Note what an operation found in shared memory."""
+        if self.unknown is not None:
+            for register in operation.writes:
+                slot = self._slots[register]
+                self.unknown[slot, at.rows] &= ~at.executing
+        if operation.instruction.address in self._noted.of:
+            self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *words, at.executing.astype(np.uint32))[:-1]), at)
 
     def _followed(
         self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment, followed: Truth

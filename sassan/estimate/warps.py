@@ -24,9 +24,10 @@ from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunct
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
+from sassan.simt.shared import SharedMemory, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, SideOrder
-from sassan.simt.values import Words
+from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
 _GROUPS = 8
@@ -116,14 +117,15 @@ def run(
         return Watch(cfg, code, looked_at, len(chosen), Leaps(most, values, len(chosen))), values
 
     watch, values = watch_of(code)  # which counts the work of the larger slice
-    done = _ends(watch, values, live_slice(code, looked_at.reads), active)
+    blocks = np.unique([chosen.number(warp) for warp in range(len(chosen))], return_inverse=True)[1]
+    done = _ends(watch, values, live_slice(code, looked_at.reads), active, blocks)
     if done.all():
         return watch, done
     # Without the accesses, there is less to execute.
     code = live_slice(_code(cfg, facts_of, nodes, frozenset()), {})
     again, values = watch_of(code)
     again.only_count(watch.seen)
-    more = _ends(again, values, code, active)
+    more = _ends(again, values, code, active, blocks)
     return (again, more) if more.sum() > done.sum() else (watch, done)
 
 
@@ -131,16 +133,18 @@ def _code(
     cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], leaders: Sequence[int], registers: frozenset[int]
 ) -> ExecutableFunction:
     """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
-    code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls), leaders), registers)
+    leaders = [*leaders, *behind_barriers(cfg.function)]
+    code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, shared=True), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
     return replace(code, blocks=usual_branches(cfg.function, code.blocks))
 
 
-def _ends(watch: Watch, values: Deciding, code: ExecutableFunction, active: Words) -> npt.NDArray[np.bool_]:
-    """Return which warps come to their end."""
+def _ends(watch: Watch, values: Deciding, code: ExecutableFunction, active: Words, blocks: Rows) -> npt.NDArray[np.bool_]:
+    """Return which warps come to their end; warps of one block of the grid, copies among them, find what others stored in shared memory."""
     order = SideOrder.RANDOM if described(code.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
     try:
-        outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch)
+        shared = SharedMemory(blocks, set()) if is_followed(code, beside=True) else None
+        outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch, shared=shared)
     except EnoughError:
         return watch.ended
     return np.asarray(outcome.status == RunStatus.ENDED)

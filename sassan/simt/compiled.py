@@ -35,11 +35,13 @@ _NOTHING, _NO_WORDS = np.zeros((1, 1, LANES), np.bool_), np.zeros((1, 1, LANES),
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class CompiledOperations:
     """Operations that follow each other and have rows; `writes` are the registers that each of them writes."""
 
     table: "OperationTable"
     writes: tuple[tuple[int, ...], ...]
+    choices: int = 0
+    """How many of them draw what is noted of executions."""
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ class CompiledBlocks:
     registers: Words
     certainty: Certainty | None
     separate: bool
-    _parts: list[tuple[Operation | Rows, ...]] | None = None
+    _parts: list[tuple[Operation | CompiledOperations, ...]] | None = None
     _executed: int = 0
     _slots: dict[int, int] = field(init=False)
 
@@ -59,7 +61,7 @@ class CompiledBlocks:
         """Hold no compiled code."""
         self._slots = {register: place for place, register in enumerate(self.code.registers)}
 
-    def parts(self, number: int) -> Sequence[Operation | Rows]:
+    def parts(self, number: int) -> Sequence[Operation | CompiledOperations]:
         """Return what is to be executed of a block, one after the other."""
         if self._parts is not None:
             return self._parts[number]
@@ -86,20 +88,22 @@ class CompiledBlocks:
         made = row_of(rows, operation)
         return self.values.drawn_row(rows, operation) if made is None else made
 
-    def _in_groups(self, several: Sequence[tuple[Operation, MicroOperation | None]], constants: Words) -> Iterator[Operation | Rows]:
+    def _in_groups(
+        self, several: Sequence[tuple[Operation, MicroOperation | None]], constants: Words
+    ) -> Iterator[Operation | CompiledOperations]:
         for has_rows, group in groupby(several, lambda each: each[1] is not None):
             if has_rows:
                 yield self.table([(operation, row) for operation, row in group if row is not None], constants)
             else:
                 yield from (operation for operation, _ in group)
 
-    def table(self, several: Sequence[tuple[Operation, MicroOperation]], constants: Words) -> Rows:
+    def table(self, several: Sequence[tuple[Operation, MicroOperation]], constants: Words) -> CompiledOperations:
         """Return the rows of operations that follow each other; `constants` are the words that they read (K, N)."""
         from sassan.simt import kernel  # noqa: PLC0415 - it loads the compiler
 
         lists: dict[str, list[Any]] = {"tests": [], "reads": [], "writes": []}
         table = np.zeros((len(several), kernel.COLUMNS), np.int64)
-        history = self.values.history
+        history, choices = self.values.history, 0
         for row, (operation, made) in zip(table, several, strict=True):
             row[kernel.CODE], row[kernel.WORDS], row[kernel.TRUTHS] = made.code, len(made.words), len(made.truths)
             row[kernel.FIRST_WORD : kernel.FIRST_WORD + len(made.words)] = made.words
@@ -108,8 +112,9 @@ class CompiledBlocks:
             row[kernel.SIGNED] = made.signed
             row[kernel.FIRST_NUMBER : kernel.FIRST_NUMBER + len(made.numbers)] = made.numbers
             row[kernel.BROADCAST] = operation.broadcast
-            noted = history is not None and operation.exact is None and operation.instruction.address in history.numbers
-            row[kernel.NOTE] = history.numbers[operation.instruction.address] if history is not None and noted else -1
+            number = history.numbers.get(operation.instruction.address, -1) if history is not None and operation.exact is None else -1
+            row[kernel.NOTE] = number if made.is_computed else -1
+            choices += number >= 0 and not made.is_computed
             hints = descriptors(operation.instruction)
             parts: dict[str, list[Any]] = {
                 "tests": [(self._slots[test.register], int(test.negated)) for test in operation.condition.tests],
@@ -124,12 +129,13 @@ class CompiledBlocks:
             row[kernel.SURE], row[kernel.EXACT] = made.is_computed, operation.exact is not None
         tests, writes = (np.array(lists[name], np.int64).reshape(-1, 2) for name in ("tests", "writes"))
         one_copy = np.array([register in ONE_COPY for register in self.code.registers], np.bool_)
-        return Rows(
+        return CompiledOperations(
             kernel.OperationTable(table, tests, np.array(lists["reads"], np.int64), writes, constants, one_copy),
             tuple(operation.writes for operation, _ in several),
+            choices,
         )
 
-    def execute(self, part: Rows, at: Moment) -> None:
+    def execute(self, part: CompiledOperations, at: Moment) -> None:
         """Execute rows in warps that stand at their block, all of their registers being up to date."""
         from sassan.simt import kernel  # noqa: PLC0415 - it loads the compiler
 
@@ -158,7 +164,8 @@ class CompiledBlocks:
                 _NOTHING if unknown is None else unknown,
             )
         words, truths = np.zeros((kernel.FLAGS + 1, LANES), np.uint64), np.zeros((6, LANES), np.bool_)
-        space = kernel.Scratch(words, np.zeros((4, LANES), np.uint64), truths[:3], truths[3], truths[4], truths[5])
+        space = kernel.WarpSpace(words, np.zeros((4, LANES), np.uint64), truths[:3], truths[3], truths[4], truths[5])
+        self.values.count_drawn(at.rows, part.choices)
         kernel.execute(part.table, group, known, past, space)
         if certainty is not None:
             for number in np.flatnonzero(torn).tolist():

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sassan.simt.code import ALWAYS, Condition, ExactQuotient, Linear, LocalAccess, Operation
+from sassan.simt.shared import SharedMemory, shared_addresses
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
 _WORD = 0xFFFFFFFF
+_OF_BLOCK = (1 << 24) - 1
+"""The bits of an address that say where in the shared memory of its block it lies: those above name the block of the cluster."""
 
 
 def compute(session: Session, number: int, at: Moment) -> Truth:
@@ -34,6 +37,7 @@ class _Registers:
         self.memory = session.warps.local
         self.certainty = session.certainty
         self.separate = session.separate
+        self.shared = session.shared
         self._slots = session.slots
         self._all = session.warps.registers
         self._words: dict[int, Words] = {}
@@ -84,7 +88,7 @@ def _operate(operation: Operation, local: _Registers) -> None:
         local.put(register, np.where(where, result, local.get(register)))
 
 
-def _results(  # noqa: PLR0911 - one kind each
+def _results(  # noqa: C901, PLR0911 - one kind each
     operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment
 ) -> tuple[tuple[Words, ...], Truth | bool]:
     """Return what an operation writes, and in which lanes none of it is drawn, where that is followed."""
@@ -98,16 +102,43 @@ def _results(  # noqa: PLR0911 - one kind each
         case ExactQuotient(divisor=divisor, remainder=remainder):
             whole = inputs[0] % np.uint32(divisor) if remainder else inputs[0] // np.uint32(divisor)
             return (np.broadcast_to(whole, at.executing.shape),), True
+        case LocalAccess(shared=True, store=True) if local.certainty is None and local.shared is not None:
+            _store_shared(local.shared, operation.exact, inputs, at)
+            return (), True
         case LocalAccess(shared=True):
-            loaded = (
-                None if operation.exact.store or local.certainty is None else local.certainty.loaded(operation, operation.exact, inputs, at)
-            )
+            loaded = None
+            if local.certainty is not None and not operation.exact.store:
+                loaded = local.certainty.loaded(operation, operation.exact, inputs, at)
+            elif local.shared is not None:
+                loaded = _load_shared(local.shared, operation, operation.exact, inputs, at)
+                if loaded is not None and (loaded[1] | ~at.executing).all():
+                    local.values.note_load(operation, inputs, loaded[0], at)
+                    return loaded
             drawn = local.values.outputs(operation, inputs, at)
             if loaded is None:
                 return drawn, operation.exact.store
             return tuple(np.where(loaded[1], word, other) for word, other in zip(loaded[0], drawn, strict=True)), loaded[1]
         case LocalAccess():
             return _local(operation, operation.exact, inputs, local, at), True
+
+
+def _load_shared(
+    shared: SharedMemory, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment
+) -> tuple[tuple[Words, ...], Truth] | None:
+    """Return what a load finds in shared memory, and in which lanes; None for a part of a word."""
+    if not how.whole:
+        return None
+    address = shared_addresses(how, inputs, at.executing) & np.uint32(_OF_BLOCK)
+    parts = [shared.load(at.rows, at.executing, address + np.uint32(4 * place)) for place in range(len(operation.writes))]
+    return tuple(words for words, _ in parts), np.logical_and.reduce([known for _, known in parts])
+
+
+def _store_shared(shared: SharedMemory, how: LocalAccess, inputs: tuple[Words, ...], at: Moment) -> None:
+    """Store in shared memory; a part of a word makes it unknown."""
+    address = shared_addresses(how, inputs, at.executing) & np.uint32(_OF_BLOCK)
+    address = address if how.whole else address & np.uint32(_WORD - 3)
+    for place, word in enumerate((*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)):
+        shared.store(at.rows, at.executing, address + np.uint32(4 * place), word, at.executing & how.whole)
 
 
 def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], executing: Truth) -> Words:

@@ -154,6 +154,9 @@ class Integers:
             state = stir(state, inputs[register])
         return np.broadcast_to(state, (len(at.rows), LANES))
 
+    def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
+        """Do nothing: what is found needs no word."""
+
     def drawn_row(self, rows: Translator, operation: Operation) -> MicroOperation | None:
         """Return the row of an operation whose words are drawn whatever it reads, None where it has none."""
         name, *modifiers = operation.instruction.opcode.split(".")
@@ -164,9 +167,10 @@ class Integers:
         some = () if self._chosen is None else self._chosen.corners.loads
         if any((operation.instruction.address, place) in some for place in range(len(operation.writes))):
             return None
-        if self.history is not None and operation.instruction.address in self.history.numbers:
-            return None  # choices by drawn words are counted
-        return drawn(rows, operation)
+        return drawn(rows, operation, together=len(operation.writes) > _MANY)
+
+    def count_drawn(self, rows: Rows, choices: int) -> None:
+        """Do nothing: choices by drawn words are not counted."""
 
     def _one(self, register: int, word: Words, operation: Operation, place: int, at: Moment) -> Words:
         """Return a drawn word: small every other time, as counts and indices in memory are; or one at a corner."""

@@ -96,7 +96,7 @@ class Group(NamedTuple):
     separate: bool
 
 
-class Scratch(NamedTuple):
+class WarpSpace(NamedTuple):
     """Space for the words of one warp: those that a row reads (5, 32) and writes (4, 32), truths (3, 32), and which lanes execute it.
 
     `sure` and `maybe` are lanes of which what they write is certain, and that may execute it (32).
@@ -314,8 +314,9 @@ def _draw(rows: Numbers, number: int, group: Group, place: int, warp: int, out: 
                 state = _stirred(state, np.uint64(group.registers[rows[number, FIRST_WORD + which], warp, lane]))
         else:
             state = _stirred(state, np.uint64(lane))
-        for which in range(rows[number, WRITES]):
-            word = _stirred(state, np.uint64(which))
+        together = rows[number, FIRST_NUMBER + 3] != 0
+        for which in range(1 if together else rows[number, WRITES]):
+            word = state if together else _stirred(state, np.uint64(which))
             if rows[number, FIRST_NUMBER + 2] >> which & 1:
                 word >>= np.uint64(31)
             elif word & np.uint64(64):
@@ -501,7 +502,7 @@ def _note(rows: Numbers, number: int, table: OperationTable, group: Group, warp:
 
 
 @uncounted_inner
-def _follow(rows: Numbers, number: int, table: OperationTable, known: Known, group: Group, place: int, space: Scratch) -> None:
+def _follow(rows: Numbers, number: int, table: OperationTable, known: Known, group: Group, place: int, space: WarpSpace) -> None:
     """Say which of the words that an operation writes are certain (`Certainty.operated`)."""
     warp, whole, maybe_wrote, together = group.rows[place], True, False, True
     for lane in range(LANES):
@@ -541,7 +542,7 @@ def _execute_where(rows: Numbers, number: int, table: OperationTable, group: Gro
 
 
 @uncounted
-def execute(table: OperationTable, group: Group, known: Known, past: Past, space: Scratch) -> None:  # noqa: C901, PLR0912 - compiled as a whole
+def execute(table: OperationTable, group: Group, known: Known, past: Past, space: WarpSpace) -> None:  # noqa: C901, PLR0912 - compiled as a whole
     """Execute rows, one after the other, for each warp of a group."""
     rows = table.rows
     words, out, truth, executing = space.words, space.out, space.truth, space.executing

@@ -16,6 +16,7 @@ from sassan.simt.code import RETURN_TAG, ExecutableBlock, ExecutableFunction
 from sassan.simt.compiled import of_run
 from sassan.simt.control import leave
 from sassan.simt.data import compute
+from sassan.simt.shared import SharedMemory, barriers, cluster_barriers
 from sassan.simt.stack import Suspended
 from sassan.simt.state import LOST, STOPPED, RunStatus, Session, SideOrder, begin, lanes, pack
 from sassan.simt.trace import Contexts, GroupSteps, RunOutcome, TransitionCounter
@@ -57,7 +58,7 @@ class Machine:
         self._order = order
         self._limits = limits
 
-    def run(
+    def run(  # noqa: PLR0913 - what is followed besides
         self,
         active: Words,
         observer: BlockObserver | None = None,
@@ -65,16 +66,21 @@ class Machine:
         called: bool = False,
         certainty: Certainty | None = None,
         separate: bool = False,
+        shared: SharedMemory | None = None,
     ) -> RunOutcome:
         """Return what N runs did that start at the entry with these masks, none of them empty.
 
         `called` starts them inside a call from nowhere: the return of the function ends the warp. `certainty`, of these runs and this
         code, says afterwards what does not depend on drawn words. `separate` gives each side of a divergence uniform registers of its own:
         what the warp does if no two sides use one at a time, as graphs assume, also where the drawn words part threads that stay together.
+        `shared`: without `certainty`, the memory of the blocks of these runs, which find there what others have stored before a barrier.
         """
         session = new_session(self._code, self._values, active, self._order, called=called)
         compiled = of_run(self._code, self._values, session.warps.registers, certainty, separate=separate)
-        session = replace(session, certainty=certainty, separate=separate, compiled=compiled)
+        session = replace(session, certainty=certainty, separate=separate, compiled=compiled, shared=shared)
+        shared = certainty.shared if certainty is not None else shared
+        every = self._code.function.instructions
+        waits = barriers(every) | cluster_barriers(every) if shared is not None else frozenset[int]()
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
@@ -91,11 +97,14 @@ class Machine:
             going = rows[warps.block[rows] == number]
             if going.size:
                 self._visit(session, number, going)
+            if shared is not None and certainty is None and self._code.blocks[number].last in waits:
+                waiting = rows[warps.block[rows] >= 0]
+                warps.block[waiting] = shared.wait(waiting, warps.block[waiting])
             after = warps.block[rows]
             population[number] = 0
             population += np.bincount(after[after >= 0], minlength=len(population))
-            if certainty is not None and certainty.shared is not None:
-                freed = certainty.shared.release(warps.block, idle=not population.any())
+            if shared is not None:
+                freed = shared.release(warps.block, idle=not population.any())
                 population += np.bincount(warps.block[freed], minlength=len(population))
         return session.recorder.outcome(warps.status)
 

@@ -431,9 +431,10 @@ _RULES: Mapping[str, Callable[[RowWork], MicroOperation]] = {
 }
 
 
-def drawn(rows: Translator, operation: Operation) -> MicroOperation | None:
-    """Return the row of an operation whose words are all drawn; None where it has none."""
-    if operation.gathered or not 0 < len(operation.writes) <= MOST_WORDS or operation.exact is not None:
+def drawn(rows: Translator, operation: Operation, *, together: bool) -> MicroOperation | None:
+    """Return the row of an operation whose words are all drawn, one for all of them if `together`; None where it has none."""
+    words = 1 if together else len(operation.writes)
+    if operation.gathered or not 0 < words <= MOST_WORDS or operation.exact is not None:
         return None
     agreeing: Sequence[int] = operation.agreeing or ()
     if len(agreeing) > MOST_WORDS or any(test.flags is not None for test in operation.condition.tests):
@@ -443,6 +444,6 @@ def drawn(rows: Translator, operation: Operation) -> MicroOperation | None:
         Code.DRAW,
         is_computed=False,
         words=[rows.slot(register) for register in agreeing],
-        numbers=(operation.instruction.address & _WORD, int(operation.agreeing is not None), truths),
-        results={register: place for place, register in enumerate(operation.writes)},
+        numbers=(operation.instruction.address & _WORD, int(operation.agreeing is not None), truths, int(together)),
+        results={register: 0 if together else place for place, register in enumerate(operation.writes)},
     )

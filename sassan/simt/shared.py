@@ -4,12 +4,12 @@ Between two barriers of its block, the threads run in any order. What is read is
 thread has written since; a word that another thread writes before the next barrier is neither.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Immediate, Instruction
+from sassan.ir import Function, Immediate, Instruction
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, ExecutableFunction, LocalAccess
 from sassan.simt.spills import shared_operation
@@ -28,6 +28,8 @@ _WRITERS = frozenset(
     )
 )
 """What may change shared memory, and is no plain store of it."""
+_BESIDE = frozenset(("LDGSTS", "STSM", "UBLKCP", "UTMALDG", "SYNCS", "ARRIVES", "LDTM", "UTCBAR"))
+"""Those of them that store tiles, or work at barriers in shared memory: what plain stores wrote stands beside these in most programs."""
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
 _BOTH = 2
 
@@ -147,12 +149,16 @@ class SharedMemory:
         self._readers, self._writers = (np.concatenate([each, none], axis=2) for each in (self._readers, self._writers))
 
 
-def is_followed(code: ExecutableFunction) -> bool:
-    """Say whether nothing but plain stores changes the shared memory of a block."""
+def is_followed(code: ExecutableFunction, *, beside: bool = False) -> bool:
+    """Say whether nothing but plain stores changes the shared memory of a block.
+
+    `beside`: what stores tiles and works at barriers is taken to change other parts of it.
+    """
     calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
     names = [(instruction, instruction.opcode.partition(".")[0]) for instruction in code.function.instructions]
     strange = any(name == "STS" and shared_operation(instruction, ALWAYS, ()) is None for instruction, name in names)
-    return not calls and not strange and _WRITERS.isdisjoint(name for _, name in names)
+    others = _WRITERS - _BESIDE if beside else _WRITERS
+    return not calls and not strange and others.isdisjoint(name for _, name in names)
 
 
 def barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
@@ -160,6 +166,21 @@ def barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
     several = [instruction for instruction in instructions if instruction.opcode.partition(".")[0] == "BAR"]
     first = [each for each in several if not _is_other(each)]
     return frozenset() if not all(map(_is_whole, first)) else frozenset(each.address for each in first)
+
+
+def cluster_barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """Return the addresses at which all threads of a cluster are waited for, those of the block among them.
+
+    They have arrived before: what they stored since may be there or not.
+    """
+    return frozenset(each.address for each in instructions if each.opcode.partition(".")[0] == "UCGABAR_WAIT" and each.guard is None)
+
+
+def behind_barriers(function: Function) -> Iterator[int]:
+    """Yield the addresses behind barriers, at which threads go on that have waited for their block."""
+    waits = barriers(function.instructions) | cluster_barriers(function.instructions)
+    known = {instruction.address for instruction in function.instructions}
+    yield from (each.following for each in function.instructions if each.address in waits and each.following in known)
 
 
 def _is_other(barrier: Instruction) -> bool:

@@ -10,6 +10,7 @@ from sassan.simt.certain import Certainty
 from sassan.simt.code import BARRIERS, MOVES, ExecutableFunction, TransitionKind
 from sassan.simt.compiled import CompiledBlocks
 from sassan.simt.memory import LocalMemory
+from sassan.simt.shared import SharedMemory
 from sassan.simt.stack import Ints, TokenStacks
 from sassan.simt.trace import Contexts, TransitionCounter
 from sassan.simt.values import LANES, Truth, Values, Words
@@ -66,6 +67,7 @@ class Session:
     `barriers` are the numbers of the barrier registers that the tags name, -1 for other tags. `starts` are the blocks behind calls by their
     address, `sites` the calls before them. With `certainty`, it is followed which words are given.
     `separate`: each side of a divergence has uniform registers of its own. `compiled` code executes what it can, if there is any.
+    `shared` is the memory of the blocks of the runs, which wait at its barriers; it is that of `certainty`, if there is one.
     """
 
     code: ExecutableFunction
@@ -82,6 +84,7 @@ class Session:
     certainty: Certainty | None = None
     separate: bool = False
     compiled: CompiledBlocks | None = None
+    shared: SharedMemory | None = None
 
 
 @dataclass(slots=True)

@@ -59,6 +59,10 @@ class Values(Protocol):
         """Return one array per written register, in the order of `operation.writes`; the inputs are the gathered ones, then `reads`."""
         ...
 
+    def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
+        """Take note of what an operation found in shared memory."""
+        ...
+
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
         """Return where the CC test named by `test` holds of the flags."""
         ...

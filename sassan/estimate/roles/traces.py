@@ -26,6 +26,7 @@ from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
+from sassan.simt.shared import SharedMemory, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Words
@@ -78,7 +79,9 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     spots = [Spot(block, warp) for warp in range(-(-prod(launch.block) // LANES))]
     registers = frozenset(register for each, _ in operations.values() for register in _read(each))
     try:
-        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls), [*(node.start for node in cfg.nodes), *operations])
+        decoder = TableDecoder(facts_of, cfg.calls, shared=True)
+        leaders = [*(node.start for node in cfg.nodes), *operations, *behind_barriers(cfg.function)]
+        code = lower(cfg.function, decoder, leaders)
     except SassanError:
         return None
     code = control_slice(code, registers)
@@ -88,7 +91,8 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     placed = with_window(placed, cfg.function)
     notes = _Notes(cfg, code, operations, len(spots))
     try:
-        outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes)
+        shared = SharedMemory(np.zeros(len(spots), np.intp), set()) if is_followed(code, beside=True) else None
+        outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes, shared=shared)
         ended = outcome.status == RunStatus.ENDED
     except EnoughError:
         ended = notes.ended

@@ -20,7 +20,7 @@ from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.quotients import with_quotients
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter, read, watched
-from sassan.ir import Constant, Function, Instruction, Language, Special
+from sassan.ir import Constant, Instruction, Language, Special
 from sassan.isa.facts import Facts
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -36,7 +36,7 @@ from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.loads import LOADS
 from sassan.simt.loop_slice import loop_slice
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.shared import SharedMemory, barriers, is_followed
+from sassan.simt.shared import SharedMemory, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder
 from sassan.simt.values import Rows, Words
@@ -123,7 +123,7 @@ def whole_run(  # noqa: PLR0913 - a graph, its launch, and what is wanted of it
             return None
         looked_at = read(watch)
         decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=not sliced)
-        code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *_behind_barriers(cfg.function)])
+        code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *looked_at, *behind_barriers(cfg.function)])
         whole = code
         if sliced:
             code = _of_loops(with_quotients(code, divided), cfg, wanted)
@@ -177,12 +177,6 @@ def _blocks_of_nodes(code: ExecutableFunction, cfg: WarpCfg) -> Mapping[int, set
             node += 1
         numbers.setdefault(starts[node], set()).add(number)
     return numbers
-
-
-def _behind_barriers(function: Function) -> Iterator[int]:
-    """Yield the addresses behind barriers, at which threads go on that have waited for their block."""
-    waits, known = barriers(function.instructions), {instruction.address for instruction in function.instructions}
-    yield from (each.following for each in function.instructions if each.address in waits and each.following in known)
 
 
 def _reads_memory(code: ExecutableFunction, launch: LaunchConfiguration) -> bool:

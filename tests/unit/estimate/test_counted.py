@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pytest
 
 from budget import FULL
+from listing import assemble
 from loop_samples import entries, sample
-from samples import EVERY, PRE_VOLTA, SAMPLES
+from samples import EVERY, PRE_VOLTA, SAMPLES, explored
 from sassan.app.analysis import analyze
 from sassan.app.estimating import estimated
 from sassan.app.result import AnalysisResult
@@ -147,3 +148,32 @@ def test_a_launch_takes_as_long_as_its_longest_block():
     assert found.cycles <= result.grid_bound
     assert found.assumed < 0.5
     assert any("the longest one that was run" in text for text in found.assumptions)
+
+
+@pytest.mark.parametrize(("waits", "known"), [("BAR.SYNC.DEFER_BLOCKING 0x0", True), ("UCGABAR_WAIT", True), ("NOP", False)])
+def test_a_loop_ends_where_shared_memory_says_so_that_others_filled_before_a_barrier(waits: str, known: bool):
+    function = assemble(
+        f"""
+        S2R R0, SR_TID.X
+        MOV R2, 0x5
+        ISETP.GE.AND P0, PT, R0, 0x20, PT
+        IMAD.SHL.U32 R1, R0, 0x4, RZ
+        MOV R4, RZ
+        @!P0 STS [R1+0x100], R2
+        {waits}
+        LDS R3, [0x104]
+loop:
+        IADD3 R4, R4, 0x1, RZ
+        ISETP.LT.AND P1, PT, R4, R3, PT
+        @P1 BRA loop
+        EXIT
+        """,
+        "sm_90",
+    ).function
+    cfg, facts, launch = explored(function), tables.load("sm_90").facts, LaunchConfiguration((128, 1, 1), (6, 1, 1))
+    chosen = warps_of((128, 1, 1), (6, 1, 1))
+    found, done = sampled_launch.run(cfg, facts, launch, chosen, (0,))
+    visits = found.visits[cfg.loops[0].head]
+    # Warps that come there first do not wait for the others.
+    assert bool((visits == 5).all()) == known
+    assert done.all() or not known
