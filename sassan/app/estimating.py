@@ -270,7 +270,8 @@ def _traced_block(result: AnalysisResult, seen: SampledLaunch | None) -> TracedB
     meet = any(waits_alone(each) for node in cfg.nodes for each in node.code)
     if seen is None or not (meet or seen.counted.roles):
         return None
-    launch = result.settings.launch
+    known = result.settings.launch
+    launch = replace(known, contents=known.initial or known.contents)
     traces = traced(cfg, result.isa.facts, launch)
     if traces is None:
         return None

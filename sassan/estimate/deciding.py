@@ -54,6 +54,8 @@ class Deciding(Integers):
         self._slots = {register: slot for slot, register in enumerate(whole.registers)}
         if any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations):
             self.unknown = np.zeros((len(whole.registers), len(place), LANES), np.bool_)
+        self._found = np.zeros(len(self._noted.times), np.bool_)
+        """Which operations found known words in shared memory: those of one iteration say nothing of the next."""
         self.drawn = np.zeros(len(place), np.int64)
         self._drew = False
 
@@ -82,6 +84,7 @@ class Deciding(Integers):
                 slot = self._slots[register]
                 self.unknown[slot, at.rows] &= ~at.executing
         if operation.instruction.address in self._noted.of:
+            self._found[self._noted.numbers[operation.instruction.address]] = True
             self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *words, at.executing.astype(np.uint32))[:-1]), at)
 
     def _followed(
@@ -137,6 +140,7 @@ class Deciding(Integers):
         several = self._noted.times[:, rows] - before
         once = (several == 1) & self._noted.steady[:, rows]
         exact &= ((several == 0) | once).all(axis=0)
+        out[(self._found[:, None] & (several > 0)).any(axis=0)] = 0
         looked_at = once & (exact | guess)
         for number, known in enumerate(self._noted.of.values()):
             if not looked_at[number].any():
