@@ -157,6 +157,8 @@ HANDED = [
     ["-c", "a.cu", "-odir", 'x"'],
     ["-c", "a.cu", "-D", f"X=$({RUN})"],
     ["-c", "a.cu", f"-DX=`{RUN}`"],
+    ["-c", "a.cu", "-I", f"$({RUN})"],
+    ["-c", "a.cu", f'-I"; {RUN}; "'],
     ["-c", "a.cu", f"-Xcompiler=-DX=$({RUN})"],
     ["-c", "a.cu", f"-U\\\\$({RUN})"],
     ["-c", "a.cu", "-optf", "options"],
