@@ -322,6 +322,7 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
         ("sm_100", "HFMA2 R22, R22.H1_H1, 1, -0.5, -R15", 0x100C0F_3C00B80016167831, "HFMA2 R22, R22.H1_H1, 1, 0.5, -R15"),
         ("sm_90", "HFMA2.BF16_V2 R22, R22, 1, -0.5, -R15", 0x30000F_3F80BF0016167831, "HFMA2.BF16_V2 R22, R22, 2, -0.5, -R15"),
         ("sm_90", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
+        ("sm_86", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
         ("sm_70", "HMUL2 R4, R25.H1_H1, 1, -1", 0xC00_3C00BC0019047832, "HMUL2 R4, R25.H1_H1, 1, -2"),
         ("sm_61", "PSETP.AND.OR P3, PT, P2, P1, P5", 0x509022802007201F, "PSETP.OR.AND P3, PT, P2, P1, P5"),
         ("sm_50", "PSETP.OR.AND P3, PT, P2, P1, P5", 0x509002802107201F, "PSETP.AND.OR P3, PT, P2, P1, P5"),
