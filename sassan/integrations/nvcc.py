@@ -41,6 +41,8 @@ _NAME = re.compile(r'\$\(|[`"]')
 """What a shell runs, or what ends a name, between the double quotes in which nvcc hands names of files to one."""
 _WORD = re.compile(r"(?<!\\)(?:\\\\)*(?:\$\(|`)")
 """What a shell runs in any other word, `-DX=$(date)`; quotes and `\\$(` are for it to take away."""
+_BARE = re.compile(r"(?<!\\)(?:\\\\)*[;|&<>\n]")
+"""What ends a command of a shell, or leads it elsewhere, in a word that nvcc puts between no quotes: `-Xptxas=;date`."""
 _NOTHING = "nothing-to-check"
 _INTERRUPTED = 130
 """The status of a command that Ctrl-C ended."""
@@ -132,10 +134,15 @@ def run(task: Task) -> int:
 def _compiled(task: Task) -> int:
     """Return the status of the compiler; what nvcc would have the shell run a part of is refused."""
     names = (name for name in task.line.names if _NAME.search(name))
-    word = next(chain(names, (word for word in task.line.words if _WORD.search(word))), None)
+    words = (word for word in task.line.words if _WORD.search(word))
+    word = next(chain(names, words, (word for word in task.line.bare if _BARE.search(word))), None)
     if word is not None:
         message = f"nvcc hands '{word}' to a shell, which does not take it as it is"
-        raise UsageError("unsafe-name", message, hint="write no $( and no backquotes, and no quotes in the name of a file")
+        raise UsageError(
+            "unsafe-name",
+            message,
+            hint="write no $( and no backquotes, no quotes in the name of a file, and none of ; | & < > in an option",
+        )
     status = _status(task.compiler, _COMPILER_SECONDS)
     if status is None:
         raise UsageError("compiler-time", f"the compiler did not end in {_COMPILER_SECONDS} s", hint="compile less at a time")

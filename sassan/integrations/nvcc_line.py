@@ -45,6 +45,12 @@ _VALUED = (
 )
 """Options of nvcc 13 whose value may be a word of its own."""
 _FILES = ("-o", "--output-file", "-odir", "--output-directory", "-keep-dir", "--keep-dir", "-MF", "--dependency-output")
+_QUOTED = (
+    "-D --define-macro -U --undefine-macro -I --include-path -isystem --system-include -L --library-path -include --pre-include "
+    "-o --output-file -odir --output-directory -keep-dir --keep-dir -MF --dependency-output"
+)
+"""Options whose values nvcc puts between double quotes, with their quotes escaped; names of inputs, too (nvcc 13, --dryrun)."""
+_QUOTED_WORDS = ("-D", "-U", "-I", "-L")
 _DEPTH = 8
 """Files of options that name each other."""
 
@@ -59,6 +65,8 @@ class CommandLine:
     """The files and folders that it names."""
     words: tuple[str, ...] = field(default=(), compare=False)
     """All that was typed, also in files of options."""
+    bare: tuple[str, ...] = field(default=(), compare=False)
+    """Those of them that nvcc puts between no quotes: `-Xcompiler` and its value, `-lm`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,16 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLin
     given = tuple(_expanded(arguments))
     typed = _words(given)
     named = (*typed.inputs, *(typed.values[name] for name in _FILES if name in typed.values))
-    return replace(_made(words), names=named, words=given)
+    return replace(_made(words), names=named, words=given, bare=tuple(_bare(given)))
+
+
+def _bare(words: Sequence[str]) -> Iterator[str]:
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        value = "" if equals or name not in _VALUED.split() else next(rest, "")
+        if word.startswith("-") and not (name in _QUOTED.split() or word.startswith(_QUOTED_WORDS)):
+            yield from (word, value)
 
 
 def _made(words: _Words) -> CommandLine:

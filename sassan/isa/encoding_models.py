@@ -29,6 +29,9 @@ _RUN = re.compile(r"(\d+)\+(\d+)(?:<(\d+))?")
 _FLOATS = {"f": ("<f", "<I"), "d": ("<d", "<Q"), "h": ("<e", "<H")}
 _NOT_NUMBERS = {"f": (32, 22), "d": (64, 51), "h": (16, 9)}
 """Of a kind of floats: its bits, and the highest of the fraction, which tells quiet from signaling ones; those below are not printed."""
+_UNTOLD = "fh"
+"""The kinds of floats of which disassemblers before CUDA 13 print the signaling ones as quiet."""
+_QUIET = "QNAN"
 _REGISTERS = "URPSB"
 """What a register begins with: predicates, barriers and scoreboards are registers, too."""
 _WIDTHS = (32, 64)
@@ -99,6 +102,20 @@ class EncodedField:
             return self
         kind, shift = ("f", _HALF) if brain else ("h", 0)
         return EncodedField(kind, (self.runs[0]._replace(shift=shift),))
+
+    def quiet(self, word: int) -> int:
+        """Return the bit that makes a signaling NaN quiet, 0 where an encoding has none here, or one of 64 bits.
+
+        Disassemblers before CUDA 13 print `QNAN` of signaling ones of 16 and 32 bits, too.
+        """
+        if self.kind not in _UNTOLD:
+            return 0
+        bits, highest = _NOT_NUMBERS[self.kind]
+        held, fraction = self.of(word), (2 << highest) - 1
+        exponent = (1 << bits - 1) - 1 & ~fraction
+        if held & exponent != exponent or not held & fraction:
+            return 0
+        return sum(1 << run.first + highest - run.shift for run in self.runs if run.shift <= highest < run.shift + run.bits)
 
     def pattern(self, value: str) -> BitPattern | None:
         """Return the bits of a value here, None for one of another kind."""
@@ -212,6 +229,15 @@ class EncodingModel:
             mask |= part.mask
             value |= part.value
         return BitPattern(mask, value)
+
+    def quieted(self, text: Written, word: int) -> int:
+        """Return an encoding with quiet NaNs where the text has such."""
+        brain = brain_floats(text)
+        for printed, slot in zip(text.values, self.slots, strict=True):
+            if printed.endswith(_QUIET):
+                for place in slot.places:
+                    word |= place.narrow(brain=brain).quiet(word)
+        return word
 
     def differs_in_kind(self, text: Written) -> bool:
         """Whether a text has a number in the place of a register, or a register in that of a number."""

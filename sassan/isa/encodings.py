@@ -137,6 +137,9 @@ class Encodings:
             if word & mask & seen == value & seen:
                 return ""
         parts = written(text)
+        for model, _ in self._expected(parts):
+            if (quieted := model.quieted(parts, word)) != word:
+                return self.of(text, quieted, seen) or None  # which tool printed the text is not known
         difference = self._opcode(parts.name, word) or self._guard(text, parts.name, word)
         return difference or (self._why(parts, word) if patterns else self._otherwise(parts, word))
 

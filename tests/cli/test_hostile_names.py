@@ -157,6 +157,14 @@ HANDED = [
     ["-c", "a.cu", "-odir", 'x"'],
     ["-c", "a.cu", "-D", f"X=$({RUN})"],
     ["-c", "a.cu", f"-DX=`{RUN}`"],
+    ["-c", "a.cu", "-I", f"$({RUN})"],
+    ["-c", "a.cu", "-Xcompiler", f"-DX=1;{RUN};"],
+    ["-c", "a.cu", f"-Xptxas=|{RUN}|"],
+    ["-c", "a.cu", "-Xnvlink", f"-v\n{RUN}"],
+    ["-c", "a.cu", "-e", f'";{RUN};"'],
+    ["-c", "a.cu", f'--frandom-seed="&{RUN}&"'],
+    ["a.cu", f"-lm;{RUN};"],
+    ["a.cu", "-Xlinker", f"-rpath,\\\\;{RUN}"],
     ["-c", "a.cu", f"-Xcompiler=-DX=$({RUN})"],
     ["-c", "a.cu", f"-U\\\\$({RUN})"],
     ["-c", "a.cu", "-optf", "options"],
@@ -172,3 +180,11 @@ def test_a_name_that_nvcc_would_run_is_refused(words: list[str], tmp_path: Path,
     with pytest.raises(SassanError, match="hands"):
         nvcc.run(nvcc.task([str(tmp_path / "nvcc"), *words], {}))
     assert not Path("PWNED").exists()
+
+
+def test_names_and_macros_that_nvcc_quotes_are_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nvcc").write_text("#!/bin/sh\nexit 7\n")
+    (tmp_path / "nvcc").chmod(0o755)
+    words = ["-c", "a;b.cu", "-DX=a<b>;", "-D", "X=a&b", "-I", "a&b", "-Ia|b", "-isystem=a;b", "-o", "a;b.o", "-Xcompiler", "-DX=\\<a.h\\>"]
+    assert nvcc.run(nvcc.task([str(tmp_path / "nvcc"), *words], {})) == 7

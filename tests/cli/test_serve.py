@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+import cubins
 from cli.shell import SAMPLES, Sassan, assert_refused
 from cli.test_cuda_source import needs_nvrtc
+from sassan.frontend.cubin import tools
 
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
@@ -79,6 +81,34 @@ def test_a_folder_of_listings_is_one_page_and_what_is_refused_is_in_it(sassan: S
     page = head((tmp_path / "page.html").read_text("utf-8"))
     assert [one["name"] for one in page["functions"]] == ["bfs_step", "saxpy"]
     assert [one["file"] for one in page["refused"]] == [str(tmp_path / "bad.sass")]
+
+
+@pytest.mark.parametrize(
+    "words", [("serve", ".", "--export", "page.html", "-q"), ("report", "k.cubin", "-o", "page.html")], ids=lambda words: words[0]
+)
+def test_a_line_table_shows_no_file_of_another_folder(
+    words: tuple[str, ...], sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tools_folder = cubins.recorder(tmp_path / "tools", "sm_61/debug_build")
+    for listing in cubins.recorded(tools_folder):
+        text = listing.read_text("utf-8")
+        for address, name in (("0008", "linked"), ("0010", "own"), ("0018", "../secret")):
+            text = text.replace(f"        /*{address}*/ ", f'\t//## File "/src/{name}.cuh", line 1\n        /*{address}*/ ')
+        listing.write_text(text, "utf-8")
+    folder = tmp_path / "shown"
+    folder.mkdir()
+    (folder / "k.cubin").write_bytes((SAMPLES / "sm_61" / "debug_build.cubin").read_bytes())
+    (tmp_path / "secret.cuh").write_text("of another folder", "utf-8")
+    (folder / "linked.cuh").symlink_to(tmp_path / "secret.cuh")
+    (folder / "own.cuh").write_text("of this folder", "utf-8")
+    monkeypatch.setenv("PATH", str(tools_folder))
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tools, "_package_folders", lambda _: [])
+    monkeypatch.chdir(folder)
+    assert sassan(*words).status in {0, 3}
+    text = Path("page.html").read_text("utf-8")
+    texts = [packed(text, name) for name in re.findall(r'id="(source-\d+)">', text)]
+    assert texts == [["of this folder"]]
 
 
 @pytest.mark.parametrize(

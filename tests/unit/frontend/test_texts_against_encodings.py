@@ -319,6 +319,11 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
         ("sm_120", "HADD2.BF16_V2 R3, R5, 100, 1", 0x200000_42C83F8005037430, "HADD2.BF16_V2 R3, R5, 64, 1"),
         ("sm_90", "I2F.F16 R3, 0x2a", 0x200C00_0000002A00037906, "I2F.F16 R3, 0x2b"),
         ("sm_100", "I2F.F16.U32 R3, 0x2a", 0x200800_0000002A00037906, "I2F.F16 R3, 0x2a"),
+        ("sm_100", "HFMA2 R22, R22.H1_H1, 1, -0.5, -R15", 0x100C0F_3C00B80016167831, "HFMA2 R22, R22.H1_H1, 1, 0.5, -R15"),
+        ("sm_90", "HFMA2.BF16_V2 R22, R22, 1, -0.5, -R15", 0x30000F_3F80BF0016167831, "HFMA2.BF16_V2 R22, R22, 2, -0.5, -R15"),
+        ("sm_90", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
+        ("sm_86", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
+        ("sm_70", "HMUL2 R4, R25.H1_H1, 1, -1", 0xC00_3C00BC0019047832, "HMUL2 R4, R25.H1_H1, 1, -2"),
         ("sm_61", "PSETP.AND.OR P3, PT, P2, P1, P5", 0x509022802007201F, "PSETP.OR.AND P3, PT, P2, P1, P5"),
         ("sm_50", "PSETP.OR.AND P3, PT, P2, P1, P5", 0x509002802107201F, "PSETP.AND.OR P3, PT, P2, P1, P5"),
         ("sm_50", "PSET.AND.XOR R24, P2, P1, !P5", 0x5088468020072018, "PSET.AND.OR R24, P2, P1, !P5"),
@@ -327,3 +332,19 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
 def test_numbers_and_operators_are_those_of_the_text(arch: str, text: str, word: int, other: str):
     assert encodings(arch).of(text, word) == ""
     assert encodings(arch).of(other, word)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "quiet", "infinite"),
+    [
+        ("FSEL R5, R0, +QNAN , P0", 0x7F80000100057808, 1 << 54, 1 << 32),
+        ("HMUL2 R4, R25.H1_H1, 1, -QNAN", 0xC00_3C00FC0119047832, 1 << 41, 1 << 32),
+        ("HFMA2.BF16_V2 R22, R22, +QNAN , -0.5, -R15", 0x30000F_7F81BF0016167831, 1 << 54, 1 << 48),
+    ],
+)
+def test_a_signaling_nan_that_cuda_12_prints_as_quiet_is_unchecked(text: str, word: int, quiet: int, infinite: int):
+    of = encodings("sm_80").of
+    assert [of(text, each) for each in (word, word | quiet)] == [None, ""]
+    assert of(text.replace("QNAN", "SNAN"), word) == ""
+    assert of(text.replace("QNAN", "SNAN"), word | quiet)
+    assert of(text, word ^ infinite)
