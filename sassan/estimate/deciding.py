@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sassan.estimate.untimed import over
 from sassan.ir import Immediate, Operand
 from sassan.isa.registers import bit
-from sassan.simt.code import ExecutableFunction, Operation, Unity
+from sassan.simt.code import ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.history import Executed, History
 from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, WarpInputs, is_truth, numbers, split
 from sassan.simt.integers import Integers
@@ -52,7 +52,8 @@ class Deciding(Integers):
         self._coins = any(block.control is not None and block.control.unity is Unity.OPEN for block in code.blocks)
         self.history = self._noted = History([each for block in code.blocks for each in block.operations], len(place))
         self._slots = {register: slot for slot, register in enumerate(whole.registers)}
-        if any(_name(each) in _OF_NUMBERS for block in whole.blocks for each in block.operations):
+        every = [each for block in whole.blocks for each in block.operations]
+        if any(_name(each) in _OF_NUMBERS or isinstance(each.exact, LocalAccess) for each in every):
             self.unknown = np.zeros((len(whole.registers), len(place), LANES), np.bool_)
         self._found = np.zeros(len(self._noted.times), np.bool_)
         """Which operations found known words in shared memory: those of one iteration say nothing of the next."""
@@ -76,6 +77,10 @@ class Deciding(Integers):
     def count_drawn(self, rows: Rows, choices: int) -> None:
         """Count choices by drawn words."""
         self.drawn[rows] += choices
+
+    def known(self, register: int, rows: Rows) -> Truth | bool:
+        """Return in which lanes the word of a register depends on none that is drawn."""
+        return True if self.unknown is None else ~self.unknown[self._slots[register], rows]
 
     def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
         """Note what an operation found in shared memory."""

@@ -103,7 +103,7 @@ def _results(  # noqa: C901, PLR0911 - one kind each
             whole = inputs[0] % np.uint32(divisor) if remainder else inputs[0] // np.uint32(divisor)
             return (np.broadcast_to(whole, at.executing.shape),), True
         case LocalAccess(shared=True, store=True) if local.certainty is None and local.shared is not None:
-            _store_shared(local.shared, operation.exact, inputs, at)
+            _store_shared(local, operation, operation.exact, inputs, at)
             return (), True
         case LocalAccess(shared=True):
             loaded = None
@@ -133,12 +133,15 @@ def _load_shared(
     return tuple(words for words, _ in parts), np.logical_and.reduce([known for _, known in parts])
 
 
-def _store_shared(shared: SharedMemory, how: LocalAccess, inputs: tuple[Words, ...], at: Moment) -> None:
-    """Store in shared memory; a part of a word makes it unknown."""
+def _store_shared(local: _Registers, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment) -> None:
+    """Store in shared memory; a part of a word, and one that depends on drawn words, make it unknown."""
+    assert local.shared is not None
+    registers = operation.reads[how.base :]
     address = shared_addresses(how, inputs, at.executing) & np.uint32(_OF_BLOCK)
     address = address if how.whole else address & np.uint32(_WORD - 3)
     for place, word in enumerate((*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)):
-        shared.store(at.rows, at.executing, address + np.uint32(4 * place), word, at.executing & how.whole)
+        known = local.values.known(registers[place], at.rows) if place < len(registers) else True
+        local.shared.store(at.rows, at.executing, address + np.uint32(4 * place), word, at.executing & how.whole & known)
 
 
 def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], executing: Truth) -> Words:

@@ -154,6 +154,11 @@ class Integers:
             state = stir(state, inputs[register])
         return np.broadcast_to(state, (len(at.rows), LANES))
 
+    def known(self, register: int, rows: Rows) -> Truth | bool:
+        """Return that every word may: it is not followed which are drawn."""
+        del register, rows
+        return True
+
     def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
         """Do nothing: what is found needs no word."""
 

@@ -59,6 +59,10 @@ class Values(Protocol):
         """Return one array per written register, in the order of `operation.writes`; the inputs are the gathered ones, then `reads`."""
         ...
 
+    def known(self, register: int, rows: Rows) -> Truth | bool:
+        """Return in which lanes the word of a register may be stored in shared memory for others to find."""
+        ...
+
     def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
         """Take note of what an operation found in shared memory."""
         ...

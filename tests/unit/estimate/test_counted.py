@@ -177,3 +177,30 @@ loop:
     # Warps that come there first do not wait for the others.
     assert bool((visits == 5).all()) == known
     assert done.all() or not known
+    assert found.leaps.values._found.any()
+
+
+def test_a_drawn_word_that_goes_through_shared_memory_is_still_drawn():
+    function = assemble(
+        """
+        S2R R0, SR_TID.X
+        MOV R4, RZ
+        IMAD.SHL.U32 R1, R0, 0x4, RZ
+        IADD3 R6, R1, c[0x0][0x210], RZ
+        MOV R7, c[0x0][0x214]
+        LDG.E R2, desc[UR4][R6.64]
+        STS [R1+0x100], R2
+        BAR.SYNC.DEFER_BLOCKING 0x0
+        LDS R3, [0x104]
+        ISETP.GE.AND P0, PT, R3, 0x5, PT
+        @P0 EXIT
+        EXIT
+        """,
+        "sm_90",
+    ).function
+    cfg, facts, launch = explored(function), tables.load("sm_90").facts, LaunchConfiguration((128, 1, 1), (6, 1, 1))
+    chosen = warps_of((128, 1, 1), (6, 1, 1))
+    found, done = sampled_launch.run(cfg, facts, launch, chosen, ())
+    assert done.all()
+    assert (found.leaps.values.drawn > 0).all()
+    assert not found.leaps.values._found.any()
