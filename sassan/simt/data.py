@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sassan.simt.code import ALWAYS, Condition, ExactQuotient, Linear, LocalAccess, Operation
-from sassan.simt.shared import SharedMemory, shared_addresses
+from sassan.simt.shared import OF_BLOCK, SharedMemory, shared_addresses
 from sassan.simt.state import Session
 from sassan.simt.values import FACTOR, ONE_COPY, Moment, Truth, Words
 
 _WORD = 0xFFFFFFFF
-_OF_BLOCK = (1 << 24) - 1
-"""The bits of an address that say where in the shared memory of its block it lies: those above name the block of the cluster."""
 
 
 def compute(session: Session, number: int, at: Moment) -> Truth:
@@ -128,7 +126,7 @@ def _load_shared(
     """Return what a load finds in shared memory, and in which lanes; None for a part of a word."""
     if not how.whole:
         return None
-    address = shared_addresses(how, inputs, at.executing) & np.uint32(_OF_BLOCK)
+    address = shared_addresses(how, inputs, at.executing) & np.uint32(OF_BLOCK)
     parts = [shared.load(at.rows, at.executing, address + np.uint32(4 * place)) for place in range(len(operation.writes))]
     return tuple(words for words, _ in parts), np.logical_and.reduce([known for _, known in parts])
 
@@ -137,7 +135,7 @@ def _store_shared(local: _Registers, operation: Operation, how: LocalAccess, inp
     """Store in shared memory; a part of a word, and one that depends on drawn words, make it unknown."""
     assert local.shared is not None
     registers = operation.reads[how.base :]
-    address = shared_addresses(how, inputs, at.executing) & np.uint32(_OF_BLOCK)
+    address = shared_addresses(how, inputs, at.executing) & np.uint32(OF_BLOCK)
     address = address if how.whole else address & np.uint32(_WORD - 3)
     for place, word in enumerate((*inputs[how.base :], *[np.zeros_like(address)] * how.zeros)):
         known = local.values.known(registers[place], at.rows) if place < len(registers) else True

@@ -78,7 +78,7 @@ def _half_constant(work: GroupOperation) -> None:
     if work.word(first).any() or work.word(second).any() or MINUS_ZERO.search(work.instruction.text):
         raise UnknownError
     if isnan(high.value) or isnan(low.value):
-        raise UnknownError  # which bits it leaves of what is no number is not published
+        raise UnknownError  # the bits of a NaN are not published
     (bits,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
     work.put(to, work.full(bits))
 

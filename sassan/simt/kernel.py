@@ -1,4 +1,8 @@
-"""The compiled execution of micro-operations (`micro_operations.py`): warp by warp, each operation in all of its lanes."""
+"""The compiled execution of micro-operations (`micro_operations.py`): warp by warp, each operation in all of its lanes.
+
+Importing this module imports the compiler. All compiled functions are in this one file: numba's disk cache recompiles a function only when
+its own file changes. The numbers of `micro_operations.py` are compiled in: who changes them has to change this file, too.
+"""
 
 from typing import NamedTuple
 
@@ -41,7 +45,7 @@ Numbers = npt.NDArray[np.int64]
 Longs = npt.NDArray[np.uint64]
 MASK = np.uint64(0xFFFFFFFF)
 _FACTOR = np.uint64(FACTOR)
-_ONE, _ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE = np.uint64(1)
 _WORD = np.uint64(32)
 
 # The columns of a row.

@@ -24,7 +24,7 @@ ZERO = -1
 
 
 class Code(IntEnum):
-    """What an operation computes of its words a, b, c, d and its truths p, q, r."""
+    """What an operation computes of its words a, b, c, d and its truths p, q, r. `kernel.py` has the numbers compiled in."""
 
     MOVE = auto()
     ADD = auto()

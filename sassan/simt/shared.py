@@ -16,6 +16,8 @@ from sassan.simt.spills import shared_operation
 from sassan.simt.stack import Ints
 from sassan.simt.values import LANES, Rows, Truth, Words
 
+OF_BLOCK = (1 << 24) - 1
+"""The bits of an address that say where in the shared memory of its block it lies: those above name the block of the cluster."""
 WAITING = -3
 """The next block of a run that waits at a barrier."""
 _WORDS = 1 << 22

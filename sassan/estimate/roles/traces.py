@@ -26,7 +26,7 @@ from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.shared import SharedMemory, behind_barriers, is_followed
+from sassan.simt.shared import OF_BLOCK, SharedMemory, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Words
@@ -36,8 +36,6 @@ _WORK = 150_000
 """Operations that are executed at most, each of as many warps as stand at the same place: some seconds."""
 _STEPS = 2_500
 """Blocks of code that a warp executes at most. The machine runs the place where most warps stand, and the others behind it."""
-_SHARED = (1 << 24) - 1
-"""The bits of an address in shared memory that say where in its block it lies: those above name the block of the cluster."""
 _SEED = 2026
 
 
@@ -185,9 +183,9 @@ class _Notes:
         if kind is BarrierOperation.COPY:
             first = _registers(operand)[0]
             assert first.index is not None
-            return self._words(session, Register(first.file, first.index + 1), rows) & np.uint32(_SHARED)
+            return self._words(session, Register(first.file, first.index + 1), rows) & np.uint32(OF_BLOCK)
         if kind in IN_SHARED_MEMORY:
-            return lane_addresses(session, operand, rows) & np.uint32(_SHARED)
+            return lane_addresses(session, operand, rows) & np.uint32(OF_BLOCK)
         return self._words(session, operand, rows)
 
     def _maps(self, session: Session, instruction: Instruction, rows: Rows) -> npt.NDArray[np.uint64] | None:

@@ -324,6 +324,7 @@ def test_a_comparison_with_another_relation_is_refused_in_every_form(arch: str):
         ("sm_90", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
         ("sm_86", "HFMA2.MMA R22, R22, 1, -0.5, -R15", 0x10000F_3C00B80016167835, "HFMA2.MMA R22, R22, 1, 0.5, -R15"),
         ("sm_70", "HMUL2 R4, R25.H1_H1, 1, -1", 0xC00_3C00BC0019047832, "HMUL2 R4, R25.H1_H1, 1, -2"),
+        ("sm_80", "STS.64 [R5.X4], R8", 0x41E20000000A000000000805007388 | 1 << 78, "STS.64 [R5], R8"),
         ("sm_61", "PSETP.AND.OR P3, PT, P2, P1, P5", 0x509022802007201F, "PSETP.OR.AND P3, PT, P2, P1, P5"),
         ("sm_50", "PSETP.OR.AND P3, PT, P2, P1, P5", 0x509002802107201F, "PSETP.AND.OR P3, PT, P2, P1, P5"),
         ("sm_50", "PSET.AND.XOR R24, P2, P1, !P5", 0x5088468020072018, "PSET.AND.OR R24, P2, P1, !P5"),
