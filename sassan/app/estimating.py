@@ -35,6 +35,7 @@ from sassan.estimate.policy import Policy
 from sassan.estimate.roles.barrier_operations import waits_alone
 from sassan.estimate.roles.boxes import boxes_of, shared_copies
 from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.simultaneous import different
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
 from sassan.estimate.sampled_launch import SampledLaunch, sampled_launch
@@ -132,7 +133,7 @@ def prepared(
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     loops = {loop: expected[head] for loop, each in enumerate(cfg.loops) if (head := cfg.nodes[each.head].start) in expected}
     seen = sampled_launch(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept, loops)
-    traced_block = _traced_block(result, seen) if walked is None else None
+    traced_block = _traced_block(result, seen, gpu.sms * occupancy.blocks) if walked is None else None
     if missing := _missing(result, seen, traced_block, is_recorded=walked is not None):
         return missing
     every = traced_block.every if traced_block is not None else None
@@ -261,8 +262,8 @@ def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
     return ()
 
 
-def _traced_block(result: AnalysisResult, seen: SampledLaunch | None) -> TracedBlock | None:
-    """Return the warps of a block, each with its path, where they wait for some others, or for engines.
+def _traced_block(result: AnalysisResult, seen: SampledLaunch | None, at_once: int) -> TracedBlock | None:
+    """Return the warps of a block, each with its path, where they wait for some others, or for engines; `at_once` blocks run at a time.
 
     None where they do not, and where the launch or the machine does not say their paths.
     """
@@ -276,6 +277,9 @@ def _traced_block(result: AnalysisResult, seen: SampledLaunch | None) -> TracedB
     if traces is None:
         return None
     several = matched(traces, boxes_of(cfg, launch, traces), shared_copies(cfg))
+    shares = different(cfg, result.isa.facts, launch, traces, at_once)
+    copies = {address: each._replace(different=shares.get(address, 1.0)) for address, each in several.copies.items()}
+    several = replace(several, copies=copies)
     return TracedBlock.of(cfg, traces, several, _back_edges(result, seen), _executions(result))
 
 

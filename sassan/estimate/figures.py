@@ -31,6 +31,7 @@ class Figures:
     copy engine until L1 would have answered a load. `trial`: of an arrival at a barrier in shared memory, or a look at it. `product`: from
     the last pass of an asynchronous matrix product until it is known to be done. `phase`: until a warp sees that a phase is over. `engine`:
     bytes a cycle that the copy engine of an SM moves. `bulk`: how many times as fast as loads of all SMs L2 answers copies.
+    `together`: the part of the requests for what another SM requests at about the same time that it answers with those of the other.
     """
 
     l1: float
@@ -50,6 +51,7 @@ class Figures:
     phase: float
     engine: float
     bulk: float
+    together: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,12 @@ def expected(
 
 
 def copied(copies: Mapping[int, Copied], figures: Figures) -> Mapping[int, Expected]:
-    """Return what copies by the copy engine move, by their addresses; they pass L1 by."""
+    """Return what copies by the copy engine move, by their addresses; they pass L1 by, and L2 answers some of those of one box together."""
     return {
-        address: Expected(each.passed / figures.engine, each.requested / SECTOR, quicker=figures.bulk) for address, each in copies.items()
+        address: Expected(
+            each.passed / figures.engine, each.requested / SECTOR, quicker=figures.bulk / (1 - figures.together * (1 - each.different))
+        )
+        for address, each in copies.items()
     }
 
 

@@ -18,10 +18,12 @@ from sassan.warpcfg.graph import WarpCfg
 
 _WORK = 15_000
 """Operations that are executed at most, of as many warps as stand at the same place: about a second or two."""
+_TILES = 100_000
+"""Operations that are executed at most where warps go through tiles, one after the other: iterations that are not alike."""
 _LEAPS = 1_500
 """Operations after which iterations of loops that are alike are leapt over."""
-_GUESSES = 10_000
-"""Operations after which those are, too, that need not be."""
+_GUESSES = 2 / 3
+"""The part of the operations after which those are, too, that need not be."""
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 Truth = npt.NDArray[np.bool_]
 Key = tuple[int, int]
@@ -90,6 +92,8 @@ class Watch:
     last: Rows = field(init=False)
     seen: dict[Key, list[Executions]] = field(default_factory=dict[Key, list[Executions]])
     ended: Truth = field(init=False)
+    most: int = field(init=False)
+    """Operations that are executed at most."""
     _work: int = 0
     _met: npt.NDArray[np.int64] = field(init=False)
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
@@ -99,6 +103,7 @@ class Watch:
     def __post_init__(self) -> None:
         """Start with nothing counted."""
         nodes, loops = self.cfg.nodes, self.cfg.loops
+        self.most, self.ended = _WORK, np.zeros(self.runs, np.bool_)
         self.visits = np.zeros((len(nodes), self.runs), np.int64)
         self.entries = np.zeros((len(loops), self.runs), np.int64)
         self._met = np.zeros((len(loops), self.runs), np.int64)
@@ -111,10 +116,18 @@ class Watch:
             self._outside.setdefault(loop.head, []).append((index, outside))
         self._at = {first: [(each, references(each)) for each in several] for first, several in self.watched.groups.items()}
 
-    def only_count(self, seen: dict[Key, list[Executions]]) -> None:
-        """Look at no access: what others `seen` did stands for them."""
+    def only_count(self, seen: dict[Key, list[Executions]], *, tiles: bool) -> None:
+        """Look at no access: what others `seen` did stands for them; `tiles`: warps go through tiles."""
         self.seen = seen
         self._at = {}
+        self.most = _TILES if tiles else _WORK
+
+    @property
+    def tiles(self) -> bool:
+        """Say whether all warps were cut, some of them in an outermost loop around others of which they had executed a whole iteration."""
+        around = {each.parent for each in self.cfg.loops}
+        tiles = [each.head for number, each in enumerate(self.cfg.loops) if each.parent is None and number in around]
+        return not self.ended.any() and bool((self.visits[tiles] > 1).any())
 
     @property
     def leapt(self) -> Truth:
@@ -124,7 +137,7 @@ class Watch:
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count a visit of the warps that are about to execute a block."""
         self._work += 2 + len(self.code.blocks[block].operations)
-        if self._work > _WORK:
+        if self._work > self.most:
             self.ended = np.asarray(session.warps.status == RunStatus.ENDED)
             raise EnoughError
         address = self.code.blocks[block].address
@@ -138,7 +151,7 @@ class Watch:
                     self.entries[loop, context_rows] += entering
                     met = self._met[loop][context_rows] = np.where(entering, 0, self._met[loop][context_rows] + 1)
                     if self._work > _LEAPS:
-                        guess = self._work > _GUESSES
+                        guess = self._work > _GUESSES * self.most
                         self._met[loop][context_rows] += self.leaps.at_head(
                             session, loop, context_rows, met, self.visits, self.entries, guess=guess
                         )

@@ -27,10 +27,10 @@ from sassan.simt.values import Moment, Rows, Truth, Values, Words
 class Limits:
     """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, or in more than `contexts` call contexts.
 
-    A run whose local memory is full is cut, too.
+    `steps` may be an array: one number for each run. A run whose local memory is full is cut, too.
     """
 
-    steps: int = 3000
+    steps: int | Rows = 3000
     depth: int = 64
     contexts: int = 4000
 
@@ -137,7 +137,8 @@ class Machine:
         warps, limits = session.warps, self._limits
         deep = warps.stacks.depth[rows] > limits.depth
         crowded = warps.local.full[rows] | (len(session.contexts) > limits.contexts)
-        over = rows[deep | crowded | (warps.time[rows] >= limits.steps)]
+        steps = limits.steps if isinstance(limits.steps, int) else limits.steps[rows]
+        over = rows[deep | crowded | (warps.time[rows] >= steps)]
         warps.status[over] = RunStatus.CUT
         warps.block[over] = STOPPED
 

@@ -163,6 +163,12 @@ def is_followed(code: ExecutableFunction, *, beside: bool = False) -> bool:
     return not calls and not strange and others.isdisjoint(name for _, name in names)
 
 
+def reads_shared(code: ExecutableFunction) -> bool:
+    """Say whether code reads shared memory of its block."""
+    every = (operation.exact for block in code.blocks for operation in block.operations)
+    return any(isinstance(exact, LocalAccess) and exact.shared and not exact.store for exact in every)
+
+
 def barriers(instructions: Sequence[Instruction]) -> frozenset[int]:
     """Return the addresses of the barriers that all threads of a block wait at; none where some may be passed by a part of them."""
     several = [instruction for instruction in instructions if instruction.opcode.partition(".")[0] == "BAR"]

@@ -16,12 +16,14 @@ from sassan.machine.tensor_map import TensorMap
 class Copied(NamedTuple):
     """Bytes of a copy: those that pass between the SM and L2, and those that L2 reads or writes; fewer, where blocks share a box.
 
-    `tensors` are what it copies from or to: address and bytes of each, nothing where that is not known.
+    `tensors` are what it copies from or to: address and bytes of each, nothing where that is not known. `different`: which part of the
+    boxes that blocks ask for at the same time differ from each other.
     """
 
     passed: float
     requested: float
     tensors: frozenset[tuple[int, int]] = frozenset()
+    different: float = 1.0
 
 
 Boxes = Mapping[tuple[int, int | None], TensorMap | None]

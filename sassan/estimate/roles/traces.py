@@ -4,7 +4,7 @@ A wait is over when a warp comes to it: whether what it waits for has come is th
 warp runs as if it were alone, and its path is that of the launch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import NamedTuple
@@ -21,11 +21,11 @@ from sassan.estimate.watch import EnoughError, lane_addresses
 from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
-from sassan.machine.launch import LaunchConfiguration
+from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.simt.code import ExecutableFunction, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
-from sassan.simt.machine import Limits, Machine
+from sassan.simt.machine import BlockObserver, Limits, Machine
 from sassan.simt.shared import OF_BLOCK, SharedMemory, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder, lanes
@@ -73,28 +73,60 @@ def traced(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch
     assert launch.grid is not None
     operations = {each.address: (each, kind) for node in cfg.nodes for each in node.code if (kind := barrier_operation(each)) is not None}
     number = prod(launch.grid) // 2
-    block = (number % launch.grid[0], number // launch.grid[0] % launch.grid[1], number // (launch.grid[0] * launch.grid[1]))
-    spots = [Spot(block, warp) for warp in range(-(-prod(launch.block) // LANES))]
-    registers = frozenset(register for each, _ in operations.values() for register in _read(each))
+    spots = [Spot(place_of(number, launch.grid), warp) for warp in range(-(-prod(launch.block) // LANES))]
+    code = decided(cfg, facts_of, {address: frozenset(_read(each)) for address, (each, _) in operations.items()})
+    if code is None:
+        return None
+    notes = _Notes(cfg, code, operations, len(spots))
+    try:
+        ended = run_alone(cfg, launch, code, spots, notes)
+    except EnoughError:
+        ended = notes.ended
+    return notes.traces(ended)
+
+
+def place_of(number: int, grid: Shape) -> Shape:
+    """Return the indices of a block by its number."""
+    return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
+
+
+def decided(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], reads: Mapping[int, frozenset[int]]
+) -> ExecutableFunction | None:
+    """Return what decides control, and the registers (bit numbers) that are read at some addresses, where blocks of the code begin.
+
+    None where the machine has no rule for an instruction.
+    """
+    registers = frozenset[int]().union(*reads.values())
     try:
         decoder = TableDecoder(facts_of, cfg.calls, shared=True)
-        leaders = [*(node.start for node in cfg.nodes), *operations, *behind_barriers(cfg.function)]
-        code = lower(cfg.function, decoder, leaders)
+        code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *reads, *behind_barriers(cfg.function)])
     except SassanError:
         return None
     code = control_slice(code, registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})), blocks=usual_branches(cfg.function, code.blocks))
-    code = live_slice(code, {address: frozenset(_read(each)) for address, (each, _) in operations.items()})
+    return live_slice(code, reads)
+
+
+def run_alone(  # noqa: PLR0913 - a launch, its code, and who looks
+    cfg: WarpCfg,
+    launch: LaunchConfiguration,
+    code: ExecutableFunction,
+    spots: Sequence[Spot],
+    observer: BlockObserver,
+    *,
+    steps: int | Rows = _STEPS,
+) -> npt.NDArray[np.bool_]:
+    """Run warps, each as if its waits were over, and return which of them came to their end; what the observer raises is raised.
+
+    A warp executes `steps` blocks of code at most.
+    """
     placed, active = warps_at(cfg.function, supposed(cfg.function, launch), spots, np.random.default_rng(_SEED))
     placed = with_window(placed, cfg.function)
-    notes = _Notes(cfg, code, operations, len(spots))
-    try:
-        shared = SharedMemory(np.zeros(len(spots), np.intp), set()) if is_followed(code, beside=True) else None
-        outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=_STEPS)).run(active, notes, shared=shared)
-        ended = outcome.status == RunStatus.ENDED
-    except EnoughError:
-        ended = notes.ended
-    return notes.traces(ended)
+    blocks = np.unique([spot.block for spot in spots], axis=0, return_inverse=True)[1].reshape(-1)
+    shared = SharedMemory(blocks, set()) if is_followed(code, beside=True) else None
+    outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=steps)).run(active, observer, shared=shared)
+    return np.asarray(outcome.status == RunStatus.ENDED)
 
 
 def _read(instruction: Instruction) -> tuple[int, ...]:

@@ -84,7 +84,6 @@ def test_executions_are_those_of_warps_that_are_run_as_a_whole(arch: str, name: 
     chosen = warps_of(launch.block or (1, 1, 1), launch.grid or (1, 1, 1))
     monkeypatch.setattr(watch, "_LEAPS", first)
     monkeypatch.setattr(watch, "_WORK", 1 << 30)
-    monkeypatch.setattr(watch, "_GUESSES", 1 << 30)
     found, done = sampled_launch.run(one.cfg, tables.load(arch).facts, launch, chosen, (0,) * len(one.cfg.loops))
     decided = found.leaps.values.drawn == 0
     if (arch, name) in LEAPT:

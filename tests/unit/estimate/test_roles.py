@@ -8,11 +8,14 @@ import pytest
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
+from sassan.estimate.figures import calibrated
 from sassan.estimate.roles.barrier_operations import BarrierOperation
 from sassan.estimate.roles.boxes import boxes_of
-from sassan.estimate.roles.copies import Boxes
+from sassan.estimate.roles.copies import Boxes, Copied
 from sassan.estimate.roles.phases import matched
+from sassan.estimate.roles.simultaneous import different
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace, traced
+from sassan.estimate.traffic import copied
 from sassan.ir import CompilerFacts, Parameter
 from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration
@@ -208,3 +211,40 @@ def test_maps_are_found_by_the_address_that_copies_are_passed_among_parameters_a
     load, store, of_three = 16 * 11, 16 * 12, 16 * 13
     assert boxes_of(result.cfg, known, traces) == {(load, PARAMETER_WINDOW + 0x70): BOX, (store, 0x5000): other, (of_three, 0x5000): None}
     assert set(boxes_of(result.cfg, replace(launch, maps=()), traces).values()) == {None}
+
+
+SHARED_BOXES = """
+    S2R R0, SR_TID.X                                 | 2 w0
+    ISETP.NE.AND P0, PT, R0, RZ, PT                  | 13 wait0
+    @P0 EXIT                                         | 5
+    ULDC.64 UR8, c[0x0][0x300]                       | 7
+    MOV R1, 0x400                                    | 5
+    R2UR UR5, R1                                     | 7
+    UMOV UR4, 0x800                                  | 7
+    S2UR UR6, SR_CTAID.X                             | 2 w1
+    USHF.R.U32.HI UR6, URZ, {shift}, UR6             | 13 wait1
+    UMOV UR7, URZ                                    | 7
+again:
+    UTMALDG.2D [UR4], [UR8]                          | 5
+    UIADD3 UR7, UR7, 0x1, URZ                        | 7
+    UISETP.NE.AND UP0, PT, UR7, 0x3, PT              | 13
+    @UP0 BRA again                                   | 5
+    EXIT                                             | 5
+"""
+
+
+@pytest.mark.parametrize(("shift", "at_once", "share"), [(0, 8, 1.0), (1, 8, 0.5), (2, 4, 0.25), (3, 100, 0.125), (3, 1, 1.0)])
+def test_boxes_that_blocks_ask_for_at_the_same_time_are_compared_turn_by_turn(shift: int, at_once: int, share: float):
+    function = scheduled(SHARED_BOXES.replace("{shift}", hex(shift)), "sm_90")
+    launch = LaunchConfiguration((64, 1, 1), (8, 1, 1), (Setting("", 0x300, 0x5000, 8),))
+    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch))
+    traces = traced(result.cfg, result.isa.facts, launch)
+    assert traces is not None
+    assert different(result.cfg, result.isa.facts, launch, traces, at_once) == {16 * 10: share}
+
+
+def test_boxes_that_other_blocks_ask_for_as_well_pass_l2_sooner():
+    figures = calibrated()
+    own, same = (copied({0: Copied(8192, 8192, different=share)}, figures)[0].quicker for share in (1.0, 0.125))
+    assert own == figures.bulk
+    assert own < same < own / (1 - figures.together)
