@@ -124,10 +124,10 @@ class Watch:
 
     @property
     def tiles(self) -> bool:
-        """Say whether all warps were cut, some of them in an outermost loop around others of which they had executed a whole iteration."""
+        """Say whether warps were cut that had come to an outermost loop around others."""
         around = {each.parent for each in self.cfg.loops}
         tiles = [each.head for number, each in enumerate(self.cfg.loops) if each.parent is None and number in around]
-        return not self.ended.any() and bool((self.visits[tiles] > 1).any())
+        return bool(((self.visits[tiles] > 0) & ~self.ended).any())
 
     @property
     def leapt(self) -> Truth:

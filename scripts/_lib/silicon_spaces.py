@@ -113,8 +113,8 @@ def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
     yield from space.space.notes
     if space.space.kernel not in recipes.kernels:
         yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
-    if space.recipe.only:
-        same = settings_text(space.recipe.only)
+    if only := {name: value for name, value in space.recipe.only.items() if name in space.parameters}:
+        same = settings_text(only)
         yield f"only with {same} is the source beside the cache the code that was measured: others are not looked at"
     if slow := sorted({clock for clock in space.clocks if clock not in (None, space.product.boost_clock)}):
         known = f"{sum(clock is not None for clock in space.clocks)} of {len(space.clocks)}"
@@ -176,7 +176,8 @@ def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[Configurati
 
 def _same(space: Space, configuration: TuningConfiguration) -> bool:
     values = space.space.values(configuration)
-    return all(values.get(name) == value for name, value in space.recipe.only.items())
+    # Where a space has no such parameter, there was no other code.
+    return all(values.get(name, value) == value for name, value in space.recipe.only.items())
 
 
 def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
