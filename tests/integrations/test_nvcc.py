@@ -4,15 +4,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from itertools import cycle, product
 from pathlib import Path
 
 import pytest
 
 from budget import FULL, PATIENCE, some
+from cli.shell import Result
 from integrations.programs import SAMPLES
+from sassan.cli import main
 from sassan.errors import MissingToolError, UsageError
 from sassan.frontend.cubin.tools import tools
+from sassan.integrations import nvcc as nvcc_wrapper
 from sassan.integrations.gpu_code import is_host_only
 from sassan.integrations.nvcc import task
 from sassan.integrations.nvcc_line import CommandLine, line
@@ -43,6 +48,7 @@ def nvcc(tmp_path):
 
 
 def wrapped(*arguments: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Return what a build sees: a process for the wrapper, and one for sassan."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "sassan.integrations.nvcc", *map(str, arguments)],
         capture_output=True,
@@ -52,6 +58,31 @@ def wrapped(*arguments: object, folder: Path, **environment: str) -> subprocess.
         timeout=PATIENCE,
         env={**os.environ, **environment},
     )
+
+
+@pytest.fixture
+def wrapped_here(monkeypatch, capfd, tmp_path):
+    """Return a function like `wrapped`: compilers are started, and the wrapper and sassan run in this process, for their start takes a second."""
+    started = nvcc_wrapper._status
+
+    def status(command: Sequence[str], *more: object) -> int | None:
+        sassan = [sys.executable, "-P", "-m", "sassan"]
+        if list(command[: len(sassan)]) != sassan:
+            return started(command, *more)
+        with redirect_stdout(sys.stderr):  # as `stdout` says
+            return main.run(command[len(sassan) :])
+
+    def run(*arguments: object, **environment: str) -> Result:
+        with monkeypatch.context() as patch:
+            patch.setattr(nvcc_wrapper, "_status", status)
+            patch.setattr(sys, "argv", ["sassan-nvcc", *map(str, arguments)])
+            patch.chdir(tmp_path)
+            for name, value in ({"PATH": os.environ["PATH"]} | environment).items():
+                patch.setenv(name, value)
+            capfd.readouterr()
+            return Result(nvcc_wrapper.main(), *capfd.readouterr())
+
+    return run
 
 
 OUTPUTS = [
@@ -119,10 +150,10 @@ def test_what_runs_is_told_by_the_option_before_the_environment():
     assert task(["--sassan=check --no-gaps -f 'a b'", "nvcc"], {}).command == ("check", "--allow-unmatched", "--no-gaps", "-f", "a b")
 
 
-def test_quotes_that_are_not_closed_are_refused_in_one_line(tmp_path):
+def test_quotes_that_are_not_closed_are_refused_in_one_line(wrapped_here):
     for how in ({"SASSAN_NVCC": 'check "'}, {"SASSAN_NVCC": "check 'a"}):
-        done = wrapped("nvcc", "-c", "k.cu", folder=tmp_path, **how)
-        assert (done.returncode, done.stderr.splitlines()[0]) == (
+        done = wrapped_here("nvcc", "-c", "k.cu", **how)
+        assert (done.status, done.err.splitlines()[0]) == (
             2,
             f"error[usage]: the command of sassan cannot be split into words: no closing quotation: {how['SASSAN_NVCC']}",
         )
@@ -149,31 +180,31 @@ def test_bounds_go_to_standard_error_and_the_file_is_made(nvcc, tmp_path):
 
 
 @needs_nvdisasm
-def test_a_check_that_fails_fails_the_build_and_leaves_no_file(nvcc, tmp_path):
+def test_a_check_that_fails_fails_the_build_and_leaves_no_file(nvcc, tmp_path, wrapped_here):
     gate = {"SASSAN_NVCC": "check --max-wcet 5"}
-    done = wrapped(nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", folder=tmp_path, **gate)
-    assert done.returncode == 1
-    assert "above the limit 5" in done.stderr
+    done = wrapped_here(nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", **gate)
+    assert done.status == 1
+    assert "above the limit 5" in done.err
     assert not (tmp_path / "saxpy.cubin").exists()
 
 
-def test_an_analysis_that_is_refused_does_not_fail_the_build(nvcc, tmp_path):
-    done = wrapped("--sassan", "analyze --no-such-option", nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", folder=tmp_path)
-    assert done.returncode == 0
-    assert "error[usage]" in done.stderr
+def test_an_analysis_that_is_refused_does_not_fail_the_build(nvcc, tmp_path, wrapped_here):
+    done = wrapped_here("--sassan", "analyze --no-such-option", nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin")
+    assert done.status == 0
+    assert "error[usage]" in done.err
     assert (tmp_path / "saxpy.cubin").exists()
 
 
-def test_the_status_of_the_compiler_is_kept(nvcc, tmp_path):
-    done = wrapped(nvcc, "-c", "broken.cu", "-o", "x.o", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "broken.cu(1): error\n")
-    assert wrapped(nvcc, "--version", folder=tmp_path).stdout == "a stand-in\n"
-    assert wrapped(tmp_path / "nvcc-of-nobody", "-c", "k.cu", folder=tmp_path).returncode == 4
+def test_the_status_of_the_compiler_is_kept(nvcc, tmp_path, wrapped_here):
+    done = wrapped_here(nvcc, "-c", "broken.cu", "-o", "x.o")
+    assert (done.status, done.err) == (2, "broken.cu(1): error\n")
+    assert wrapped_here(nvcc, "--version").out == "a stand-in\n"
+    assert wrapped_here(tmp_path / "nvcc-of-nobody", "-c", "k.cu").status == 4
 
 
-def test_quotes_and_what_is_escaped_in_options_is_the_compilers(nvcc, tmp_path):
-    done = wrapped(nvcc, '-DX="s"', r"-DY=\$(x)", "-DZ=$HOME", "--dryrun", "-c", "saxpy.cu", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_quotes_and_what_is_escaped_in_options_is_the_compilers(nvcc, wrapped_here):
+    done = wrapped_here(nvcc, '-DX="s"', r"-DY=\$(x)", "-DZ=$HOME", "--dryrun", "-c", "saxpy.cu")
+    assert (done.status, done.err) == (0, "")
 
 
 def test_the_compiler_ends_with_a_command_that_is_terminated(tmp_path):
@@ -190,41 +221,41 @@ def test_the_compiler_ends_with_a_command_that_is_terminated(tmp_path):
         os.kill(number, 0)
 
 
-def test_a_compiler_that_wrote_something_else_passes_no_check(nvcc, tmp_path):
+def test_a_compiler_that_wrote_something_else_passes_no_check(nvcc, tmp_path, wrapped_here):
     (tmp_path / "saxpy.cubin").write_bytes((CUBINS / "saxpy.cubin").read_bytes())  # of an earlier build
-    done = wrapped("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", folder=tmp_path)
-    assert done.returncode == 3
-    assert done.stderr.startswith("error[nothing-to-check]: the compiler wrote no 'saxpy.cubin', so nothing was checked\nhint: ")
+    done = wrapped_here("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu")
+    assert done.status == 3
+    assert done.err.startswith("error[nothing-to-check]: the compiler wrote no 'saxpy.cubin', so nothing was checked\nhint: ")
     assert (tmp_path / "saxpy.cubin").exists()
-    done = wrapped(nvcc, "-cubin", "saxpy.cu", folder=tmp_path)
-    assert done.returncode == 0
-    assert done.stderr.startswith("warning: the compiler wrote no 'saxpy.cubin', so nothing was analyzed\n")
-    done = wrapped("--sassan", "check --no-gaps", nvcc, "-optix-ir", "saxpy.cu", folder=tmp_path)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (
+    done = wrapped_here(nvcc, "-cubin", "saxpy.cu")
+    assert done.status == 0
+    assert done.err.startswith("warning: the compiler wrote no 'saxpy.cubin', so nothing was analyzed\n")
+    done = wrapped_here("--sassan", "check --no-gaps", nvcc, "-optix-ir", "saxpy.cu")
+    assert (done.status, done.err.splitlines()[0]) == (
         3,
         "error[nothing-to-check]: what the compiler wrote is not known, so nothing was checked",
     )
 
 
-def test_what_compiles_nothing_is_not_spoken_of(nvcc, tmp_path):
+def test_what_compiles_nothing_is_not_spoken_of(nvcc, wrapped_here):
     for words in (["--version"], ["--dryrun", "-c", "saxpy.cu"]):
-        done = wrapped("--sassan", "check --no-gaps", nvcc, *words, folder=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
+        done = wrapped_here("--sassan", "check --no-gaps", nvcc, *words)
+        assert (done.status, done.err) == (0, "")
 
 
-def test_an_output_that_keeps_nothing_has_nothing_to_check(nvcc, tmp_path):
-    done = wrapped("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", "-o", os.devnull, folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, f"note: '{os.devnull}' holds no GPU code: nothing to check\n")
+def test_an_output_that_keeps_nothing_has_nothing_to_check(nvcc, wrapped_here):
+    done = wrapped_here("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", "-o", os.devnull)
+    assert (done.status, done.err) == (0, f"note: '{os.devnull}' holds no GPU code: nothing to check\n")
     assert Path(os.devnull).exists()
 
 
 @needs_nvdisasm
-def test_gates_of_a_whole_project_hold_each_object(nvcc, tmp_path):
+def test_gates_of_a_whole_project_hold_each_object(nvcc, tmp_path, wrapped_here):
     (tmp_path / "gates.toml").write_text('[function."saxpy"]\nno-gaps = true\n[function."bfs_step"]\nmax-wcet = 5\n')
     gate = {"SASSAN_NVCC": "check --gates gates.toml"}
-    assert wrapped(nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", folder=tmp_path, **gate).returncode == 0
+    assert wrapped_here(nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", **gate).status == 0
     assert (tmp_path / "saxpy.cubin").exists()
-    assert wrapped(nvcc, "-cubin", "bfs_step.cu", "-o", "bfs.cubin", folder=tmp_path, **gate).returncode == 1
+    assert wrapped_here(nvcc, "-cubin", "bfs_step.cu", "-o", "bfs.cubin", **gate).status == 1
 
 
 PTX = ".version 9.0\n.target sm_80\n.address_size 64\n"
@@ -255,24 +286,24 @@ DAMAGED = [b"", b"\x7fELF\x02\x01\x01", b"?\0" * 900, (CUBINS / "saxpy.cubin").r
 
 
 @pytest.mark.parametrize(("name", "data"), list(product(HOSTILE, DAMAGED)) if FULL else list(zip(HOSTILE, cycle(DAMAGED), strict=False)))
-def test_damaged_outputs_of_any_name_fail_a_check_and_steer_no_terminal(tmp_path, name, data):
+def test_damaged_outputs_of_any_name_fail_a_check_and_steer_no_terminal(tmp_path, name, data, wrapped_here):
     (tmp_path / "made").write_bytes(data)
     compiler = tmp_path / "nvcc"
     compiler.write_text('#!/bin/sh\nfor out; do :; done\ncp "$(dirname "$0")/made" "$out"\n')
     compiler.chmod(0o755)
-    done = wrapped("--sassan", "check --no-gaps", compiler, "-cubin", "k.cu", "-o", f"./{name}", folder=tmp_path)
-    assert done.returncode == 3
-    assert [line.partition("[")[0] for line in done.stderr.splitlines()].count("error") == 1
-    assert all(line.isprintable() for line in done.stderr.replace("\t", " ").splitlines())
+    done = wrapped_here("--sassan", "check --no-gaps", compiler, "-cubin", "k.cu", "-o", f"./{name}")
+    assert done.status == 3
+    assert [line.partition("[")[0] for line in done.err.splitlines()].count("error") == 1
+    assert all(line.isprintable() for line in done.err.replace("\t", " ").splitlines())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "nvcc"]
 
 
-def test_names_of_outputs_without_gpu_code_steer_no_terminal(tmp_path):
+def test_names_of_outputs_without_gpu_code_steer_no_terminal(tmp_path, wrapped_here):
     compiler = tmp_path / "nvcc"
     compiler.write_text("#!/bin/sh\nfor out; do :; done\nprintf '!<arch>\\n' > \"$out\"\n")
     compiler.chmod(0o755)
-    done = wrapped("--sassan", "check --no-gaps", compiler, "-lib", "k.cu", "-o", "\x1b[31m\n.a", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "note: '\\x1b[31m\\n.a' holds no GPU code: nothing to check\n")
+    done = wrapped_here("--sassan", "check --no-gaps", compiler, "-lib", "k.cu", "-o", "\x1b[31m\n.a")
+    assert (done.status, done.err) == (0, "note: '\\x1b[31m\\n.a' holds no GPU code: nothing to check\n")
 
 
 def make(folder: Path, nvcc: object, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -291,14 +322,12 @@ def test_the_example_of_a_makefile_builds_what_passes_its_gate(nvcc, tmp_path):
 
 
 @needs_nvcc
-def test_the_real_compiler_makes_what_is_analyzed(tmp_path):
+def test_the_real_compiler_makes_what_is_analyzed(wrapped_here):
     kernel = SAMPLES.parent / "kernels" / "saxpy.cu"
-    done = wrapped("-arch=sm_80", "-c", kernel, "-o", "saxpy.o", folder=tmp_path)
-    assert done.returncode == 0
-    assert "saxpy     sm_80" in done.stderr
     both = ("-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90")
-    done = wrapped(*both, "-fatbin", kernel, folder=tmp_path)
-    assert [word for word in done.stderr.split() if word.startswith("sm_")] == ["sm_80", "sm_90"]
+    done = wrapped_here(*both, "-c", kernel, "-o", "saxpy.o")
+    assert done.status == 0
+    assert [word for word in done.err.split() if word.startswith("sm_")] == ["sm_80", "sm_90"]
 
 
 KERNEL = 'extern "C" __global__ void k(float *p) { p[threadIdx.x] *= 2; }\n'
@@ -320,21 +349,21 @@ MADE = [
 
 @needs_nvcc
 @pytest.mark.parametrize(("name", "source", "options", "status"), some(MADE, of=3))
-def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status):
+def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status, wrapped_here):
     (tmp_path / name).write_text(source)
-    done = wrapped("--sassan", "check --max-wcet 1", *options, name, "-o", "made", folder=tmp_path)
-    assert done.returncode == status, done.stderr
+    done = wrapped_here("--sassan", "check --max-wcet 1", *options, name, "-o", "made")
+    assert done.status == status, done.err
     assert (tmp_path / "made").exists() == (status == 0)
-    assert ("'made' holds no GPU code: nothing to check" in done.stderr) == (status == 0)
-    if status:
-        assert wrapped(*options, name, "-o", "made", folder=tmp_path).returncode == 0
+    assert ("'made' holds no GPU code: nothing to check" in done.err) == (status == 0)
+    if status and FULL:
+        assert wrapped_here(*options, name, "-o", "made").status == 0
 
 
 @needs_nvcc
-def test_the_variables_of_the_real_compiler_are_heeded(tmp_path):
+def test_the_variables_of_the_real_compiler_are_heeded(tmp_path, wrapped_here):
     (tmp_path / "k.cu").write_text(KERNEL)
-    done = wrapped("--sassan", "check --max-wcet 1", "-cubin", "k.cu", folder=tmp_path, NVCC_APPEND_FLAGS='-o "z z.cubin"')
-    assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (1, ["k.cu"])
+    done = wrapped_here("--sassan", "check --max-wcet 1", "-cubin", "k.cu", NVCC_APPEND_FLAGS='-o "z z.cubin"')
+    assert (done.status, [path.name for path in tmp_path.iterdir()]) == (1, ["k.cu"])
 
 
 def test_a_program_can_be_linked_with_the_shared_runtime_so_that_it_can_be_recorded():
