@@ -6,15 +6,19 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
+from contextlib import redirect_stdout
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 import yaml
 
-from budget import PATIENCE
+from budget import PATIENCE, some
 from cli.shell import ROOT, SAMPLES
 from sarif import assert_valid
 from sassan.cli import main
@@ -27,6 +31,7 @@ FAILURE = (
     "build/blur.cubin:blur:0x0000: growth: the WCET (unit model) grew from 230 to 250 (+8.7%); allowed is 2%; "
     "what differs: bound of the loop at 0x00b0 8 → 10 [/kernels/blur.cu:4]"
 )
+PULL_REQUEST = {"pull_request": {"number": 7}}
 BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 """How the host runs `shell: bash`."""
 
@@ -83,9 +88,9 @@ class Comments(BaseHTTPRequestHandler):
 def of_today() -> str:
     """Return the baseline of the example with the tables of today: a table that grows is no other condition of these tests."""
     shipped = json.loads((GITHUB / "sassan-baseline.json").read_text("utf-8"))
-    command = [sys.executable, "-m", "sassan", "analyze", "--model", "unit", "--json", str(GITHUB / "builds" / "before" / "blur.cubin")]
-    fresh = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout)
-    (function,), (made,) = shipped["functions"], fresh["functions"]
+    with redirect_stdout(StringIO()) as printed:
+        assert main.run(["analyze", "--model", "unit", "--json", str(GITHUB / "builds" / "before" / "blur.cubin")]) == 0
+    (function,), (made,) = shipped["functions"], json.loads(printed.getvalue())["functions"]
     assert (function["text"], function["wcet"]["value"]) == (made["text"], made["wcet"]["value"])
     function["settings"]["tables"] = made["settings"]["tables"]
     return json.dumps(shipped)
@@ -111,20 +116,29 @@ class Repository:
         paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
         self.environment = {**os.environ, "PATH": os.pathsep.join(paths), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
         self.host = Host()
-        (folder / "event.json").write_text('{"pull_request": {"number": 7}}', "utf-8")
         self.environment |= {
             "GITHUB_API_URL": f"http://127.0.0.1:{self.host.server_port}",
             "GITHUB_REPOSITORY": "o/r",
             "GITHUB_EVENT_PATH": str(folder / "event.json"),
+            "GITHUB_ACTION_PATH": str(action.parent),
         }
-        self.environment["GITHUB_ACTION_PATH"] = str(action.parent)
+        self.status, self.said = self.run()
+        self.comments = dict(self.host.comments)
 
-    def run(self) -> tuple[int, str]:
+    def comment(self, event: object = PULL_REQUEST, comments: Mapping[int, str] = MappingProxyType({})) -> tuple[int, str]:
+        """Run the step that writes the comment anew, for an event and a host with these comments."""
+        self.host.comments = dict(comments)
+        return self.run(event, only="comment")
+
+    def run(self, event: object = PULL_REQUEST, only: str = "") -> tuple[int, str]:
         """Run the steps of the workflow; behind one that fails, those that run always. Other actions, and the installation, are done."""
+        (self.folder / "event.json").write_text(json.dumps(event), "utf-8")
         (job,) = yaml.safe_load((GITHUB / "workflow.yml").read_text("utf-8"))["jobs"].values()
         said, status = "", 0
         for step in job["steps"]:
             for one, values in self.shells(step):
+                if only not in {"", one.get("id")}:
+                    continue
                 if status and "!cancelled()" not in one.get("if", ""):
                     continue
                 assert one.get("if", "") in {"", "${{ !cancelled() && inputs.comment == 'true' }}"}
@@ -157,45 +171,49 @@ class Repository:
         )
 
 
-@needs_nvdisasm
-def test_a_build_that_kept_its_wcet_passes(tmp_path: Path):
-    repository = Repository(tmp_path, "before")
-    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan-summary.txt\nwrote sassan.sarif\n")
-    assert (tmp_path / "summary.md").read_text("utf-8") == "### sassan: the function passes\n\n1 without a change.\n"
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return Repository(tmp_path_factory.mktemp("before"), "before")
+
+
+@pytest.fixture(scope="module")
+def after(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return Repository(tmp_path_factory.mktemp("after"), "after")
 
 
 @needs_nvdisasm
-def test_a_build_whose_wcet_grew_fails(tmp_path: Path):
-    repository = Repository(tmp_path, "after")
-    status, said = repository.run()
-    assert status == 1
-    assert said.splitlines()[:2] == [FAILURE, "1 function checked, 1 failed"]
-    log = json.loads((tmp_path / "sassan.sarif").read_text("utf-8"))
+def test_a_build_that_kept_its_wcet_passes(before: Repository):
+    assert (before.status, before.said) == (0, "1 function checked, all pass\nwrote sassan-summary.txt\nwrote sassan.sarif\n")
+    assert (before.folder / "summary.md").read_text("utf-8") == "### sassan: the function passes\n\n1 without a change.\n"
+
+
+@needs_nvdisasm
+def test_a_build_whose_wcet_grew_fails(after: Repository):
+    assert after.status == 1
+    assert after.said.splitlines()[:2] == [FAILURE, "1 function checked, 1 failed"]
+    log = json.loads((after.folder / "sassan.sarif").read_text("utf-8"))
     assert [one["ruleId"] for one in log["runs"][0]["results"]] == ["growth"]
     assert_valid(log)
-    (body,) = repository.host.comments.values()
+    (body,) = after.comments.values()
     assert body.startswith("<!-- sassan check -->\n### sassan: 1 of 1 function failed")
-    assert (tmp_path / "summary.md").read_text("utf-8") in body
+    assert (after.folder / "summary.md").read_text("utf-8") in body
 
 
 @needs_nvdisasm
-def test_the_next_run_replaces_its_comment_and_no_other(tmp_path: Path):
-    repository = Repository(tmp_path, "after")
-    repository.host.comments = {1: "<!-- sassan check -->\nof a person", 2: "<!-- sassan check -->\nold", 3: "of a bot"}
-    repository.host.people = {1}
-    assert repository.run()[0] == 1
-    assert repository.host.comments[1].endswith("of a person")
-    assert "1 of 1 function failed" in repository.host.comments[2]
-    assert (repository.host.comments[3], len(repository.host.comments)) == ("of a bot", 3)
+def test_the_next_run_replaces_its_comment_and_no_other(after: Repository):
+    comments = {1: "<!-- sassan check -->\nof a person", 2: "<!-- sassan check -->\nold", 3: "of a bot"}
+    after.host.people = {1}
+    assert after.comment(comments=comments)[0] == 0
+    assert after.host.comments[1].endswith("of a person")
+    assert "1 of 1 function failed" in after.host.comments[2]
+    assert (after.host.comments[3], len(after.host.comments)) == ("of a bot", 3)
 
 
 @needs_nvdisasm
 @pytest.mark.parametrize("event", [{}, {"pull_request": {"number": 8}}])
-def test_a_push_writes_no_comment_and_a_token_that_may_not_write_one_fails_nothing(tmp_path: Path, event: dict[str, object]):
-    repository = Repository(tmp_path, "before")
-    (tmp_path / "event.json").write_text(json.dumps(event), "utf-8")
-    status, said = repository.run()
-    assert (status, repository.host.comments) == (0, {})
+def test_a_push_writes_no_comment_and_a_token_that_may_not_write_one_fails_nothing(before: Repository, event: dict[str, object]):
+    status, said = before.comment(event)
+    assert (status, before.host.comments) == (0, {})
     assert ("::warning::no comment was written: HTTP Error 403" in said) == bool(event)
 
 
@@ -204,7 +222,7 @@ def test_the_readme_shows_what_the_build_says():
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("build", "status"), [("before", 0), ("after", 1)])
+@pytest.mark.parametrize(("build", "status"), some([("after", 1), ("before", 0)]))
 def test_a_commit_of_a_build_that_misses_its_deadline_is_refused(build: str, status: int, tmp_path: Path):
     pytest.importorskip("pre_commit", reason="pre-commit is not installed")
     for name in (".pre-commit-config.yaml", "gates.toml"):

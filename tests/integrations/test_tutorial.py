@@ -1,4 +1,7 @@
-"""The tutorial says what the commands really do: each of its blocks is run, in order, in one folder."""
+"""The tutorial says what the commands really do: each of its blocks is run, in order, in one folder.
+
+Those that compile or search, which take as long as all others, are run by `scripts/check_tutorial`, and here in a full run.
+"""
 
 import importlib.util
 import os
@@ -12,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import FULL, PATIENCE
 from cli.shell import SAMPLES
 from integrations.tutorial import COMMANDS, COMPILE, INSTALL, OWN, PAGE, PYTHON, TEXT, matches
 from sassan.cli import main
@@ -26,6 +29,7 @@ INPUTS = re.findall(r"samples/(\S+\.(?:cubin|cu|toml))", INSTALL)
 EVOLVES = all(importlib.util.find_spec(name) for name in ("deap", "nvidia")) and importlib.util.find_spec("nvidia.cuda_nvrtc")
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")]
+of_check_tutorial = pytest.mark.skipif(not FULL, reason="scripts/check_tutorial runs these commands, and SASSAN_FULL=1 here")
 
 
 @pytest.fixture
@@ -70,6 +74,7 @@ def test_the_commands_of_the_page_print_what_it_shows_and_its_python_runs(folder
     assert (folder / "graph.svg").exists()
 
 
+@of_check_tutorial
 @pytest.mark.skipif(not (EVOLVES or shutil.which("nvcc")), reason="no compiler is installed")
 def test_a_source_of_ones_own_is_drawn_as_the_page_shows(folder, capsys):
     (folder / "own.cu").write_text(OWN, "utf-8")
@@ -79,12 +84,14 @@ def test_a_source_of_ones_own_is_drawn_as_the_page_shows(folder, capsys):
     assert len((folder / "own.html").read_text("utf-8")) > 50_000
 
 
+@of_check_tutorial
 @pytest.mark.skipif(not EVOLVES, reason="the extra 'evolve' is not installed")
 def test_the_search_of_the_page_prints_what_it_shows(folder, capsys):
     command, shown = next(one for one in COMMANDS if EVOLVE.search(one[0]))
     assert matches(shown, run(command, folder, capsys))
 
 
+@of_check_tutorial
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc is installed")
 def test_the_compiler_makes_the_cubin(tmp_path):
     shutil.copy(SAMPLES / "kernels" / "mandelbrot.cu", tmp_path)
