@@ -1,8 +1,8 @@
 """Pieces of a soundness run: one sample function, or a handful of random programs, each a task for a worker process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from itertools import islice
 
 from samples import names, program
@@ -152,21 +152,29 @@ def check(function: Function, plan: Plan, tally: Tally, options: Options = VARIA
         tally.findings.append(Finding(error.code, function.name, plan.seed, -1, error.message))
 
 
-@lru_cache(maxsize=1)
-def mutation_cases() -> tuple[Case, ...]:
-    """Return the programs that are mutated: three samples with calls and loops, and random ones."""
-    facts_of = tables.load("sm_61").facts
-    shipped = [program("sm_61", name).functions[0] for name in ("calls_nested", "call_early_exit", "loop_break_continue")]
-    return tuple(case_of(function, facts_of) for function in (*shipped, *(generator.program(seed) for seed in range(60))))
+def mutation_cases() -> Iterator[Case]:
+    """Yield the programs that are mutated: three samples with calls and loops, and random ones; the first few are often enough."""
+    yield from (_shipped_case("sm_61", name) for name in ("call_early_exit", "loop_break_continue"))
+    yield from (_drawn_case(generator.program, seed) for seed in range(60))
+    yield _shipped_case("sm_61", "calls_nested")  # the largest
 
 
-@lru_cache(maxsize=1)
-def volta_cases() -> tuple[Case, ...]:
-    """Return the programs since Volta that are mutated."""
+def volta_cases() -> Iterator[Case]:
+    """Yield the programs since Volta that are mutated."""
+    yield from (_drawn_case(generator_volta.program, seed) for seed in dict.fromkeys((*TELLING, *range(90))))
     named = (("sm_70", "calls_nested"), ("sm_75", "loop_break_continue"), ("sm_90", "switch_brx"), ("sm_90", "call_early_exit"))
-    shipped = [program(arch, name).functions[0] for arch, name in named]
-    drawn = [generator_volta.program(seed) for seed in dict.fromkeys((*TELLING, *range(90)))]
-    return tuple(case_of(function, tables.load(function.arch).facts) for function in (*drawn, *shipped))
+    yield from (_shipped_case(arch, name) for arch, name in named)
+
+
+@cache
+def _shipped_case(arch: str, name: str) -> Case:
+    return case_of(program(arch, name).functions[0], tables.load(arch).facts)
+
+
+@cache
+def _drawn_case(draw: Callable[[int], Function], seed: int) -> Case:
+    function = draw(seed)
+    return case_of(function, tables.load(function.arch).facts)
 
 
 KINDS = (*(("", kind) for kind in MUTATIONS), *(("volta", kind) for kind in VOLTA_MUTATIONS))

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from budget import FULL, part
+from budget import FULL, part, some
 from samples import EVERY, VOLTA, explored, names, program
 from sassan.arch import described
 from sassan.ir import Instruction
@@ -109,40 +109,40 @@ def between_barriers(cfg: WarpCfg, seed: str, model: ControlCostModel = TOLD) ->
     return [one for draw in DRAWS for one in found.pieces(path, random, draw)]
 
 
-@pytest.mark.parametrize("arch", ["sm_61", "sm_80", "sm_120"])
+@pytest.mark.parametrize("arch", some(["sm_61", "sm_80", "sm_120"]))
 def test_no_walk_from_barrier_to_barrier_takes_longer_than_its_pieces(arch: str):
     samples = [explored(function) for name in WITH_BARRIERS for function in program(arch, name, "cuobjdump").functions]
     assert [one for cfg in (*samples, *random_graphs(arch, one_after_the_other, 60)) for one in between_barriers(cfg, arch)] == []
 
 
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("arch", some(EVERY, of=3))
 def test_no_block_of_a_sample_takes_longer_than_its_price(arch: str):
     assert [one for cfg in graphs(arch) for one in over(cfg, cfg.function.name)] == []
 
 
-@pytest.mark.parametrize("arch", VOLTA)
+@pytest.mark.parametrize("arch", some(VOLTA))
 def test_sides_of_a_sample_that_take_turns_take_no_longer_than_their_prices(arch: str):
     assert [one for cfg in graphs(arch) for one in over_in_turns(cfg, cfg.function.name, 3)] == []
 
 
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("arch", some(EVERY, of=3))
 def test_no_random_block_takes_longer_than_its_price(arch: str):
     assert [one for cfg in random_graphs(arch, one_after_the_other) for one in from_entry(cfg, arch)] == []
 
 
 @pytest.mark.parametrize("make", [diverging, quiet_sides])
-@pytest.mark.parametrize("arch", VOLTA)
+@pytest.mark.parametrize("arch", some(VOLTA))
 def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str, make: Callable[[str, Random], WarpCfg]):
     assert [one for cfg in random_graphs(arch, make, SPLIT_GRAPHS) for one in over_in_turns(cfg, arch, 2)] == []
 
 
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("arch", some(EVERY, of=3))
 def test_with_units_slower_than_latencies_no_random_block_takes_longer_than_its_price(arch: str):
     found = random_graphs(arch, one_after_the_other, part(60, of=12))
     assert [one for cfg in found for one in (*from_entry(cfg, arch, slow(arch)), *between_barriers(cfg, arch, slow(arch)))] == []
 
 
-@pytest.mark.parametrize("arch", VOLTA)
+@pytest.mark.parametrize("arch", some(VOLTA))
 def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their_prices(arch: str):
     found = [priced(cfg, slow(arch), interleaved_blocks(cfg)) for cfg in random_graphs(arch, diverging, part(40))]
     walks = [one.taking_turns(Random(f"{arch} {index}"), draw) for index, one in enumerate(found) if one is not None for draw in DRAWS]
@@ -150,7 +150,7 @@ def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their
     assert [one for one in walks if one is not None] == []
 
 
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("arch", some(EVERY, of=3))
 @pytest.mark.parametrize("make", [one_block, one_after_the_other])
 def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_units_the_last_one_keeps(
     arch: str, make: Callable[[str, Random], WarpCfg]
@@ -182,7 +182,7 @@ def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: ControlCostModel =
     assert splits
 
 
-@pytest.mark.parametrize("arch", VOLTA)
+@pytest.mark.parametrize("arch", some(VOLTA))
 def test_groups_of_threads_that_part_and_meet_take_no_longer_than_their_prices(arch: str):
     cfgs = nested_graphs(arch, part(60, of=12))
     assert list(over_in_groups(cfgs, arch)) == []
@@ -226,7 +226,7 @@ def test_pieces_that_forget_what_earlier_blocks_left_open_are_noticed(monkeypatc
 
 def noticed_in_turns(make: Callable[[str, Random], WarpCfg] = diverging) -> bool:
     """Whether a run of the model, as it is now, is over its price; the walks are those of the real model."""
-    found = [priced(cfg, TOLD, interleaved_blocks(cfg)) for cfg in random_graphs("sm_80", make, 60)]
+    found = (priced(cfg, TOLD, interleaved_blocks(cfg)) for cfg in random_graphs("sm_80", make, 60))
     return any(one.taking_turns(Random(index), "worst") is not None for index, one in enumerate(found) if one is not None)
 
 

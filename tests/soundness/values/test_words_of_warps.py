@@ -30,9 +30,10 @@ def disassembler(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     monkeypatch.setenv("SASSAN_CACHE", str(tools / "cache"))
 
 
-IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=5)
-"""Each sample for one architecture, in a quick run a third of them; `scripts/soundness` looks at all of them."""
+IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=9)
+"""Each sample for one architecture, in a quick run a ninth of them; `scripts/soundness` looks at all of them."""
 STEPS = 300
+LAUNCHES = part(3, of=2)
 
 
 @pytest.mark.slow
@@ -54,7 +55,7 @@ def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, s
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_one_warp_hold_what_is_said_of_it(arch: str):
-    reports = [inspect_words(program(arch, seed), WordPlan(seed, 3, 4, STEPS, of_one_warp=True)) for seed in range(part(200, of=16))]
+    reports = [inspect_words(program(arch, seed), WordPlan(seed, LAUNCHES, 4, STEPS, of_one_warp=True)) for seed in range(part(200, of=16))]
     held = [report for report in reports if not isinstance(report, str)]
     assert [str(finding) for report in held for finding in report.findings] == []
     assert sum(report.claims_checked for report in held)
