@@ -49,8 +49,8 @@ def drawn(random: Random, case: Case) -> Instruction:
     return instruction(f"{'.'.join((case.name, *modifiers))} {', '.join(operands)}")
 
 
-def computed(arch: str, case: Case, draws: int) -> int:
-    """Check instructions that have an effect; return of how many the machine computes a result."""
+def computed(arch: str, case: Case, draws: int, enough: int | None = None) -> int:
+    """Check instructions that have an effect; return of how many the machine computes a result, which ends with so many as are enough."""
     random = Random(f"effects {arch} {case}")
     around = LaunchSymbols(assemble("EXIT", arch).function, LaunchConfiguration())
     count = 0
@@ -59,6 +59,8 @@ def computed(arch: str, case: Case, draws: int) -> int:
         facts = load(arch).facts(one)
         if facts is not None and facts.computes is not None and facts.computes.effect is case.effect and facts.writes:
             count += is_computed(random, one, around)
+            if count == enough:
+                break
     return count
 
 

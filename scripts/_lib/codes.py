@@ -44,8 +44,8 @@ def literals() -> set[str]:
     """Every text of the source that has the form of a code."""
     return {
         node.value
-        for tree in trees().values()
-        for node in ast.walk(tree)
+        for nodes in every_node().values()
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value)
     }
 
@@ -64,6 +64,12 @@ def trees() -> Mapping[Path, ast.Module]:
 
 
 @cache
+def every_node() -> Mapping[Path, Sequence[ast.AST]]:
+    """The nodes of the syntax of every module: a walk takes as long as parsing."""
+    return {path: tuple(ast.walk(tree)) for path, tree in trees().items()}
+
+
+@cache
 def _places() -> tuple[tuple[Named, int], ...]:
     return tuple(_found())
 
@@ -71,6 +77,7 @@ def _places() -> tuple[tuple[Named, int], ...]:
 def _found() -> Iterator[tuple[Named, int]]:
     """Every call that has a code as its first or second argument, with a message behind it."""
     for path, tree in trees().items():
+        nodes = every_node()[path]
         constants = {
             target.id: node.value.value
             for node in tree.body
@@ -78,9 +85,9 @@ def _found() -> Iterator[tuple[Named, int]]:
             for target in node.targets
             if isinstance(target, ast.Name)
         }
-        assigned = sorted(_assigned(tree, constants), key=lambda each: each[1])
-        starts = sorted(node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-        for call in ast.walk(tree):
+        assigned = sorted(_assigned(nodes, constants), key=lambda each: each[1])
+        starts = sorted(node.lineno for node in nodes if isinstance(node, ast.FunctionDef))
+        for call in nodes:
             if not isinstance(call, ast.Call):
                 continue
             for keyword in call.keywords if _name(call) == "Format" else ():
@@ -93,9 +100,9 @@ def _found() -> Iterator[tuple[Named, int]]:
                     yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call)), place
 
 
-def _assigned(tree: ast.Module, constants: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
+def _assigned(nodes: Sequence[ast.AST], constants: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
     """The texts that names get: name, line, text."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign) and (text := _text(node.value, constants)) is not None:
             yield from ((target.id, node.lineno, text) for target in node.targets if isinstance(target, ast.Name))
 

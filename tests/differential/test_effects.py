@@ -2,10 +2,10 @@
 
 import pytest
 
-from budget import part
+from budget import part, some
 from effects import cases, computed
 
-ARCHS = ("sm_61", "sm_75", "sm_90", "sm_120")
+ARCHS = some(("sm_61", "sm_75", "sm_120", "sm_90"))
 EVERY = 240
 DRAWS = part(EVERY, of=16)
 """Few draws may hit no instruction of a row that the machine has a rule for: such a row is drawn more often."""
@@ -17,5 +17,5 @@ _OF_OTHERS = frozenset({"lane"})
 @pytest.mark.parametrize("arch", ARCHS)
 def test_what_an_effect_says_is_what_the_machine_computes(arch: str):
     alone = [case for case in cases(arch) if not computed(arch, case, DRAWS) and case.effect.functions.isdisjoint(_OF_OTHERS)]
-    unknown = [str(case) for case in alone if not computed(arch, case, EVERY)]
+    unknown = [str(case) for case in alone if not computed(arch, case, EVERY, enough=1)]
     assert unknown == [], "the machine has no rule for these (simt/integer_*.py)"

@@ -90,6 +90,7 @@ FOREIGN = "sassan/recorded/"
 def file_keys() -> Iterator[tuple[str, str]]:
     """The keys that a reader of a file admits or reads: the texts in calls of `only`, in the constants that these name, and in `READS`."""
     for path, tree in codes.trees().items():
+        nodes = codes.every_node()[path]
         place = path.relative_to(ROOT).as_posix()
         constants = {
             target.id: node.value
@@ -98,16 +99,17 @@ def file_keys() -> Iterator[tuple[str, str]]:
             for target in node.targets
             if isinstance(target, ast.Name)
         }
-        for call in ast.walk(tree):
+        foreign, fields = place.startswith(FOREIGN), uses_fields(tree)
+        for call in nodes:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "only":
                 named = [node.id for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)]
                 for part in (*call.args, *(constants[name] for name in named if name in constants)):
                     for node in ast.walk(part):
                         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value):
                             yield place, node.value
-            elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in READS and not place.startswith(FOREIGN):
+            elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in READS and fields and not foreign:
                 for key in call.args[:1]:
-                    if uses_fields(tree) and isinstance(key, ast.Constant) and isinstance(key.value, str) and _WORD.fullmatch(key.value):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str) and _WORD.fullmatch(key.value):
                         yield place, key.value
 
 
@@ -127,13 +129,13 @@ def test_every_key_of_a_file_is_described():
 
 
 def test_every_variable_of_the_environment_is_listed():
-    texts = {node.value for tree in codes.trees().values() for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    texts = {node.value for nodes in codes.every_node().values() for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     variables = {text for text in texts if re.fullmatch(r"SASSAN_[A-Z]+", text)}
     assert variables >= {"SASSAN_CACHE", "SASSAN_NVCC"}
     assert sorted(variables - documented("reference/commands.md")) == []
 
 
-def heads(tree: ast.Module) -> Iterator[str]:
+def heads(path: Path, tree: ast.Module) -> Iterator[str]:
     """The heads of the tables of a module; an expression that is filled in when the table is printed stands as it is."""
     constants = {
         target.id: node.value.value
@@ -142,7 +144,7 @@ def heads(tree: ast.Module) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for call in ast.walk(tree):
+    for call in codes.every_node()[path]:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Column" and call.args:
             head = call.args[0]
             for part in (head.body, head.orelse) if isinstance(head, ast.IfExp) else (head,):
@@ -161,7 +163,7 @@ OTHERS = {"16 warps", "(not a bound)", "right", "memory", "individual", "loops",
 
 
 def test_every_head_of_a_table_is_explained():
-    written = {head for path, tree in codes.trees().items() if path.is_relative_to(ROOT / "sassan" / "cli") for head in heads(tree)}
+    written = {head for path, tree in codes.trees().items() if path.is_relative_to(ROOT / "sassan" / "cli") for head in heads(path, tree)}
     written |= {each.head for record in records() for each in record.fields} | OTHERS
     shown = written - FILLED_IN.keys() - {""} | {head for some in FILLED_IN.values() for head in some}
     assert FILLED_IN.keys() <= written

@@ -2,12 +2,16 @@
 
 import ast
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from docs.pages import ROOT, markdown
+
+sys.path.append(str(ROOT / "scripts" / "_lib"))
+import codes
 
 INSTEAD = {
     r"rooms?": "package, space",
@@ -57,16 +61,16 @@ def test_the_words_are_those_of_the_field():
     assert len(markdown()) > 40
 
 
-def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def named(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the local names of a module: what is assigned, looped over, or a parameter."""
     fields = {
         id(part.target)
-        for owner in ast.walk(tree)
+        for owner in nodes
         if isinstance(owner, ast.ClassDef)
         for part in owner.body
         if isinstance(part, ast.AnnAssign)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
@@ -76,18 +80,17 @@ def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @pytest.mark.slow
 def test_names_of_values_are_nouns():
     found = []
-    for path in sorted((ROOT / "sassan").rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, nodes in codes.every_node().items():
         banned = VAGUE - TO_COME if path.parent.name == "timing" else VAGUE
-        found += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in named(tree) if name.strip("_") in banned]
+        found += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in named(nodes) if name.strip("_") in banned]
     assert found == []
 
 
 @pytest.mark.slow
 def test_modules_functions_and_classes_are_nouns_or_verbs_of_the_field():
     found = []
-    for path in sorted((ROOT / "sassan").rglob("*.py")):
+    for path, nodes in codes.every_node().items():
         banned = PRIVATE - TO_COME if path.parent.name == "timing" else PRIVATE
-        known = [owner.name for owner in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(owner, DEFINED)]
+        known = [owner.name for owner in nodes if isinstance(owner, DEFINED)]
         found += [f"{path.relative_to(ROOT)}: {name}" for name in (path.stem, *known) if name.strip("_").lower() in banned]
     assert found == []
