@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from differential.solver_files import SOLVERS, optimum
 from sassan.ilp.write import lp, mps
 from sassan.makespan.engine import Budget, EngineResult
@@ -23,7 +24,7 @@ def quiet(_: EngineResult) -> None:
     pass
 
 
-@pytest.mark.parametrize(("solver", "count"), [("highs", 24), ("cbc", 12)])
+@pytest.mark.parametrize(("solver", "count"), [("highs", part(24, of=1)), ("cbc", part(12, of=1))])
 @pytest.mark.parametrize("form", list(Form))
 def test_the_program_finds_the_longest_of_all_schedules(form: Form, solver: str, count: int) -> None:
     random = Random(6)

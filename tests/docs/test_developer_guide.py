@@ -43,9 +43,9 @@ def test_the_sm_of_the_guide_is_analyzed_and_says_what_it_inherits(tmp_path: Pat
 
 
 def patched(folder: Path) -> Path:
-    """A copy of the source with every patch of the guide."""
+    """A copy of the source, with what is compiled of it, and with every patch of the guide."""
     for name in ("sassan", "grammars"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.nbi", "*.nbc"))
     for page in sorted(GUIDE.glob("add-*.md")):
         for patch in blocks(page, "diff"):
             command = ["git", "apply", "-"]

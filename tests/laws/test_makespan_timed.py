@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from makespan_reference import BARRIER, Busy, Times
 from makespan_timed import TimedInstance, timed_instance
 from sassan.errors import SelfCheckError
@@ -25,7 +26,7 @@ from sassan.makespan.start import Start, construct, instance, start
 from sassan.makespan.timed.exact import search
 from sassan.makespan.timed.states import TimedStates
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", "300"))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=1)))
 Rows = tuple[tuple[int, ...], ...]
 
 
