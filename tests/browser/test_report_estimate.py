@@ -3,9 +3,6 @@
 Skipped where playwright, a Chromium or NVRTC is not installed.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 
 from cli.test_cuda_source import needs_nvrtc, reads_sm_80
 from report_pages import Opened, needs_browser, opened
+from sassan.cli import main
 
 pytestmark = [*needs_browser, needs_nvrtc, reads_sm_80]
 
@@ -33,8 +31,10 @@ def smooth(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("estimate")
     (folder / "k.cu").write_text(SOURCE, "utf-8")
     launch = ("--gpu", "A100-PCIE-40GB", "--block-dim", "256", "--grid", "4096")
-    command = [sys.executable, "-m", "sassan", "report", "k.cu", *launch, "-o", "k.html"]
-    subprocess.run(command, cwd=folder, env={**os.environ, "SASSAN_CACHE": str(folder / "cache")}, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SASSAN_CACHE", str(folder / "cache"))
+        assert main.run(["report", "k.cu", *launch, "-o", "k.html"]) == 0
     one = opened(chromium, folder / "k.html", (folder / "k.html").read_text("utf-8"))
     one.page.wait_for_selector(".panel.estimate")
     yield one

@@ -1,6 +1,6 @@
 """The exact engine, each of its searches by itself, and the beam against a plain exhaustive search that shares no code with them.
 
-`SASSAN_MAKESPAN_CASES` says how many random instances (when it is not set 300 in a full run, else half of them; the campaign of a release takes 20,000).
+`SASSAN_MAKESPAN_CASES` says how many random instances (when it is not set 300 in a full run, else a quarter of them; the campaign of a release takes 20,000).
 """
 
 import os
@@ -25,7 +25,7 @@ from sassan.makespan.timed.engines import run_exact
 
 pytestmark = pytest.mark.slow
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=1)))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=2)))
 FOREVER = Budget()
 
 

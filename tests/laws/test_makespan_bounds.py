@@ -1,6 +1,6 @@
 """No schedule is shorter than the lower bound or longer than an upper bound: on random small instances, by exhaustive search.
 
-`SASSAN_MAKESPAN_CASES` says how many instances (when it is not set 300 in a full run, else half of them; the campaign of a release takes 20,000).
+`SASSAN_MAKESPAN_CASES` says how many instances (when it is not set 300 in a full run, else a quarter of them; the campaign of a release takes 20,000).
 """
 
 import os
@@ -21,7 +21,7 @@ from sassan.makespan.schedule import Schedule, check
 
 pytestmark = pytest.mark.slow
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=1)))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=2)))
 STATES = 3_000
 
 
