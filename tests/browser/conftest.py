@@ -38,7 +38,7 @@ def shared(chromium: Any, functions: list[dict[str, Any]], tmp_path_factory: pyt
     text = html(Page("three kernels", documents.tool(), functions, refused))
     one = opened(chromium, tmp_path_factory.mktemp("report") / "report.html", text)
     yield one
-    one.page.close()
+    one.close()
     # Whatever was clicked above, nothing was fetched and nothing went wrong.
     assert [url for url in one.asked if not url.startswith("file:")] == []
     assert one.said == []

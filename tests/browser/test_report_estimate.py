@@ -38,7 +38,7 @@ def smooth(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     one = opened(chromium, folder / "k.html", (folder / "k.html").read_text("utf-8"))
     one.page.wait_for_selector(".panel.estimate")
     yield one
-    one.page.close()
+    one.close()
     assert [url for url in one.asked if not url.startswith("file:")] == []
     assert one.said == []
 

@@ -122,7 +122,7 @@ def test_one_function_is_shown_at_once(chromium: Any, functions: list[dict[str, 
     one.page.wait_for_selector(".drawing .block")
     assert one.text("main h2") == "bfs_step"
     assert not one.page.locator("#side").is_visible()
-    one.page.close()
+    one.close()
 
 
 def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
@@ -136,7 +136,7 @@ def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[d
     for width in WIDTHS:
         page.page.set_viewport_size({"width": width, "height": 900})
         assert page.page.evaluate("document.querySelector('#block').scrollWidth - document.querySelector('#block').clientWidth") == 0
-    page.page.close()
+    page.close()
 
 
 def test_a_source_line_stands_on_one_line(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
@@ -152,7 +152,7 @@ def test_a_source_line_stands_on_one_line(chromium: Any, functions: list[dict[st
         return [/:\\d+$/.test(cell.textContent), text.getClientRects().length];
     })"""
     assert {tuple(each) for each in page.page.evaluate(lines)} == {(True, 1)}
-    page.page.close()
+    page.close()
 
 
 def test_the_listing_of_a_block_is_not_cut(report: Opened):
@@ -179,7 +179,7 @@ def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, t
     wasting = page.page.locator("#block table.listing b.gap")
     assert wasting.first.inner_text() == "<=5/4"
     assert wasting.first.get_attribute("title") == "global misaligned\nmay begin inside a sector: at most 5 sectors where 4 suffice"
-    page.page.close()
+    page.close()
 
 
 def test_a_listing_too_wide_for_its_place_is_scrolled_where_its_bar_is_seen(report: Opened):
@@ -202,4 +202,4 @@ def test_no_card_cuts_its_number(chromium: Any, functions: list[dict[str, Any]],
         one.page.set_viewport_size({"width": width, "height": 900})
         cut = "[...document.querySelectorAll('.tile, .tile *')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
         assert one.page.evaluate(cut) == 0
-    one.page.close()
+    one.close()

@@ -93,7 +93,7 @@ def test_blocks_below_one_percent_fade_in_the_heat_map(chromium: Any, functions:
     assert one.page.evaluate(opacity, "#block-n0158") == 1
     one.page.click("#look-heat")
     assert one.page.evaluate(opacity, "#block-n0068") == 1
-    one.page.close()
+    one.close()
 
 
 def test_a_link_to_a_block_opens_it(report: Opened):
@@ -112,7 +112,7 @@ def test_a_graph_without_a_layout_shows_its_blocks_in_a_table(chromium: Any, fun
     one.page.click(".blocks button:has-text('0068')")
     assert one.text("#block h3") == "Block 0x0068 \u2013 0x00b8"
     assert one.said == []
-    one.page.close()
+    one.close()
 
 
 def test_a_long_graph_begins_at_its_worst_block_and_fit_shows_all_of_it(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
@@ -128,7 +128,7 @@ def test_a_long_graph_begins_at_its_worst_block_and_fit_shows_all_of_it(chromium
     drawing = one.page.locator(".stage").bounding_box()
     assert drawing["y"] >= frame["y"]
     assert 40_000 * one.scale / 100 <= 1.3 * frame["height"], "the scale is rounded to a whole number of percent"
-    one.page.close()
+    one.close()
 
 
 def test_a_loop_is_one_block_after_a_click_and_opens_where_it_is_needed(report: Opened):
@@ -199,4 +199,4 @@ def test_long_edges_have_no_dashes_and_no_move_is_animated(chromium: Any, functi
     assert one.page.evaluate(dashes, ".edge.long path") == ["none"]
     assert len(one.page.evaluate(dashes, ".edge:not(.long) path")) > 1
     assert one.page.evaluate("getComputedStyle(document.querySelector('.stage')).transitionDuration") == "0s"
-    one.page.close()
+    one.close()

@@ -99,7 +99,7 @@ def test_two_thousand_functions_open_in_one_page_with_rows_for_what_is_seen(
     one.page.wait_for_selector(".drawing .block")
     assert one.text("main h2") == f"kernel_{CHOSEN}"
     assert [url for url in one.asked if not url.startswith("file:")] == []
-    one.page.close()
+    one.close()
 
 
 def test_where_nothing_was_read_the_page_says_so(chromium: Any, tmp_path: Path):
@@ -110,7 +110,7 @@ def test_where_nothing_was_read_the_page_says_so(chromium: Any, tmp_path: Path):
     assert one.page.locator(".good").count() == 0
     one.page.keyboard.press("j")
     assert one.said == []
-    one.page.close()
+    one.close()
 
 
 def test_functions_of_one_name_say_from_which_file_they_are(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
@@ -123,7 +123,7 @@ def test_functions_of_one_name_say_from_which_file_they_are(chromium: Any, funct
     assert page.text("#all tbody tr:nth-child(2) td") == "bfs_step\nd2/k.sass"
     assert page.text(".tile:last-child small") == "bfs_step (d1/k.sass)"
     assert page.said == []
-    page.page.close()
+    page.close()
 
 
 def test_a_long_name_takes_two_lines_of_the_table_and_is_whole_in_its_tip(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
@@ -133,7 +133,7 @@ def test_a_long_name_takes_two_lines_of_the_table_and_is_whole_in_its_tip(chromi
     rows = [page.page.locator("#all tbody tr").nth(at).bounding_box()["height"] for at in (0, 1)]
     assert rows[0] < 2.5 * rows[1]
     assert page.attribute("#all a.name", "title") == f"{name}\na/bfs_step.sass"
-    page.page.close()
+    page.close()
 
 
 def test_a_second_escape_leaves_the_search(report: Opened):

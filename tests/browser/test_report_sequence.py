@@ -61,7 +61,7 @@ def page(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path) -> Iter
     yield show
     for one in shown:
         assert one.said == []
-        one.page.close()
+        one.close()
 
 
 def tiles(one: Opened) -> list[str]:
