@@ -86,9 +86,7 @@ CHOSEN = 1297
 """The only one of many functions whose graph is there."""
 
 
-def test_two_thousand_functions_open_in_one_page_with_rows_for_what_is_seen(
-    chromium: Any, functions: list[dict[str, Any]], tmp_path: Path
-):
+def test_two_thousand_functions_open_in_one_page_with_rows_for_what_is_seen(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     bare = {**functions[HOSTILE], "search": None, "graph": {**functions[HOSTILE]["graph"], "rows": [], "blocks": [], "edges": []}}
     many = [{**(functions[HOSTILE] if at == CHOSEN else bare), "name": f"kernel_{at}", "file": "k.sass"} for at in range(2000)]
     one = opened(chromium, tmp_path / "many.html", html(Page("many", documents.tool(), many)))

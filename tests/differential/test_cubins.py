@@ -116,9 +116,7 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arch", "name"), [pair for pair in REAL if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")]
-)
+@pytest.mark.parametrize(("arch", "name"), [pair for pair in REAL if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")])
 def test_nothing_is_lost_without_the_dataflow_of_the_disassembler(arch, name, monkeypatch):
     sm = int(arch.removeprefix("sm_"))
     try:

@@ -1,6 +1,7 @@
 """The exact engine, each of its searches by itself, and the beam against a plain exhaustive search that shares no code with them.
 
-`SASSAN_MAKESPAN_CASES` says how many random instances (when it is not set 300 in a full run, else a quarter of them; the campaign of a release takes 20,000).
+`SASSAN_MAKESPAN_CASES` says how many instances; when it is not set 300 in a full run, else a quarter of them.
+The campaign of a release takes 20,000.
 """
 
 import os

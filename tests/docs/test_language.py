@@ -64,11 +64,7 @@ def test_the_words_are_those_of_the_field():
 def named(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the local names of a module: what is assigned, looped over, or a parameter."""
     fields = {
-        id(part.target)
-        for owner in nodes
-        if isinstance(owner, ast.ClassDef)
-        for part in owner.body
-        if isinstance(part, ast.AnnAssign)
+        id(part.target) for owner in nodes if isinstance(owner, ast.ClassDef) for part in owner.body if isinstance(part, ast.AnnAssign)
     }
     for node in nodes:
         if isinstance(node, ast.arg):

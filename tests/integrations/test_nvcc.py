@@ -62,7 +62,7 @@ def wrapped(*arguments: object, folder: Path, **environment: str) -> subprocess.
 
 @pytest.fixture
 def wrapped_here(monkeypatch, capfd, tmp_path):
-    """Return a function like `wrapped`: compilers are started, and the wrapper and sassan run in this process, for their start takes a second."""
+    """Return a function like `wrapped`: compilers are started; the wrapper and sassan, whose start takes a second, run in this process."""
     started = nvcc_wrapper._status
 
     def status(command: Sequence[str], *more: object) -> int | None:
@@ -348,8 +348,9 @@ MADE = [
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("name", "source", "options", "status"), some(MADE, of=3))
-def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status, wrapped_here):
+@pytest.mark.parametrize("made", some(MADE, of=3), ids=lambda made: f"{made[0]} {' '.join(made[2])}")
+def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, made, wrapped_here):
+    name, source, options, status = made
     (tmp_path / name).write_text(source)
     done = wrapped_here("--sassan", "check --max-wcet 1", *options, name, "-o", "made")
     assert done.status == status, done.err

@@ -1,6 +1,7 @@
 """No schedule is shorter than the lower bound or longer than an upper bound: on random small instances, by exhaustive search.
 
-`SASSAN_MAKESPAN_CASES` says how many instances (when it is not set 300 in a full run, else a quarter of them; the campaign of a release takes 20,000).
+`SASSAN_MAKESPAN_CASES` says how many instances; when it is not set 300 in a full run, else a quarter of them.
+The campaign of a release takes 20,000.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Intervals, latencies and barriers: bounds, searches and the validator against an exhaustive search that shares no code with them.
 
-`SASSAN_MAKESPAN_CASES` says how many instances (300 when it is not set); `scripts/check_makespan` is the long run.
+`SASSAN_MAKESPAN_CASES` says how many instances; when it is not set 300 in a full run, else a quarter of them.
+`scripts/check_makespan` is the long run.
 """
 
 import os
@@ -40,8 +41,8 @@ def solved() -> tuple[tuple[TimedInstance, int], ...]:
 def test_the_instances_have_all_that_the_model_has() -> None:
     problems = [one.problem for one, _ in solved()]
     assert sum(not problem.one_slot for problem in problems) > CASES // 2
-    for part in ("interval", "latency", "blocks", "issue"):
-        assert sum(bool(getattr(problem, part)) for problem in problems) > CASES // 6
+    for name in ("interval", "latency", "blocks", "issue"):
+        assert sum(bool(getattr(problem, name)) for problem in problems) > CASES // 6
 
 
 def test_no_schedule_is_longer_than_a_bound_or_shorter_than_its_busiest_part() -> None:

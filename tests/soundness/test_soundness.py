@@ -15,7 +15,7 @@ VOLTA = ARCHS[2:]
 EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL else 7]
 """Every sample of every architecture in a full run, else every seventh."""
 IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for more in (0, 3) for index, name in enumerate(names("sm_70"))][:: 1 if FULL else 7]
-"""Every sample for two of the architectures since Volta in a full run, else every seventh pair; `scripts/soundness` looks at all of them."""
+"""Every sample for two of the architectures since Volta in a full run, else every seventh pair; `scripts/soundness` looks at all."""
 LARGE = "large_5000"
 CONTROL = ("CAL", "JCAL", "BRA", "JMP", "BRX", "JMX", "SSY", "PBK", "PCNT", "PRET", "CALL", "RET", "BSSY", "BSYNC", "BREAK", "BMOV")
 
