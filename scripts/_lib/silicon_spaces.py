@@ -113,7 +113,7 @@ def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
     yield from space.space.notes
     if space.space.kernel not in recipes.kernels:
         yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
-    if only := {name: value for name, value in space.recipe.only.items() if name in space.parameters}:
+    if only := {name: value for name, value in space.recipe.only.items() if name in space.space.parameters}:
         same = settings_text(only)
         yield f"only with {same} is the source beside the cache the code that was measured: others are not looked at"
     if slow := sorted({clock for clock in space.clocks if clock not in (None, space.product.boost_clock)}):

@@ -65,22 +65,22 @@ def different(
     # What others store in shared memory before the first barrier may say where the boxes lie.
     warps = range(len(traces)) if reads_shared(code) and is_followed(code, beside=True) else copying
     spots = [Spot(place_of(number, launch.grid), warp) for number in numbers for warp in warps]
-    boxes = _Boxes(code, copies, len(spots))
+    requests = _Requests(code, copies, len(spots))
     steps = np.where(np.isin([spot.warp for spot in spots], copying), _STEPS, _BEGINNING)
     with contextlib.suppress(EnoughError):
-        run_alone(cfg, launch, code, spots, boxes, steps=steps)
-    return {address: len(found) / boxes.asked[address] for address, found in boxes.found.items()}
+        run_alone(cfg, launch, code, spots, requests, steps=steps)
+    return {address: len(boxes) / requests.counts[address] for address, boxes in requests.boxes.items()}
 
 
 @dataclass(slots=True)
-class _Boxes:
-    """An observer that notes which boxes the n-th copies of warps ask for, by the address of the copy; and how many they `asked` for."""
+class _Requests:
+    """An observer that notes which boxes the n-th copies of warps ask for, by the address of the copy, and `counts` the requests."""
 
     code: ExecutableFunction
     copies: Mapping[int, Instruction]
     runs: int
-    found: dict[int, set[bytes]] = field(default_factory=lambda: defaultdict(set))
-    asked: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    boxes: dict[int, set[bytes]] = field(default_factory=lambda: defaultdict(set))
+    counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     _turns: dict[int, Rows] = field(default_factory=dict[int, Rows])
     _work: int = 0
 
@@ -104,8 +104,8 @@ class _Boxes:
         words = [turns[rows], *(session.warps.registers[session.slots[number], rows, lane] for number in _words(copy))]
         turns[rows] += 1
         compared = np.stack(words, axis=1)[turns[rows] <= _COPIES]
-        self.found[copy.address].update(each.tobytes() for each in compared)
-        self.asked[copy.address] += len(compared)
+        self.boxes[copy.address].update(each.tobytes() for each in compared)
+        self.counts[copy.address] += len(compared)
 
 
 def _numbers(copy: Instruction) -> tuple[int, ...]:
