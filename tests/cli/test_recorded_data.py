@@ -12,7 +12,7 @@ from sassan.launches import archive
 
 KERNEL = SAMPLES / "sm_80" / "spmv_csr.cubin"
 GPU = ("--gpu", "A100-SXM4-40GB")
-ROWS = [row % 7 + 20 * (row == 100) for row in range(256)]
+ROWS = [row % 7 + 20 * (row == 16) for row in range(32)]
 """How many values each row of the matrix has."""
 POINTERS = b"".join(start.to_bytes(4, "little") for start in accumulate(ROWS, initial=0))
 NAME = f"sha256:{hashlib.sha256(POINTERS).hexdigest()}"
@@ -21,14 +21,14 @@ WRITE = f'{{address = "{ROW:#x}", size = {len(POINTERS)}, data = "{NAME}"}}'
 
 
 def launch(*writes: str, y: int = Y, count: int = 1) -> str:
-    """Return a launch of y = A x with a thread for each of 256 rows."""
-    params = ['{offset = 0, size = 4, value = "0x100"}']
+    """Return a launch of y = A x with a thread for each row, one warp in all."""
+    params = [f'{{offset = 0, size = 4, value = "{len(ROWS):#x}"}}']
     for place, each in enumerate((ROW, COLUMN, VALUE, X, y), 1):
         buffer = f"{{buffer = {place}, offset = 0, size = {len(POINTERS) if each == ROW else 4096}}}"
         params.append(f'{{offset = {8 * place}, size = 8, value = "{each:#x}", pointer = {buffer}}}')
     more = f"writes = [{', '.join(writes)}]\n" if writes else ""
     return (
-        f'[[launch]]\nkernel = "spmv_csr"\ngrid = [2, 1, 1]\nblock = [128, 1, 1]\nparams = [{", ".join(params)}]\ncount = {count}\n{more}'
+        f'[[launch]]\nkernel = "spmv_csr"\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\nparams = [{", ".join(params)}]\ncount = {count}\n{more}'
     )
 
 
@@ -80,7 +80,7 @@ def test_without_data_and_with_data_that_are_not_wanted_there_is_a_gap(asked):
     [
         f'{{address = "{ROW + 8:#x}", size = 1}}',
         f'{{address = "{ROW:#x}", size = 4096}}',
-        f'{{address = "{ROW + 400:#x}", size = 4, source = "{COLUMN:#x}"}}',
+        f'{{address = "{ROW + 100:#x}", size = 4, source = "{COLUMN:#x}"}}',
     ],
 )
 def test_a_byte_that_is_overwritten_makes_it_a_gap_again(asked, later: str):
