@@ -52,17 +52,37 @@ baseline = false
 MEASURE = '[measure]\narguments = [{ kind = "floats" }]\n[cost]\nobjectives = ["measured"]\n'
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Return a cache for all tests that do not ask what is in it: what one compiled and bounded costs the next one nothing."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Return a folder to work in, with a cache of its own."""
-    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+def folder(tmp_path, monkeypatch, cache):
+    """Return a folder to work in."""
+    monkeypatch.setenv("SASSAN_CACHE", str(cache))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
+def own_cache(folder, monkeypatch):
+    """Let a test begin with an empty cache."""
+    monkeypatch.setenv("SASSAN_CACHE", str(folder / "cache"))
+
+
+class Undrawn:
+    """A picture that is written and costs nothing: searches with NVRTC draw theirs."""
+
+    def render(self, form: str) -> bytes:
+        return form.encode()
+
+
+@pytest.fixture
 def fake(folder, monkeypatch):
-    """Return the configuration of a kernel whose ptxas is a program of ours."""
+    """Return the configuration of a kernel whose ptxas is a program of ours; its search draws no picture."""
+    monkeypatch.setattr(report, "convergence", lambda *_: Undrawn())
     ptxas(folder / "bin", copying(SAMPLES / "sm_80" / "saxpy.cubin"))
     monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
     return config_file(folder, PTX_CONFIG, PTX, "saxpy.ptx")
@@ -155,6 +175,7 @@ def test_the_report_has_the_result_and_its_assumptions(sassan, fake, folder):
     assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in result.out
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, folder):
     need_nvrtc()
     program.cache_clear()  # the process that is killed looks at the files as they are now
@@ -170,6 +191,7 @@ def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, fo
     assert files(folder / "killed") == files(folder / "whole")
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_an_interrupt_keeps_the_state_and_prints_how_to_continue(fake, folder):
     fake.write_text(PTX_CONFIG.replace('false, "-O0", "-O2"', 'false, "-O1"'))
     with _started(fake, "--executor", "serial") as process:
@@ -276,6 +298,7 @@ def test_a_search_is_not_resumed_with_another_compiler(sassan, fake, folder):
     assert result.codes == ["bad-state"]
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_a_result_is_the_same_text_from_the_cache(sassan, fake, folder):
     for name in ("first", "second"):
         assert sassan("evolve", fake, "-o", folder / name, "--executor", "serial").status == 0
