@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from cli.shell import Input, Result, Sassan
 from docs.pages import documented
 from json_schemas import violations
 from sassan.cli import main
+from sassan.executor.serial import Serial
 from sassan.jit import clock
 
 
@@ -28,8 +30,10 @@ def gap_codes(value: Any) -> Iterator[str]:
 def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Sassan:
     """Return a function that runs one command line: `sassan("cfg", "x.sass", stdin=b"")`.
 
-    JSON that it prints is held to its schema, and codes of errors and gaps to their pages.
+    JSON that it prints is held to its schema, and codes of errors and gaps to their pages. `sassan serve` analyzes in this process, too: a
+    worker imports for longer than it analyzes a sample. Tests that start `python -m sassan serve` have its workers.
     """
+    monkeypatch.setattr("sassan.cli.commands.serve.Processes", lambda: nullcontext(Serial()))
 
     def call(*arguments: str | Path, stdin: bytes = b"") -> Result:
         monkeypatch.setattr(sys, "stdin", Input(stdin))
