@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -13,9 +13,49 @@ import pytest
 from cli.shell import Input, Result, Sassan
 from docs.pages import documented
 from json_schemas import violations
+from sassan.app import estimating
 from sassan.cli import main
 from sassan.executor.serial import Serial
+from sassan.ipet.loop_bounds import recheck
 from sassan.jit import clock
+from sassan.machine.launch import LaunchConfiguration
+
+MOST = 400
+"""Results that are kept: what the tests of some files ask for."""
+
+
+def kept(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that keeps the results of one that depends on its arguments alone."""
+    results: dict[Any, Any] = {}
+
+    def call(*arguments: Any) -> Any:
+        asked = key(arguments)
+        if asked not in results:
+            if len(results) > MOST:
+                results.clear()
+            results[asked] = run(*arguments)
+        return results[asked]
+
+    return call
+
+
+def key(value: Any) -> Any:
+    """Return what is equal for equal arguments."""
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return tuple(map(key, value))
+    if isinstance(value, dict):
+        return frozenset(value.items())
+    # The contents of memory before the first launch do not count where launches are compared.
+    return (value, value.initial) if isinstance(value, LaunchConfiguration) else value
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runs_of_warps_are_kept() -> Iterator[None]:
+    """Run the warps of a launch once, which is half of an analysis: hundreds of commands ask for the same launches of the same samples."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recheck, "seen", kept(recheck.seen))
+        patch.setattr(estimating, "sampled_launch", kept(estimating.sampled_launch))
+        yield
 
 
 def gap_codes(value: Any) -> Iterator[str]:
