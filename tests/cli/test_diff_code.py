@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import FULL
 from cli.shell import SAMPLES, Sassan, assert_refused
 from edits import edited
 from sassan import frontend
@@ -15,6 +16,7 @@ from sassan.app.builds.code import BlockState, blocks_of, compared
 from sassan.ir import Function
 
 SM_61 = SAMPLES / "sm_61"
+INSTRUCTIONS = 100_000 if FULL else 40_000
 BFS, SAXPY = SM_61 / "bfs_step.cuobjdump.sass", SM_61 / "saxpy.nvdisasm.sass"
 
 
@@ -108,7 +110,7 @@ def joined(parts: list[Function]) -> Function:
 def test_blocks_that_moved_are_found_and_every_block_stands_once():
     parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
     random.seed(7)
-    for _ in range(5):
+    for _ in range(5 if FULL else 2):
         old = random.sample(parts, 6)
         new = [*old[3:], *old[:2]]
         (pair,) = compared([joined(old)], [joined(new)])
@@ -118,13 +120,13 @@ def test_blocks_that_moved_are_found_and_every_block_stands_once():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_instructions_take_seconds():
+def test_many_thousand_instructions_take_seconds():
     parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
     random.seed(1)
-    order = [random.choice(parts) for _ in range(100_000 * len(parts) // sum(len(part.instructions) for part in parts))]
+    order = [random.choice(parts) for _ in range(INSTRUCTIONS * len(parts) // sum(len(part.instructions) for part in parts))]
     changed = [random.choice(parts) if place % 70 == 0 else part for place, part in enumerate(order)]
     old, new = joined(order), joined(changed)
     start = time.process_time()
     (pair,) = compared([old], [new])
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < INSTRUCTIONS / 10_000
     assert pair.count["same"] > 0.9 * len(blocks_of(old))

@@ -14,7 +14,7 @@ from sassan.frontend import assemble
 from sassan.frontend.cubin.tools import NVDISASM, tools
 from scripted import scripted
 
-INPUTS = 400 if FULL else 6
+INPUTS = 400 if FULL else 4
 SILENT = 5
 """The number of an input that changes a WCET where nothing holds texts against encodings."""
 FLIPPED = (8, 12)

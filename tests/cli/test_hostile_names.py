@@ -136,12 +136,15 @@ def test_solvers_are_given_plain_names(place: Path, sassan: Sassan):
 
 
 @pytest.mark.slow
-def test_a_recorded_program_and_what_it_loads_are_run_by_no_shell(place: Path, sassan: Sassan, tmp_path: Path):
+def test_a_recorded_program_and_what_it_loads_are_run_by_no_shell(
+    place: Path, sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     if shutil.which("cc") is None:
         pytest.skip("no C compiler is installed")
     made = library(tmp_path / "library")
     assert made == tmp_path / "library"  # the loader would split the name of the cache
     SEEN.on = False  # what the user typed is started as it was typed
+    monkeypatch.delenv("SASSAN_CACHE")  # the library that all tests share
     shutil.copy(shutil.which("true") or "", place / "program")
     assert sassan("record", "-o", tmp_path / "x.toml", "--", place / "program").codes == ["no-launches"]
 

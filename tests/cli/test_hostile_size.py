@@ -9,28 +9,30 @@ from time import process_time
 
 import pytest
 
-from budget import PATIENCE
+import growing
+from budget import FULL, PATIENCE
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
-from growing import arguments, calls, coordinates, name, nested_ifs, nested_loops, random_branches, vector
+from growing import arguments, calls, coordinates, nested_ifs, nested_loops, random_branches, vector
 
 SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
 SECONDS = 8
+GROWING = {
+    "nested loops": (lambda: nested_loops(25), None),
+    "random branches": (lambda: random_branches(1000 if FULL else 500), "too-large"),
+    "nested calls that double": (lambda: calls(300, 2), "too-large"),
+}
+MORE = {
+    "nested ifs": (lambda: nested_ifs(600), "too-large"),
+    "calls that double": (lambda: calls(14, 2), "too-large"),
+    "nested calls": (lambda: calls(300, 1), "too-large"),
+}
+"""What stops at the same limits as the others."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        (lambda: nested_loops(25), None),
-        (lambda: random_branches(1000), "too-large"),
-        (lambda: nested_ifs(600), "too-large"),
-        (lambda: calls(14, 2), "too-large"),
-        (lambda: calls(300, 1), "too-large"),
-        (lambda: calls(300, 2), "too-large"),
-    ],
-    ids=["nested loops", "random branches", "nested ifs", "calls that double", "nested calls", "nested calls that double"],
-)
-def test_what_grows_ends_in_time_with_a_gap(text: Callable[[], str], code: str | None, sassan: Sassan):
+@pytest.mark.parametrize("name", GROWING | MORE if FULL else GROWING)
+def test_what_grows_ends_in_time_with_a_gap(name: str, sassan: Sassan):
+    text, code = (GROWING | MORE)[name]
     result = timed(sassan, "analyze", "-", "-f", "k", "--json", stdin=text().encode())
     (function,) = result.document["functions"]
     if code is not None:
@@ -55,7 +57,7 @@ def test_an_instruction_of_16000_operands_is_read_in_time(text: Callable[[int], 
     assert timed(sassan, "analyze", tmp_path / "many.ptx").status == status
 
 
-@pytest.mark.parametrize("text", [lambda: name(20_000), lambda: nested_ifs(2, "&" * 20_000)], ids=["letters", "escapes"])
+@pytest.mark.parametrize("text", [lambda: growing.name(20_000), lambda: nested_ifs(2, "&" * 20_000)], ids=["letters", "escapes"])
 @pytest.mark.parametrize(("command", "file"), [("cfg", "out.svg"), ("report", "out.html")])
 def test_a_name_of_20000_characters_is_drawn(text: Callable[[], str], command: str, file: str, sassan: Sassan, tmp_path: Path):
     (tmp_path / "name.sass").write_text(text())
