@@ -13,13 +13,14 @@ import pytest
 from cli.shell import Input, Result, Sassan
 from docs.pages import documented
 from json_schemas import violations
-from sassan.app import estimating
+from sassan.app import analysis, estimating
 from sassan.cli import main
 from sassan.executor.serial import Serial
 from sassan.ipet.loop_bounds import recheck
 from sassan.jit import clock
 from sassan.machine.launch import LaunchConfiguration
 
+STEPS = ((analysis, "inference"), (recheck, "seen"), (estimating, "sampled_launch"))
 MOST = 400
 """Results that are kept: what the tests of some files ask for."""
 
@@ -28,12 +29,12 @@ def kept(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that keeps the results of one that depends on its arguments alone."""
     results: dict[Any, Any] = {}
 
-    def call(*arguments: Any) -> Any:
-        asked = key(arguments)
+    def call(*arguments: Any, **named: Any) -> Any:
+        asked = key(arguments), key(sorted(named.items()))
         if asked not in results:
             if len(results) > MOST:
                 results.clear()
-            results[asked] = run(*arguments)
+            results[asked] = run(*arguments, **named)
         return results[asked]
 
     return call
@@ -49,13 +50,17 @@ def key(value: Any) -> Any:
     return (value, value.initial) if isinstance(value, LaunchConfiguration) else value
 
 
-@pytest.fixture(scope="session", autouse=True)
-def runs_of_warps_are_kept() -> Iterator[None]:
-    """Run the warps of a launch once, which is half of an analysis: hundreds of commands ask for the same launches of the same samples."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recheck, "seen", kept(recheck.seen))
-        patch.setattr(estimating, "sampled_launch", kept(estimating.sampled_launch))
-        yield
+KEPT = [(module, name, kept(getattr(module, name))) for module, name in STEPS]
+
+
+@pytest.fixture(autouse=True)
+def steps_of_analyses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bound the loops of a launch once, and run its warps once: hundreds of commands ask for the same launches of the same samples.
+
+    These steps are three quarters of an analysis, and what they return is held to laws elsewhere.
+    """
+    for module, name, step in KEPT:
+        monkeypatch.setattr(module, name, step)
 
 
 def gap_codes(value: Any) -> Iterator[str]:
