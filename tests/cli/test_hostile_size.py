@@ -18,7 +18,7 @@ SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
 SECONDS = 8
 GROWING = {
     "nested loops": (lambda: nested_loops(25), None),
-    "random branches": (lambda: random_branches(1000 if FULL else 500), "too-large"),
+    "random branches": (lambda: random_branches(1000), "too-large"),
     "nested calls that double": (lambda: calls(300, 2), "too-large"),
 }
 MORE = {

@@ -14,9 +14,9 @@ from scripted import scripted
 def test_a_command_that_is_killed_and_started_again_ends_as_one_that_was_not(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT / "scripts")])
     kills = scripted("kills")
-    monkeypatch.setattr(kills, "_STARTS", 6 if FULL else 3)
+    monkeypatch.setattr(kills, "_STARTS", 6 if FULL else 2)
     try:
-        tally = kills.campaign(name, 100 if FULL else 2, 1)
+        tally = kills.campaign(name, 100 if FULL else 1, 1)
     except kills.Missing as missing:
         pytest.skip(str(missing))
     assert (tally.different, tally.left) == (0, 0)
