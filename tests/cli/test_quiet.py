@@ -6,6 +6,7 @@ import pytest
 
 from cli.shell import SAMPLES, Sassan
 from sassan.cli.group import SUMMARIES, command
+from sassan.measure import pictures
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 DELAYS = SAMPLES / "measure" / "synthetic-delays.csv"
@@ -81,6 +82,8 @@ def test_a_document_that_was_asked_for_is_printed(sassan: Sassan, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_samples_and_pictures_of_measurements_print_nothing(sassan: Sassan, tmp_path: Path):
+def test_samples_and_pictures_of_measurements_print_nothing(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pictures, "render_figure", lambda *_: b"drawn")
     assert sassan("measure", DELAYS, "--resamples", "199", "--plots", tmp_path, "-q").out == ""
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"drawn"}
     assert sassan("measure", DELAYS, "--resamples", "199", "-q").out

@@ -27,9 +27,7 @@ def launch(*writes: str, y: int = Y, count: int = 1) -> str:
         buffer = f"{{buffer = {place}, offset = 0, size = {len(POINTERS) if each == ROW else 4096}}}"
         params.append(f'{{offset = {8 * place}, size = 8, value = "{each:#x}", pointer = {buffer}}}')
     more = f"writes = [{', '.join(writes)}]\n" if writes else ""
-    return (
-        f'[[launch]]\nkernel = "spmv_csr"\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\nparams = [{", ".join(params)}]\ncount = {count}\n{more}'
-    )
+    return f'[[launch]]\nkernel = "spmv_csr"\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\nparams = [{", ".join(params)}]\ncount = {count}\n{more}'
 
 
 @pytest.fixture
