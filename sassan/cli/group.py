@@ -1,6 +1,7 @@
 """The group of commands: the module of a command is imported when the command runs, so that help and completion answer at once."""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -62,8 +63,9 @@ class PanelCommand(TyperCommand):
                 formatter.write_dl([parameter.get_help_record(ctx) for parameter in parameters])
 
 
+@cache
 def command(name: str, *, papers: bool = False) -> PanelCommand:
-    """The command of a name, with its options: imports its module; `papers`: its help lists those that repeat papers, too."""
+    """The command of a name, with its options, made once: imports its module; `papers`: its help lists those that repeat papers, too."""
     function = getattr(import_module(f"sassan.cli.commands.{name}"), name)
     settings = {"help_option_names": ["-h", "--help"], "allow_interspersed_args": name not in _PASS_ON}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
