@@ -18,11 +18,11 @@ SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
 SECONDS = 8
 GROWING = {
     "nested loops": (lambda: nested_loops(25), None),
-    "random branches": (lambda: random_branches(1000), "too-large"),
+    "nested ifs": (lambda: nested_ifs(600), "too-large"),
     "nested calls that double": (lambda: calls(300, 2), "too-large"),
 }
 MORE = {
-    "nested ifs": (lambda: nested_ifs(600), "too-large"),
+    "random branches": (lambda: random_branches(1000), "too-large"),
     "calls that double": (lambda: calls(14, 2), "too-large"),
     "nested calls": (lambda: calls(300, 1), "too-large"),
 }
