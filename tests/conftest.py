@@ -38,6 +38,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Look for garbage once: pytest does so five times at its end, which takes seconds with all that was read for the tests."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run say which tests passed, so that a later one, where more is installed, runs the others only."""
     parser.addoption("--passed-to", type=Path, help="write the tests that pass, one a line")
