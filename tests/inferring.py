@@ -1,10 +1,17 @@
 """Inferred loop bounds of a listing, each checked against runs."""
 
+from dataclasses import replace
+
+from budget import FULL
 from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.ipet.loop_bounds.recheck import SMALL
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
+
+EFFORT = SMALL if FULL else replace(SMALL, warps=6, worth=SMALL.worth // 4)
+"""Half the warps of an analysis, and runs half as long."""
 
 
 def loops(
@@ -15,7 +22,7 @@ def loops(
     launch = LaunchConfiguration(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
     result = infer(cfg, facts, launch)
-    held = check_bounds(cfg, facts, launch, result)
+    held = check_bounds(cfg, facts, launch, result, EFFORT)
     assert not held.refuted
     assert held.ran or all(loop.bound is None for loop in result)
     return result

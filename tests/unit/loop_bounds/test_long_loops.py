@@ -2,6 +2,7 @@
 
 import pytest
 
+from budget import some
 from samples import SAMPLES
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds import check_bounds, infer
@@ -35,11 +36,12 @@ MANY = {
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", MANY)
 def test_loops_over_numbers_of_64_bits_have_bounds_that_runs_reach(arch: str):
+    expected = dict(some(list(MANY[arch].items())))
     facts, found = tables.load(arch).facts, dict[str, list[int | None]]()
     for function in read(load(str(FOREIGN / f"long_loops.{arch}.cubin"))).functions:
-        if function.kernel:
+        if function.name in expected:
             cfg, launch = explore(function, facts), LaunchConfiguration((256, 1, 1), (16, 1, 1), (Setting("param_2", -1, 100_000, 8),))
             bounds = infer(cfg, facts, launch)
             assert check_bounds(cfg, facts, launch, bounds).refuted == ()
             found[function.name] = [one.bound for one in bounds]
-    assert found == MANY[arch]
+    assert found == expected

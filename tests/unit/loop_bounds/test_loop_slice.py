@@ -58,7 +58,8 @@ def test_what_an_inner_loop_leaves_may_decide():
 @pytest.mark.parametrize("more", ["IADD3 R0, R0, R8, RZ", "@P3 BRA tile", "@P3 MOV R0, RZ"])
 def test_what_memory_decides_is_not_counted(more: str):
     # P3 and R8 are not known.
-    assert counted(PERSISTENT.replace("{more}", more), ["tile"]) == [None]
+    short = PERSISTENT.replace("0x40000", "0x4")  # a run that takes too long counts nothing, either
+    assert counted(short.replace("{more}", more), ["tile"]) == [None]
 
 
 def test_a_branch_that_decides_nothing_is_passed():

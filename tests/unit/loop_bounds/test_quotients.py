@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from inferring import loops
 
 QUOTIENT = """
@@ -62,7 +63,10 @@ PAIRS = [(100, 7), (128, 32), (1000, 1000), (65_535, 256), (1 << 20, 3)]
 def pairs() -> list[tuple[int, int]]:
     """Return dividends and divisors: written ones, and others that are drawn."""
     random = Random(5)
-    drawn = [(random.randrange(1, 1 << random.randrange(4, 20)), random.randrange(2, 1 << random.randrange(2, 12))) for _ in range(30)]
+    drawn = [
+        (random.randrange(1, 1 << random.randrange(4, 20)), random.randrange(2, 1 << random.randrange(2, 12)))
+        for _ in range(part(30, of=2))
+    ]
     return PAIRS + [(dividend, divisor) for dividend, divisor in drawn if dividend >= divisor]
 
 

@@ -13,7 +13,7 @@ from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 
 ARCH = "sm_80"
-PROGRAMS = part(600)
+PROGRAMS = part(600, of=16)
 EFFORT = Effort(warps=2, steps=600)
 REGISTERS = ("R0", "R2", "R3")
 PARAMETERS = (0x160, 0x164, 0x168)

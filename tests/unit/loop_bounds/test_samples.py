@@ -1,20 +1,27 @@
 """How many loops of the samples are bounded from the code: figures per architecture, with every miss by name."""
 
+from functools import cache
+
 import pytest
 
 from budget import some
-from loop_samples import samples
+from loop_samples import Sample, samples
 from samples import EVERY
 
 pytestmark = pytest.mark.slow
+
+
+@cache
+def bounds_of(arch: str) -> list[tuple[Sample, dict[int, int | None]]]:
+    """Return the samples of an architecture with the bounds of their loops by head."""
+    return [(one, {found.head: found.bound for found in one.infer(one.launch())}) for one in samples(arch)]
 
 
 @pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_loops_that_need_no_memory_are_bounded(arch):
     told = missed = 0
     misses = set()
-    for one in samples(arch):
-        bounds = {found.head: found.bound for found in one.infer(one.launch())}
+    for one, bounds in bounds_of(arch):
         for place, (head, verdict) in enumerate(one.verdicts.items()):
             told += verdict == "told"
             if verdict == "told" and bounds[head] is None:
@@ -28,9 +35,9 @@ def test_loops_that_need_no_memory_are_bounded(arch):
 @pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_loops_that_memory_decides_get_no_bound(arch):
     bounded = {
-        (one.name, found.head)
-        for one in samples(arch)
-        for found in one.infer(one.launch())
-        if one.verdicts.get(found.head) == "data" and found.bound is not None
+        (one.name, head)
+        for one, bounds in bounds_of(arch)
+        for head, bound in bounds.items()
+        if one.verdicts.get(head) == "data" and bound is not None
     }
     assert bounded == set()

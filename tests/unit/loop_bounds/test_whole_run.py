@@ -1,9 +1,11 @@
 """Loop bounds from a run of all warps: what is given decides them, contents of memory that are not known never do."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 import pytest
 
+from budget import part
 from listing import assemble
 from sassan.ipet.loop_bounds import recheck, whole_run
 from sassan.ipet.loop_bounds.recheck import Effort
@@ -32,7 +34,7 @@ def edges(text: str, *given: str, contents: Contents | None = None, grid: int = 
     seen = whole_run(cfg, FACTS, launch, range(len(cfg.loops)))
     if seen is None:
         return None
-    for seed in range(4):
+    for seed in range(part(4, of=1)):
         drawn = recheck.back_edge_counts(cfg, FACTS, (launch,), Effort(warps=12, corners=False, steps=600, seed=seed))
         assert drawn is not None
         for bound, most in zip(seen.back_edges, drawn[0], strict=True):
@@ -255,13 +257,14 @@ def test_what_other_executions_may_do_otherwise_decides_nothing(name: str):
     ],
     ids=["retry", "meeting at the head"],
 )
-def test_a_way_out_that_comes_back_is_no_way_out(body: str):
+def test_a_way_out_that_comes_back_is_no_way_out(body: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(import_module("sassan.ipet.loop_bounds.whole_run"), "_WORK", 400_000)  # what is followed, goes round without an end
     found = edges(body)
     assert found is None or found[-1] is None
 
 
 def test_more_ways_out_than_bits_of_a_word_are_still_followed():
-    exits = "\n".join(f"LDG.E R7, [R2.64+{4 * number:#x}]\nISETP.NE.AND P1, PT, R7, RZ, PT\n@P1 BRA out" for number in range(70))
+    exits = "\n".join(f"LDG.E R7, [R2.64+{4 * number:#x}]\nISETP.NE.AND P1, PT, R7, RZ, PT\n@P1 BRA out" for number in range(65))
     ways = (
         f"{LOAD}{loop('0x3', exits)}\nMOV R6, 0x3\nBRA last\nout:\nMOV R6, 0x5{loop('R6', name='other')}last:{loop('R6', name='again')}EXIT"
     )
