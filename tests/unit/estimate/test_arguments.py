@@ -39,6 +39,7 @@ def answer(text: str, *given: Setting) -> EstimateResult:
         resources=Resources(sms=108),
         gpu=find("A100-PCIE-40GB"),
         contention=False,
+        check=False,
     )
     return estimated(analyze(replace(scheduled(text), compiler=FACTS), settings))
 

@@ -18,6 +18,7 @@ from sassan.estimate import sampled_launch, watch
 from sassan.estimate.counted import counted
 from sassan.estimate.warps import Sample
 from sassan.estimate.warps import sample as warps_of
+from sassan.estimate.watch import Watch
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds import infer
 from sassan.isa import tables
@@ -100,14 +101,21 @@ def tiles() -> AnalysisResult:
     gpu = find("RTX 3080")
     launch = LaunchConfiguration((32, 1, 1), (12, 1, 1), (Setting("param_1", -1, 8192),))
     costs = models.model("control", Tables())
-    return analyze(function, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu))
+    return analyze(function, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu, check=False))
+
+
+@cache
+def run_of_tiles() -> tuple[Watch, npt.NDArray[np.bool_]]:
+    result = tiles()
+    no_counts = (0,) * len(result.cfg.loops)
+    return sampled_launch.run(result.cfg, result.isa.facts, result.settings.launch, warps_of((32, 1, 1), (12, 1, 1)), no_counts)
 
 
 def test_iterations_are_counted_where_bounds_are_far_above_them():
     result = tiles()
     chosen = warps_of((32, 1, 1), (12, 1, 1))
     facts = result.isa.facts
-    found, done = sampled_launch.run(result.cfg, facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    found, done = run_of_tiles()
     visits = whole(result.cfg, result.settings.launch, chosen)
     assert done.all()
     assert not found.leaps.guessed.any()
@@ -123,7 +131,7 @@ def test_iterations_are_counted_where_bounds_are_far_above_them():
 def test_an_expectation_limits_only_iterations_that_memory_decides():
     result = tiles()
     chosen = warps_of((32, 1, 1), (12, 1, 1))
-    found, done = sampled_launch.run(result.cfg, result.isa.facts, result.settings.launch, chosen, (0,) * len(result.cfg.loops))
+    found, done = run_of_tiles()
     free = counted(found, done, chosen, result.wcet.counts)
     decided = {number: 0 for number, count in enumerate(free.iterations) if count is not None}
     assert len(decided) == len(free.iterations) - 1 == 1
@@ -131,11 +139,10 @@ def test_an_expectation_limits_only_iterations_that_memory_decides():
     assert of_decided.executions == free.executions != of_all.executions
     assert of_all.followed == of_decided.followed == decided.keys()
     (function,) = read(load(str(SAMPLES / "sm_80" / "spmv_csr.nvdisasm.sass"))).functions
-    launch = LaunchConfiguration((256, 1, 1), (64, 1, 1), (Setting("", 0x160, 1 << 14, 4),))
-    rows = analyze(function, Settings(launch=launch))
-    chosen = warps_of((256, 1, 1), (64, 1, 1))
-    found, done = sampled_launch.run(rows.cfg, rows.isa.facts, launch, chosen, (0,) * len(rows.cfg.loops))
-    assert set(counted(found, done, chosen, (0,) * len(rows.cfg.edges)).iterations) == {None}
+    launch, rows = LaunchConfiguration((64, 1, 1), (8, 1, 1), (Setting("", 0x160, 1 << 9, 4),)), explored(function)
+    chosen = warps_of((64, 1, 1), (8, 1, 1))
+    found, done = sampled_launch.run(rows, result.isa.facts, launch, chosen, (0,) * len(rows.loops))
+    assert set(counted(found, done, chosen, (0,) * len(rows.edges)).iterations) == {None}
 
 
 def test_a_launch_takes_as_long_as_its_longest_block():

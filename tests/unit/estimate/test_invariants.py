@@ -48,6 +48,7 @@ def answer(function: Function, product: str) -> EstimateResult:
         resources=Resources(sms=gpu.sms),
         gpu=gpu,
         loop_bound=16,
+        check=False,
     )
     return estimated(analyze(function, settings))
 
@@ -76,7 +77,9 @@ def loop(arch: str, product: str) -> EstimateResult:
     gpu = find(product)
     machine = machine_of_product(gpu, "--gpu")
     costs, launch = models.model("control", Tables(machine)), LaunchConfiguration((1024, 1, 1), (gpu.sms, 1, 1))
-    return estimated(analyze(kernel, Settings(costs=costs, machine=machine, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu)))
+    resources = Resources(sms=gpu.sms)
+    settings = Settings(costs=costs, machine=machine, launch=launch, resources=resources, gpu=gpu, check=False)
+    return estimated(analyze(kernel, settings))
 
 
 def test_lanes_of_partitions_that_queue_for_the_whole_sm_are_reported(monkeypatch: pytest.MonkeyPatch):

@@ -63,6 +63,7 @@ def kernel(arch: str, sample: str) -> Function:
     return found
 
 
+@cache
 def analyzed(product: str, arch: str, sample: str) -> AnalysisResult:
     gpu = find(product)
     machine = machine_of_product(gpu, "--gpu")
@@ -72,11 +73,14 @@ def analyzed(product: str, arch: str, sample: str) -> AnalysisResult:
         launch=LaunchConfiguration((32 * WARPS, 1, 1), (gpu.sms, 1, 1)),
         resources=Resources(sms=gpu.sms),
         gpu=gpu,
+        check=False,
     )
     return analyze(kernel(arch, sample), settings)
 
 
-@pytest.mark.parametrize(("product", "arch", "sample", "loop"), some(LOOPS), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("product", "arch", "sample", "loop"), some(LOOPS, of=3), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_loop_at_the_peak_is_estimated_near_it(product: str, arch: str, sample: str, loop: Mapping[str, Any]):
     measured = loop.get("measured", {})
     rates = {**loop["rates"], **measured}

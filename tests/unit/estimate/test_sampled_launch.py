@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from random import Random
 
 import numpy as np
 import pytest
 
+from budget import some
 from samples import SAMPLES
 from sassan.access import accesses, transactions
 from sassan.app.analysis import analyze
@@ -20,6 +22,7 @@ from sassan.estimate.launch import ALONE, LongerPath
 from sassan.estimate.path import PathSource, nested
 from sassan.estimate.watch import watched
 from sassan.frontend import load, read
+from sassan.ir import Function
 from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.occupancy import Resources
@@ -31,12 +34,18 @@ from sassan.timing.rates import Tables
 LANES = 32
 
 
-def analysed(name: str, launch: LaunchConfiguration, kernel: str = "") -> AnalysisResult:
+@cache
+def kernel_of(name: str, kernel: str = "") -> Function:
     functions = read(load(str(SAMPLES / "sm_80" / f"{name}.cubin"))).functions
-    chosen = next(each for each in functions if each.kernel and kernel in each.name)
+    return next(each for each in functions if each.kernel and kernel in each.name)
+
+
+@cache
+def analysed(name: str, launch: LaunchConfiguration, kernel: str = "", loop_bound: int | None = 10) -> AnalysisResult:
     gpu = find("A100-PCIE-40GB")
-    costs = models.model("control", Tables())
-    return analyze(chosen, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu, loop_bound=10))
+    costs, resources = models.model("control", Tables()), Resources(sms=gpu.sms)
+    settings = Settings(costs=costs, launch=launch, resources=resources, gpu=gpu, loop_bound=loop_bound, check=False)
+    return analyze(kernel_of(name, kernel), settings)
 
 
 def seen(name: str, launch: LaunchConfiguration, kernel: str = "") -> tuple[AnalysisResult, sampled_launch.SampledLaunch]:
@@ -99,6 +108,8 @@ def test_numbers_that_are_not_given_are_those_of_the_grid():
     assert known.source is PathSource.SAMPLED
 
 
+SHORT = {"memory_patterns": 128, "matmul_tiled": 256}
+"""Numbers of those samples that iterate long for 1024."""
 LAUNCHES: list[tuple[str, Shape, Shape]] = [
     ("saxpy", (256, 1, 1), (4096, 1, 1)),
     ("reduce_shared", (128, 1, 1), (300, 1, 1)),
@@ -134,13 +145,18 @@ def test_accesses_in_groups_touch_what_they_touch_alone(
         assert (one.sectors, one.lines, one.passes) == pytest.approx((other.sectors, other.lines, other.passes))
 
 
+def with_numbers(name: str, block: Shape, grid: Shape) -> LaunchConfiguration:
+    """Return a launch of a sample whose parameters of four bytes are all one number."""
+    compiler = kernel_of(name).compiler
+    assert compiler is not None
+    numbers = [place for place, each in enumerate(compiler.parameters) if each.size == 4]
+    return LaunchConfiguration(block, grid, tuple(Setting(f"param_{place}", -1, SHORT.get(name, 1 << 10)) for place in numbers))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
 def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Shape):
-    function = analysed(name, LaunchConfiguration(block, grid)).function
-    assert function.compiler is not None
-    numbers = [place for place, each in enumerate(function.compiler.parameters) if each.size == 4]
-    result = analysed(name, LaunchConfiguration(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers)))
+    result = analysed(name, with_numbers(name, block, grid))
     found = estimated(result).estimate
     assert found is not None
     assert result.grid_bound is not None
@@ -148,12 +164,9 @@ def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Sha
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
+@pytest.mark.parametrize(("name", "block", "grid"), some(LAUNCHES), ids=[name for name, _, _ in some(LAUNCHES)])
 def test_warps_that_compute_only_what_is_read_do_the_same(name: str, block: Shape, grid: Shape, monkeypatch: pytest.MonkeyPatch):
-    function = analysed(name, LaunchConfiguration(block, grid)).function
-    assert function.compiler is not None
-    numbers = [place for place, each in enumerate(function.compiler.parameters) if each.size == 4]
-    launch = LaunchConfiguration(block, grid, tuple(Setting(f"param_{place}", -1, 1 << 10) for place in numbers))
+    launch = with_numbers(name, block, grid)
     result, less = seen(name, launch)
     slices = warps.live_slice
     monkeypatch.setattr(warps, "live_slice", lambda code, read: code if read else slices(code, read))
@@ -182,7 +195,7 @@ def test_addresses_of_warps_and_their_copies_are_compared_lane_by_lane(seed: int
 def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str, monkeypatch: pytest.MonkeyPatch):
     (function,) = read(load(str(SAMPLES / "limits" / "sm_80" / f"{kernel}.cubin"))).functions
     launch = LaunchConfiguration((256, 1, 1), (8, 1, 1), tuple(Setting(f"param_{number}", -1, number << 28) for number in range(2)))
-    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch, contention=False))
+    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch, contention=False, check=False))
     counted: list[tuple[float, ...]] = []
     for first in (0, 1 << 30):
         monkeypatch.setattr(watch, "_LEAPS", first)
@@ -198,8 +211,7 @@ def rows_of_a_matrix(lengths: list[int], block: Shape, grid: Shape) -> EstimateR
     known = Contents((KnownBytes(1 << 20, np.array(starts, np.uint32).tobytes()),), "rows")
     values = (len(lengths), *((1 + place) << 20 for place in range(5)))
     parameters = tuple(Setting(f"param_{place}", -1, value) for place, value in enumerate(values))
-    result = analysed("spmv_csr", LaunchConfiguration(block, grid, parameters, initial=known))
-    return estimated(analyze(result.function, replace(result.settings, loop_bound=None)))
+    return estimated(analysed("spmv_csr", LaunchConfiguration(block, grid, parameters, initial=known), loop_bound=None))
 
 
 def executed(result: EstimateResult, executions: Sequence[float]) -> float:
