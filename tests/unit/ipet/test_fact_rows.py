@@ -160,18 +160,19 @@ def broken_rows(
 
 @pytest.mark.slow
 def test_no_true_fact_cuts_an_execution_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500, of=4))) == set()
+    assert broken_rows(monkeypatch, range(part(1500))) == set()
 
 
 @pytest.mark.slow
 def test_nor_one_of_a_warp_with_convergence_barriers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500, of=4)), draw=random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500)), draw=random_volta_program) == set()
 
 
 @pytest.mark.slow
 def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     lower = solved = 0
-    for cfg, counts, random in executed(monkeypatch, range(2000, 2120), random_program):
+    seeds = part(120, of=2)
+    for cfg, counts, random in executed(monkeypatch, range(2000, 2000 + seeds), random_program):
         plain, known = (solve(system(cfg, facts, counts.turns)) for facts in (FunctionFacts(""), true_facts(random, cfg, counts)))
         assert plain.status is known.status is Status.OPTIMAL
         assert plain.value is not None
@@ -179,13 +180,13 @@ def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch:
         assert sum(counts.warp.values()) <= known.value <= plain.value
         solved += 1
         lower += known.value < plain.value
-    assert solved > 60
+    assert solved > seeds / 2
     assert lower > solved / 3
 
 
 @pytest.mark.slow
 def test_facts_that_are_false_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(3000, 3200), one_too_few) == {"fact_warp", "fact_threads"}
+    assert broken_rows(monkeypatch, range(3000, 3030), one_too_few) == {"fact_warp", "fact_threads"}
 
 
 @pytest.mark.slow
@@ -194,4 +195,4 @@ def test_the_machine_notices_a_thread_taken_for_its_warp(monkeypatch: pytest.Mon
         return 1, True
 
     monkeypatch.setattr(fact_rows, "_witness", alone)
-    assert broken_rows(monkeypatch, range(4000, 4200)) == {"fact_warp"}
+    assert broken_rows(monkeypatch, range(4000, 4060)) == {"fact_warp"}

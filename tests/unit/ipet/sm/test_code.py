@@ -54,10 +54,11 @@ def test_a_loop_that_only_the_cache_of_the_sm_keeps_is_fetched_from_there_in_eac
 
 
 def test_what_a_line_costs():
-    taken = fetched(straight(8 * 1030), "sm_80", alone=False)
+    long = straight(8 * 1030)
+    taken = fetched(long, "sm_80", alone=False)
     assert (taken.shares[0].self_stall, taken.shares[0].scheduler_stall) == (1030 * (32 + 262), 1030 * 4)
     assert taken.bytes == (1030 * 128,)
-    alone = fetched(straight(8 * 1030), "sm_80", alone=True)
+    alone = fetched(long, "sm_80", alone=True)
     assert alone.shares[0].self_stall == Fraction(32 + 262 + 1029 * 68)
     assert not fetched(straight(8 * 256), "sm_80", alone=False)
 
