@@ -118,6 +118,16 @@ def test_a_worker_that_joins_with_another_version_runs_nothing(place: Place, mon
     assert caught.value.code == "cluster-version"
 
 
+def test_a_batch_on_an_encrypted_cluster_writes_what_it_writes_here(place: Place, tmp_path: Path):
+    files = [str(path) for path in sorted((SAMPLES / "sm_61").glob("s*.cuobjdump.sass"))[:3]]
+    pem = place.certificates()
+    words = ("--tls-ca-file", str(pem.authority), "--tls-cert", str(pem.own), "--tls-key", str(pem.key))
+    dask_words = ("--executor", "dask", "--scheduler", place.address, *words)
+    assert main.run(["batch", *files, "-o", str(tmp_path / "there"), *dask_words]) == 0
+    assert main.run(["batch", *files, "-o", str(tmp_path / "here"), "--executor", "serial"]) == 0
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
 def test_workers_that_are_killed_change_no_result(place: Place):
     done, killed = Event(), list[int]()
     draw = random.Random(5)
@@ -138,13 +148,3 @@ def test_workers_that_are_killed_change_no_result(place: Place):
         killer.join()
     assert killed != []
     assert results == [number * number for number in range(100)]
-
-
-def test_a_batch_on_an_encrypted_cluster_writes_what_it_writes_here(place: Place, tmp_path: Path):
-    files = [str(path) for path in sorted((SAMPLES / "sm_61").glob("s*.cuobjdump.sass"))[:3]]
-    pem = place.certificates()
-    words = ("--tls-ca-file", str(pem.authority), "--tls-cert", str(pem.own), "--tls-key", str(pem.key))
-    dask_words = ("--executor", "dask", "--scheduler", place.address, *words)
-    assert main.run(["batch", *files, "-o", str(tmp_path / "there"), *dask_words]) == 0
-    assert main.run(["batch", *files, "-o", str(tmp_path / "here"), "--executor", "serial"]) == 0
-    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()

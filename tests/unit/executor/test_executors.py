@@ -18,8 +18,17 @@ from sassan.source import Source, Span
 
 pytestmark = pytest.mark.slow
 
-EXECUTORS = [Serial(), Threads(2), Processes(2)]
-NAMES = ["serial", "threads", "processes"]
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    """Two processes that stay for many tests: each takes a second to start."""
+    with Processes(2) as executor:
+        yield executor
+
+
+@pytest.fixture(params=["serial", "threads", "processes"])
+def executor(request: pytest.FixtureRequest, processes: Processes) -> Executor:
+    return {"serial": Serial(), "threads": Threads(2), "processes": processes}[request.param]
 
 
 def square(number: int) -> int:
@@ -41,17 +50,14 @@ def die(number: int) -> int:
     os._exit(number)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
 def test_results_come_in_the_order_of_the_items(executor: Executor):
     assert list(executor.map(slow_first, range(9))) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
 def test_no_items_give_no_results(executor: Executor):
     assert list(executor.map(square, [])) == []
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
 def test_an_error_keeps_its_parts_and_is_raised_in_order(executor: Executor):
     results = executor.map(refuse_three, range(100))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
@@ -86,7 +92,6 @@ def halves(number: int) -> int | More[int, int]:
     return More(number, (number // 2, number - number // 2)) if number > 1 else number
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
 def test_further_items_follow_their_item_immediately(executor: Executor):
     assert list(executor.map(halves, [3, 5])) == [3, 1, 2, 1, 1, 5, 2, 1, 1, 3, 1, 2, 1, 1]
 
@@ -158,10 +163,11 @@ def not_portable(number: int) -> object:
     return (lambda: number) if number == 1 else number
 
 
-def test_a_result_that_cannot_be_sent_is_an_error_and_the_process_goes_on():
+def test_a_result_that_cannot_be_sent_is_an_error_and_the_process_goes_on(processes: Processes):
     with pytest.raises(SelfCheckError) as caught:
-        list(Processes(1).map(not_portable, [0, 1]))
+        list(processes.map(not_portable, [0, 1]))
     assert caught.value.code == "worker-failed"
+    assert list(processes.map(square, [2])) == [4]
 
 
 class PeculiarError(Exception):
@@ -173,9 +179,9 @@ def raise_peculiar(number: int) -> int:
     raise PeculiarError(number, number)
 
 
-def test_an_error_that_cannot_be_unpickled_keeps_its_text():
+def test_an_error_that_cannot_be_unpickled_keeps_its_text(processes: Processes):
     with pytest.raises(SelfCheckError, match="PeculiarError: 3 and 3"):
-        list(Processes(1).map(raise_peculiar, [3]))
+        list(processes.map(raise_peculiar, [3]))
 
 
 def slow_zero(number: int) -> int:
