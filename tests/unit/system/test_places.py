@@ -80,6 +80,11 @@ def modules() -> tuple[tuple[str, ast.Module], ...]:
 
 
 @cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
+@cache
 def used(tree: ast.Module) -> frozenset[str]:
     return frozenset(uses(tree))
 
@@ -87,7 +92,7 @@ def used(tree: ast.Module) -> frozenset[str]:
 def uses(tree: ast.Module) -> Iterator[str]:
     """Yield every full name that a module uses of others: `os.execv` also of `from os import execv` and `import os as o; o.execv`."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for each in node.names:
                 names[each.asname or each.name.partition(".")[0]] = each.name if each.asname else each.name.partition(".")[0]
@@ -96,7 +101,7 @@ def uses(tree: ast.Module) -> Iterator[str]:
             for each in node.names:
                 names[each.asname or each.name] = f"{node.module}.{each.name}"
                 yield f"{node.module}.{each.name}"
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute):
             parts, inner = [node.attr], node.value
             while isinstance(inner, ast.Attribute):
@@ -151,7 +156,7 @@ OWN_FILES = {
 
 
 def opened(tree: ast.Module) -> bool:
-    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    functions = [node.func for node in nodes(tree) if isinstance(node, ast.Call)]
     methods = [each for each in functions if isinstance(each, ast.Attribute) and each.attr in READING and not _is_own(each.value)]
     return bool(methods) or any(isinstance(each, ast.Name) and each.id == "open" for each in functions)
 
