@@ -54,12 +54,13 @@ def outcome(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("mask", some([0xFF, 0x01, 0x80], of=3))
 def test_every_byte_of_the_headers_may_be_flipped(mask, outcome):
     data = cubins.cubin(OLD)
-    seen = Counter(outcome(OLD, cubins.flipped(data, at, mask)) for at in cubins.layout(data).header_bytes)
-    assert seen.total() == 872
-    assert seen["malformed-elf"] > 300
+    places = cubins.layout(data).header_bytes
+    seen = Counter(outcome(OLD, cubins.flipped(data, at, mask)) for at in some(places, of=3))
+    assert (len(places), seen.total()) == (872, len(some(places, of=3)))
+    assert seen["malformed-elf"] > seen.total() / 3
 
 
-@pytest.mark.parametrize("part", some(range(4)))
+@pytest.mark.parametrize("part", some(range(4), of=4))
 def test_every_byte_of_the_headers_of_the_second_generation_may_be_flipped(part, outcome):
     data = cubins.cubin(NEW)
     masks = random.Random(part)

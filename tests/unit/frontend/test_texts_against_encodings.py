@@ -32,9 +32,10 @@ NEGATED = 0.9
 
 
 @cache
+@cache
 def functions(arch: str) -> list[Function]:
     paths = sorted((SAMPLES / arch).glob("*.cuobjdump.sass"))
-    return [function for path in some(paths, of=6) for function in frontend.read(frontend.load(str(path))).functions]
+    return [function for path in some(paths, of=12) for function in frontend.read(frontend.load(str(path))).functions]
 
 
 @cache

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from budget import some
 from samples import SAMPLES, names, program
 from sassan.ir import Function
 from sassan.isa.facts import Facts, Flow
@@ -74,7 +75,7 @@ def unwritten(function: Function, isa: Isa) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("arch", some(ARCHS))
 def test_no_sample_reads_a_register_that_some_path_leaves_unwritten(arch: str):
     functions = [function for name in names(arch) for function in program(arch, name).functions]
     kernels = [one for one in functions if one.name not in ARGUMENTS_IN_REGISTERS]
@@ -96,5 +97,5 @@ def test_a_wrong_width_is_noticed(old: str, new: str):
     text = data_text("maxwell_pascal.toml")
     assert old in text
     isa = Isa(read_table("narrow.toml", text.replace(old, new), {}.get), read_letters("letters.toml", data_text("letters.toml"), "timing"))
-    functions = [function for name in names("sm_61") for function in program("sm_61", name).functions]
-    assert [found for one in functions for found in unwritten(one, isa)]
+    functions = (function for name in names("sm_61") for function in program("sm_61", name).functions)
+    assert any(found for one in functions for found in unwritten(one, isa))
