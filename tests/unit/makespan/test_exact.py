@@ -126,7 +126,7 @@ def test_a_deadline_ends_the_run_with_what_is_known(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.exact.engine.may_begin", lambda *_: True)
     monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
-    result = exact(case_study(15), Budget(deadline=25))
+    result = exact(case_study(13), Budget(deadline=25))
     assert result.lower is not None
     assert result.note
     assert 25 <= clock.looks < 35
@@ -139,7 +139,7 @@ def test_a_small_instance_is_exact_whatever_time_is_left() -> None:
 
 def test_stop_ends_the_run() -> None:
     stop = StopCounter(25)
-    assert exact(case_study(15), Budget(stop=stop)).note
+    assert exact(case_study(13), Budget(stop=stop)).note
     assert stop.count < 35
 
 
