@@ -20,7 +20,12 @@ GPU = products.find("A100-SXM4-40GB")
 
 def bounded(sample: str, block: Shape, grid: Shape) -> AnalysisResult:
     settings = Settings(
-        costs=ControlCostModel(), loop_bound=8, launch=LaunchConfiguration(block, grid), gpu=GPU, resources=Resources(32, 0, GPU.sms)
+        costs=ControlCostModel(),
+        loop_bound=8,
+        launch=LaunchConfiguration(block, grid),
+        gpu=GPU,
+        resources=Resources(32, 0, GPU.sms),
+        check=False,
     )
     (function,) = frontend.read(frontend.load(str(SAMPLES / f"{sample}.cuobjdump.sass"))).functions
     return analyze(function, settings)
