@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sassan.access.opcodes import MemorySpace, references
 from sassan.access.transactions import SECTOR, WORD
+from sassan.estimate.accesses.lanes import distinct
 from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Executions, Key, Watch, joined
 
@@ -58,12 +59,17 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
     """Return how many bytes accesses of all blocks touch: what each adds to others, no more than lies between addresses."""
     per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
     spans: list[tuple[int, int]] = []
-    for some in (joined(watch.seen[key]) for key in keys):
+    whole = seen = 0.0
+    for key in keys:
+        some = joined(watch.seen[key])
         if some.active.any():
             used = some.addresses[some.active] // SECTOR
             spans.append((int(used.min()), int(used.max()) + 1))
-            for number, addresses in _by_block(some, chosen):
-                per_block.setdefault(number, []).append(np.unique(addresses // SECTOR))
+            by_block = {number: np.unique(addresses // SECTOR) for number, addresses in _by_block(some, chosen)}
+            for number, sectors in by_block.items():
+                per_block.setdefault(number, []).append(sectors)
+            touched = sum(map(len, by_block.values()))
+            whole, seen = whole + touched * _repeated(watch, chosen, key, some), seen + touched
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
     total = sum(map(len, each))
     if not total:
@@ -71,8 +77,25 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
     every = len(np.unique(np.concatenate(each)))
     # Of what a block touches, the part that no other one that was run touches is new with every block.
     new = max(0.0, (every - total / len(each)) / (total - total / len(each))) if len(each) > 1 else 0.0
-    grown = total / len(each) * block_warps / chosen.warps * (1 + new * (blocks - 1))
+    grown = total / len(each) * whole / seen * block_warps / chosen.warps * (1 + new * (blocks - 1))
     return SECTOR * min(float(_covered(spans)), max(grown, float(every)))
+
+
+def _repeated(watch: Watch, chosen: Sample, key: Key, some: Executions) -> float:
+    """Return how many times what warps were seen to touch by an access they touch in all: iterations may have been leapt over."""
+    inner = chosen.inner[some.warps]
+    warps, addresses, active = some.warps[inner], some.addresses[inner] // SECTOR, some.active[inner]
+    nodes = [any(each.address == key[0] for each in node.code) for node in watch.cfg.nodes]
+    visits, seen, runs = float(watch.visits[nodes][:, : len(chosen.inner)][:, chosen.inner].sum()), len(warps), len(np.unique(warps))
+    if visits <= seen or seen <= runs:
+        return 1.0
+    of_one = float(distinct(addresses, active).mean())
+    of_runs = sum(len(np.unique(addresses[warps == warp][active[warps == warp]])) for warp in np.unique(warps).tolist())
+    if not of_runs:
+        return 1.0
+    # Of what an execution touches, the part that its warp has not touched before.
+    new = max(0.0, (of_runs - of_one * runs) / (of_one * (seen - runs)))
+    return max(1.0, of_one * (runs + (visits - runs) * new) / of_runs)
 
 
 def _covered(spans: Sequence[tuple[int, int]]) -> int:

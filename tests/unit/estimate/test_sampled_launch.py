@@ -249,3 +249,12 @@ def test_warps_of_a_block_that_are_run_stand_for_all_of_them_and_the_first_one_i
     assert chosen.spots[places[0]].warp == 0
     assert len({chosen.spots[place].warp for place in places}) == len(places)
     assert chosen.weights[places].sum() == pytest.approx(warps_of_block)
+
+
+@pytest.mark.parametrize(("number", "bytes_of_all"), [(1 << 12, 1 << 14), (1 << 20, 1 << 22), (1 << 24, 1 << 26)])
+def test_what_iterations_touch_that_are_leapt_over_is_read_as_well(number: int, bytes_of_all: int):
+    launch = LaunchConfiguration(
+        (256, 1, 1), (16, 1, 1), (Setting("param_0", -1, 1 << 28), Setting("param_1", -1, 2 << 28), Setting("param_2", -1, number))
+    )
+    _, found = seen("reduce_shuffle", launch)
+    assert found.footprint[0] == pytest.approx(bytes_of_all, rel=0.02)
