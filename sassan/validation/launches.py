@@ -261,11 +261,10 @@ def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -
 
 def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunch | None:
     names = {launch.mangled, launch.kernel} - {""}
-    same = [
-        other
-        for other in (program.launches if program is not None else ())
-        if (other.kernel in names or (bare(other.kernel) == bare(launch.kernel) and fits(other.kernel, launch.kernel)))
-        and (other.block, other.grid) == (launch.block, launch.grid)
+    shaped = [each for each in (program.launches if program is not None else ()) if (each.block, each.grid) == (launch.block, launch.grid)]
+    # A mangled name says all of its template; a text may leave it out.
+    same = [each for each in shaped if each.kernel in names] or [
+        each for each in shaped if bare(each.kernel) == bare(launch.kernel) and fits(each.kernel, launch.kernel)
     ]
     if not same:
         return None

@@ -105,6 +105,20 @@ def test_arguments_are_those_that_most_recorded_launches_have():
     assert other.bound == one.bound
 
 
+def test_a_mangled_name_has_arguments_of_its_own_instance_of_a_template():
+    """A kernel of doubles was held to the launches of the one of floats, whose buffers have half the bytes."""
+    floats, doubles = "_Z10mandelbrotIfEvPT_", "_Z10mandelbrotIdEvPT_"
+    several = [replace(LOOP[0], name=name) for name in (floats, doubles)]
+    program_launches = [
+        ProgramLaunch(name, (8, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, steps),)) for name, steps in ((floats, 100), (doubles, 9000))
+    ]
+    for name, back_edges in ((floats, 99), (doubles, 8999)):
+        launch = replace(LAUNCH, kernel=name, block=(16, 16, 1), grid=(8, 8, 1))
+        validation = validated(launch, several, arguments=Launches(tuple(program_launches)))
+        assert validation.analysis is not None
+        assert (validation.analysis.bounds.of_loop, validation.analysis.cfg.function.name) == ((back_edges,), name)
+
+
 def test_arguments_of_another_launch_are_not_taken():
     arguments = Launches((ProgramLaunch("mandelbrot", (9, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, 100),)),))
     validation = validated(replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1)), LOOP, arguments=arguments)
