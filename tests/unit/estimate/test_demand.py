@@ -15,9 +15,9 @@ from sassan.warpcfg import explore
 from scheduled import scheduled
 
 
-def demands(text: str, **latency: int) -> Demands:
-    cfg = explore(scheduled(text), load("sm_80").facts)
-    return Demands(cfg, usual("sm_80", Tables(None, latency)), {}, MemoryShare(Fraction(64), Fraction(16), 0.0, 1.0))
+def demands(text: str, arch: str = "sm_80", **latency: int) -> Demands:
+    cfg = explore(scheduled(text, arch), load(arch).facts)
+    return Demands(cfg, usual(arch, Tables(None, latency)), {}, MemoryShare(Fraction(64), Fraction(16), 0.0, 1.0))
 
 
 def program(text: str, shares: tuple[float, ...]) -> WarpProgram:
@@ -49,3 +49,10 @@ def test_a_latency_of_the_user_counts_as_assumed(latency: dict[str, int], assume
     known = demands("LDG.E R0, [R2.64] | 1 w0\nIADD3 R1, R0, R0, RZ | 4 wait0\nEXIT | 5", **latency)
     made = known.program(Visits((0,), (1.0,), (1.0,), (0,)))
     assert made.rows[0, RowField.ASSUMED] == assumed
+
+
+@pytest.mark.parametrize(("arch", "together"), [("sm_75", True), ("sm_86", True), ("sm_89", True), ("sm_80", False), ("sm_90", False)])
+def test_conversions_of_64_bits_wait_for_double_precision_where_an_sm_has_few_lanes_for_both(arch: str, together: bool):
+    known = demands("F2F.F64.F32 R0, R2 | 1 w0\nDADD R4, R0, R6 | 1 w1 wait0\nF2I.TRUNC R9, R8 | 1 w2\nEXIT | 5 wait12", arch)
+    assert (known.pool("F2F.F64.F32") == known.pool("DADD")) == together
+    assert known.pool("F2I.TRUNC") != known.pool("DADD")
