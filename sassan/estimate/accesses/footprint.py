@@ -68,8 +68,8 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
             by_block = {number: np.unique(addresses // SECTOR) for number, addresses in _by_block(some, chosen)}
             for number, sectors in by_block.items():
                 per_block.setdefault(number, []).append(sectors)
-            touched = sum(map(len, by_block.values()))
-            whole, seen = whole + touched * _repeated(watch, chosen, key, some), seen + touched
+            count = sum(map(len, by_block.values()))
+            whole, seen = whole + count * _repeated(watch, chosen, key, some), seen + count
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
     total = sum(map(len, each))
     if not total:
