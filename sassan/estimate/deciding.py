@@ -71,7 +71,7 @@ class Deciding(Integers):
             if self._drew:
                 self.drawn[at.rows] += 1
                 return out  # no iteration with a choice by drawn words is exact
-            self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *out, at.executing.astype(np.uint32))[:-1]), at)
+            self._note(operation, (*inputs, *out), at)
         return out
 
     def count_drawn(self, rows: Rows, choices: int) -> None:
@@ -90,7 +90,13 @@ class Deciding(Integers):
                 self.unknown[slot, at.rows] &= ~at.executing
         if operation.instruction.address in self._noted.of:
             self._found[self._noted.numbers[operation.instruction.address]] = True
-            self._noted.note(operation, np.stack(np.broadcast_arrays(*inputs, *words, at.executing.astype(np.uint32))[:-1]), at)
+            self._note(operation, (*inputs, *words), at)
+
+    def _note(self, operation: Operation, words: tuple[Words, ...], at: Moment) -> None:
+        """Note what an operation read and wrote; one that stores zeros at a constant address does neither."""
+        shape = at.executing.shape
+        stacked = np.stack([np.broadcast_to(each, shape) for each in words]) if words else np.zeros((0, *shape), np.uint32)
+        self._noted.note(operation, stacked, at)
 
     def _followed(
         self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment, followed: Truth

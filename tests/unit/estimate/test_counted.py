@@ -210,3 +210,26 @@ def test_a_drawn_word_that_goes_through_shared_memory_is_still_drawn():
     assert done.all()
     assert (found.leaps.values.drawn > 0).all()
     assert not found.leaps.values._found.any()
+
+
+def test_zeros_that_are_stored_at_a_constant_address_are_noted():
+    """Such a store reads no register and writes none: the estimate of a recorded merge ended with an internal error."""
+    function = assemble(
+        """
+        MOV R4, RZ
+        STS [0x100], RZ
+        BAR.SYNC.DEFER_BLOCKING 0x0
+loop:
+        LDS R3, [0x100]
+        IADD3 R4, R4, 0x1, RZ
+        STS [0x100], RZ
+        ISETP.LE.AND P1, PT, R4, R3, PT
+        @P1 BRA loop
+        EXIT
+        """,
+        "sm_90",
+    ).function
+    cfg, facts, launch = explored(function), tables.load("sm_90").facts, LaunchConfiguration((32, 1, 1), (6, 1, 1))
+    found, done = sampled_launch.run(cfg, facts, launch, warps_of((32, 1, 1), (6, 1, 1)), (0,))
+    assert done.all()
+    assert (found.visits[cfg.loops[0].head] == 1).all()
