@@ -35,7 +35,7 @@ from sassan.estimate.policy import Policy
 from sassan.estimate.roles.barrier_operations import waits_alone
 from sassan.estimate.roles.boxes import boxes_of, shared_copies
 from sassan.estimate.roles.phases import matched
-from sassan.estimate.roles.simultaneous import different
+from sassan.estimate.roles.simultaneous import among_blocks, simultaneous
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.roles.traces import traced
 from sassan.estimate.sampled_launch import SampledLaunch, sampled_launch
@@ -276,10 +276,10 @@ def _traced_block(result: AnalysisResult, seen: SampledLaunch | None, at_once: i
     traces = traced(cfg, result.isa.facts, launch)
     if traces is None:
         return None
-    several = matched(traces, boxes_of(cfg, launch, traces), shared_copies(cfg))
-    shares = different(cfg, result.isa.facts, launch, traces, at_once)
-    copies = {address: each._replace(different=shares.get(address, 1.0)) for address, each in several.copies.items()}
-    several = replace(several, copies=copies)
+    shared = shared_copies(cfg)
+    several = matched(traces, boxes_of(cfg, launch, traces), shared)
+    of_blocks = simultaneous(cfg, result.isa.facts, launch, traces, at_once)
+    several = replace(several, copies=among_blocks(several.copies, of_blocks, shared))
     return TracedBlock.of(cfg, traces, several, _back_edges(result, seen), _executions(result))
 
 

@@ -9,10 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from sassan.estimate.roles.barrier_operations import BarrierOperation, barrier_operation
+from sassan.estimate.roles.copies import Copied
 from sassan.estimate.roles.tensor_operands import descriptor
 from sassan.estimate.roles.traces import WarpTrace, decided, place_of, run_alone
 from sassan.estimate.watch import EnoughError
@@ -39,10 +41,17 @@ _BOX = 7
 """Words of the operand that says where the box lies: its shared address, its barrier, and five coordinates."""
 
 
-def different(
+class Simultaneous(NamedTuple):
+    """Of the requests by one copy at the same time, the part that is `different`, and the part of the `blocks` that make any."""
+
+    different: float
+    blocks: float
+
+
+def simultaneous(
     cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: LaunchConfiguration, traces: Sequence[WarpTrace], at_once: int
-) -> Mapping[int, float]:
-    """Return which part of the boxes that blocks ask for at the same time differ from each other, by the address of the copy.
+) -> Mapping[int, Simultaneous]:
+    """Return what the requests of blocks for boxes have in common, by the address of the copy.
 
     `traces` are those of the warps of a block, and `at_once` is how many blocks run at the same time. A copy by no tensor map is missing.
     """
@@ -65,11 +74,24 @@ def different(
     # What others store in shared memory before the first barrier may say where the boxes lie.
     warps = range(len(traces)) if reads_shared(code) and is_followed(code, beside=True) else copying
     spots = [Spot(place_of(number, launch.grid), warp) for number in numbers for warp in warps]
-    requests = _Requests(code, copies, len(spots))
+    requests = _Requests(code, copies, np.repeat(np.arange(len(numbers)), len(warps)))
     steps = np.where(np.isin([spot.warp for spot in spots], copying), _STEPS, _BEGINNING)
     with contextlib.suppress(EnoughError):
         run_alone(cfg, launch, code, spots, requests, steps=steps)
-    return {address: len(boxes) / requests.counts[address] for address, boxes in requests.boxes.items()}
+    return {
+        address: Simultaneous(len(boxes) / requests.counts[address], len(requests.blocks[address]) / len(numbers))
+        for address, boxes in requests.boxes.items()
+    }
+
+
+def among_blocks(copies: Mapping[int, Copied], of_blocks: Mapping[int, Simultaneous], shared: frozenset[int]) -> Mapping[int, Copied]:
+    """Return copies with what is known of their requests; of those for several blocks (`shared`), not every block makes one."""
+    return {
+        address: each
+        if (known := of_blocks.get(address)) is None
+        else each._replace(requested=each.requested * (known.blocks if address in shared else 1.0), different=known.different)
+        for address, each in copies.items()
+    }
 
 
 @dataclass(slots=True)
@@ -78,9 +100,12 @@ class _Requests:
 
     code: ExecutableFunction
     copies: Mapping[int, Instruction]
-    runs: int
+    numbers: Rows
+    """The block of each run."""
     boxes: dict[int, set[bytes]] = field(default_factory=lambda: defaultdict(set))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    blocks: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """The blocks that ask for boxes."""
     _turns: dict[int, Rows] = field(default_factory=dict[int, Rows])
     _work: int = 0
 
@@ -100,12 +125,13 @@ class _Requests:
             active &= (session.warps.registers[session.slots[number], rows] != 0) != guard.negated if number >= 0 else not guard.negated
         copying = active.any(axis=1)
         rows, lane = rows[copying], active[copying].argmax(axis=1)
-        turns = self._turns.setdefault(copy.address, np.zeros(self.runs, np.int64))
+        turns = self._turns.setdefault(copy.address, np.zeros(len(self.numbers), np.int64))
         words = [turns[rows], *(session.warps.registers[session.slots[number], rows, lane] for number in _words(copy))]
         turns[rows] += 1
         compared = np.stack(words, axis=1)[turns[rows] <= _COPIES]
         self.boxes[copy.address].update(each.tobytes() for each in compared)
         self.counts[copy.address] += len(compared)
+        self.blocks[copy.address].update(self.numbers[rows].tolist())
 
 
 def _numbers(copy: Instruction) -> tuple[int, ...]:

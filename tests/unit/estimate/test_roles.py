@@ -13,7 +13,7 @@ from sassan.estimate.roles.barrier_operations import BarrierOperation
 from sassan.estimate.roles.boxes import boxes_of
 from sassan.estimate.roles.copies import Boxes, Copied
 from sassan.estimate.roles.phases import matched
-from sassan.estimate.roles.simultaneous import different
+from sassan.estimate.roles.simultaneous import Simultaneous, among_blocks, simultaneous
 from sassan.estimate.roles.traces import BarrierExecution, WarpTrace, traced
 from sassan.estimate.traffic import copied
 from sassan.ir import CompilerFacts, Parameter
@@ -241,7 +241,7 @@ def test_boxes_that_blocks_ask_for_at_the_same_time_are_compared_turn_by_turn(sh
     result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch))
     traces = traced(result.cfg, result.isa.facts, launch)
     assert traces is not None
-    assert different(result.cfg, result.isa.facts, launch, traces, at_once) == {16 * 10: share}
+    assert simultaneous(result.cfg, result.isa.facts, launch, traces, at_once) == {16 * 10: (share, 1.0)}
 
 
 def test_boxes_that_other_blocks_ask_for_as_well_pass_l2_sooner():
@@ -249,3 +249,20 @@ def test_boxes_that_other_blocks_ask_for_as_well_pass_l2_sooner():
     own, same = (copied({0: Copied(8192, 8192, different=share)}, figures)[0].quicker for share in (1.0, 0.125))
     assert own == figures.bulk
     assert own < same < own / (1 - figures.together)
+
+
+def test_a_box_for_several_blocks_is_requested_by_those_that_ask_for_it():
+    text = SHARED_BOXES.replace("UTMALDG.2D [UR4]", "@!UP1 UTMALDG.2D.MULTICAST [UR4]").replace(
+        "    UMOV UR7, URZ ", "    ULOP3.LUT UP1, URZ, UR6, 0x1, URZ, 0xc0, !UPT | 13\n    UMOV UR7, URZ ", 1
+    )
+    function = scheduled(text.replace("{shift}", "0x0"), "sm_90")
+    launch = LaunchConfiguration((64, 1, 1), (8, 1, 1), (Setting("", 0x300, 0x5000, 8),))
+    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch))
+    traces = traced(result.cfg, result.isa.facts, launch)
+    assert traces is not None
+    found = simultaneous(result.cfg, result.isa.facts, launch, traces, 8)
+    (address,) = found
+    assert found == {address: Simultaneous(1.0, 0.5)}
+    copy = Copied(8192, 8192)
+    assert among_blocks({address: copy, 0: copy}, found, frozenset({address})) == {address: Copied(8192, 4096), 0: copy}
+    assert among_blocks({address: copy}, found, frozenset()) == {address: copy}
