@@ -287,7 +287,7 @@ def _back_edges(result: AnalysisResult, seen: SampledLaunch) -> Sequence[int | N
     """Return the back edges per entry that warps of a block are expected to take: as counted, else as the bound says.
 
     Of an outermost loop that only other warps enter than those that were run: as many as of the one that these enter, which goes through
-    the same tiles. Of one around others in which warps were cut, no more than is expected of any loop, unless
+    the same tiles. Of one around others in which warps were cut, as many as that, or no more than is expected of any loop, unless
     its bound is a count: bounds of tiles are far above.
     """
     counted, loops = seen.counted.iterations, result.cfg.loops
@@ -304,7 +304,7 @@ def _back_edges(result: AnalysisResult, seen: SampledLaunch) -> Sequence[int | N
             return tiles
         if bound is None or number in counting or number not in around or number not in seen.counted.cut:
             return bound
-        return min(bound, ITERATIONS)
+        return min(bound, tiles or ITERATIONS)
 
     return [of_loop(number) for number in range(len(loops))]
 

@@ -42,8 +42,8 @@ Products and attention that ask the copy engine and the tensor cores of warpgrou
 `pranjalssh/fast.cu`, compiled by nvcc 13.0 for sm_90a and recorded, and kernels of ours in Triton 3.6, whose arguments were given by hand.
 The roofline is that of the peak of the tensor cores. Bounds are those of [Proof 11](../proofs/warps-with-roles.md): the warps of a block
 one after the other, in clusters of two those of both blocks, and DRAM moves each tile for each block that asks for it. Kernels 11 and
-12 read the order of their tiles from memory: the loop over them is bounded by all that a block could get, and the warps that are run for an
-estimate are cut before they have seen all of theirs, so that 8 are expected where 16 come: the estimate is below the roofline.
+12 read the order of their tiles from memory: the loop over them is bounded by all that a block could get. Estimates take the clock as
+given, and six of these kernels gave the figure for requests that L2 answers together (`together` of sassan/estimate/figures.toml).
 `samples/experiments/roles.csv` has the figures; nothing makes them again without that GPU."""
 _ROLES_HEAD = ("code", "kernel", "launch", "measured us", "estimate us", "bound us", "roofline us", "bound / measured")
 _BOUNDS_HEAD = ("source", "model", "n", "bounded", "least", "median", "90 %", "most", "below", "gaps")
