@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from budget import FULL
 from listing import assemble
-from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.ipet.loop_bounds import Inferred, infer
 from sassan.ipet.loop_bounds.recheck import SMALL
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting

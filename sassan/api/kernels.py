@@ -6,7 +6,8 @@ from typing import overload
 
 from sassan.api import tables
 from sassan.api.graphs import Graph
-from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, ProfiledFields, WcetFields, WorstPathFields
+from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, WcetFields, WorstPathFields
+from sassan.app.document_fields import ProfiledFields
 from sassan.app.documents import FunctionFields, tool
 from sassan.app.result import AnalysisResult
 from sassan.app.views import integer_program

@@ -4,6 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sassan import __version__
 from sassan.access import accesses, assumptions
@@ -15,14 +16,13 @@ from sassan.access.traffic import Traffic, traffic
 from sassan.app.accesses import launch_accesses
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.sm_level import with_sm_level
 from sassan.assumptions import Assumption, AssumptionStatus, published
 from sassan.errors import DefectWarning, Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Ending, Inference, Inferred, WholeRun, check_bounds, inference, whole_run, with_waits
+from sassan.ipet.loop_bounds import Ending, Inference, Inferred, inference, with_waits
 from sassan.ipet.wcet import WarpsAlike, Wcet, WcetProblem, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of
@@ -47,6 +47,9 @@ from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import EdgeKind, External, Node, WarpCfg
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 from sassan.warpcfg.waits import elections, is_try, waits
+
+if TYPE_CHECKING:
+    from sassan.ipet.loop_bounds.whole_run import WholeRun
 
 _OTHERS = frozenset({Ending.PHASE, Ending.REGISTERS})
 """Waits that nothing ends which a launch says."""
@@ -159,7 +162,11 @@ def analyze(
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     worst_path = _worst_path(cfg, bound, strings)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed, run, classes)
-    return with_sm_level(result) if bound.bound else result
+    if not bound.bound or (settings.warps is None and settings.launch.threads is None):
+        return result
+    from sassan.app.sm_level import with_sm_level  # noqa: PLC0415 - start-up: only for warps that share an SM
+
+    return with_sm_level(result)
 
 
 def _system(
@@ -222,7 +229,7 @@ def _traffic(
     cfg: WarpCfg,
     followed: tuple[Access, ...] | None,
     settings: Settings,
-    run: WholeRun | None,
+    run: "WholeRun | None",
     classes: Sequence[WarpClass],
 ) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
@@ -238,7 +245,7 @@ def _traffic(
     return traffic(followed, pipeline, (*assumptions(followed), *named, *limited), boxes)
 
 
-def _as_seen(followed: Iterable[Access], run: WholeRun) -> tuple[Access, ...]:
+def _as_seen(followed: Iterable[Access], run: "WholeRun") -> tuple[Access, ...]:
     """The accesses, of which none takes more than in a run of all warps that says what any may take."""
     return tuple(
         limited_to(access, most) if (most := run.accesses.get((access.address, access.space))) is not None else access
@@ -253,7 +260,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     values: WarpValues | None = None,
     file: str = "",
     before: AnalysisResult | None = None,
-) -> tuple[LoopBounds, WholeRun | None]:
+) -> "tuple[LoopBounds, WholeRun | None]":
     """The bounds of the loops, and a run of all warps of the launch, where there was one.
 
     They are flow facts, then what the code itself says for the launch, then the default.
@@ -264,7 +271,10 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
     inferred, excluded = said.loops, {*said.unreached}
     checked = False
-    if settings.check and all(external.address in ended(isa) for external in cfg.externals):
+    is_bounded = any(loop.bound is not None for loop in inferred)
+    if settings.check and is_bounded and all(external.address in ended(isa) for external in cfg.externals):
+        from sassan.ipet.loop_bounds.recheck import check as check_bounds  # noqa: PLC0415 - start-up: most functions have no loop
+
         held = check_bounds(cfg, isa.facts, settings.launch, inferred)
         inferred, checked = held.results, held.ran
         _warn(held.refuted, cfg.function, settings.launch, file)
@@ -293,7 +303,7 @@ def _entering(values: WarpValues | None) -> Callable[[int], int] | None:
     return None if values is None else lambda node: most_threads(values.lanes(node), len(values.threads))
 
 
-def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> WholeRun | None:
+def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred], values: WarpValues | None) -> "WholeRun | None":
     """A run of all warps of the launch, where it may say more of loops without a bound, or with a loose one, or of addresses from data."""
     facts = settings.facts.of(cfg.function.name) if settings.facts is not None else None
     given = {head for head, _ in facts.bounds} if facts is not None else set[int]()
@@ -304,8 +314,10 @@ def _run(cfg: WarpCfg, isa: Isa, settings: Settings, inferred: Sequence[Inferred
         if loop.ended is None or loop.ended.ending not in _OTHERS
     ]
     loose = [] if wanted else [loop.loop for loop in inferred if (loop.bound or 0) >= _LOOSE and cfg.loops[loop.loop].parent is not None]
-    if settings.experiment:
+    if settings.experiment or settings.launch.block is None or settings.launch.grid is None:
         return None
+    from sassan.ipet.loop_bounds.whole_run import whole_run  # noqa: PLC0415 - start-up: it runs launches
+
     facts_of, launch, loops = clobbering(isa.facts, cfg.externals), settings.launch, wanted or loose
     if values is not None and waits(cfg):
         # Of code that waits for others, the part is run that decides how often other loops iterate.
@@ -324,7 +336,7 @@ def _divisions(cfg: WarpCfg, launch: LaunchConfiguration, values: WarpValues) ->
     return divisions(values.flow.blocks.values(), values.facts, LaunchEnvironment(cfg.function, launch), starts)
 
 
-def _by_run(inferred: tuple[Inferred, ...], run: WholeRun | None) -> tuple[Inferred, ...]:
+def _by_run(inferred: tuple[Inferred, ...], run: "WholeRun | None") -> tuple[Inferred, ...]:
     """The inferred bounds, with those that a run of all warps of the launch says where a loop has none, or a loose one."""
     if run is None:
         return inferred

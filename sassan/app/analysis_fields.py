@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from sassan.app.builds.profile import ProfileFields
 from sassan.app.documents import HeadFields
-from sassan.app.explain import ExplanationFields, explain
 from sassan.app.fingerprint import settings_of
 from sassan.app.result import AnalysisResult, Loop
 from sassan.fields.field import NONE, Declare, FieldKind, Record
@@ -30,12 +29,16 @@ from sassan.fields.kinds import (
 )
 from sassan.fields.shared import GAPS, MODEL, TARGETS, AssumedFields
 from sassan.ipet.flow_facts import Origin
-from sassan.ipet.sm.optima import Bound
-from sassan.ipet.sm.residency import Residency
-from sassan.machine.occupancy import Occupancy
 
-_of_loop, _of_bound, _of_residency, _of_occupancy = Declare[Loop](), Declare[Bound](), Declare[Residency](), Declare[Occupancy]()
-_of = Declare[AnalysisResult]()
+if TYPE_CHECKING:
+    from sassan.ipet.sm.optima import Bound
+    from sassan.ipet.sm.residency import Residency
+    from sassan.machine.occupancy import Occupancy
+
+_of, _of_loop = Declare[AnalysisResult](), Declare[Loop]()
+_of_bound: "Declare[Bound]" = Declare()
+_of_residency: "Declare[Residency]" = Declare()
+_of_occupancy: "Declare[Occupancy]" = Declare()
 
 UNLIMITED = "unlimited memory bandwidth"
 """What the grid has where no product is named: its bound is none on a GPU whose memory is the bottleneck."""
@@ -54,7 +57,7 @@ def _interval(result: AnalysisResult) -> str:
     return upper if lower is None else f"{lower}..{upper}"
 
 
-def _occupancy(known: Residency) -> Occupancy:
+def _occupancy(known: "Residency") -> "Occupancy":
     assert known.occupancy is not None
     return known.occupancy
 
@@ -100,7 +103,7 @@ class WcetFields(Record[AnalysisResult]):
     note = _of(STRING, "a remark on the path; empty without one", lambda result: result.wcet.note)
 
 
-class PartitionFields(Record[Bound]):
+class PartitionFields(Record["Bound"]):
     """The bound in the partition model."""
 
     upper = _of_bound(BOUND, "no path takes longer", lambda bound: bound.value, unit="cycles of the cost model")
@@ -147,7 +150,7 @@ class MakespanFields(Record[AnalysisResult]):
     )
 
 
-class KnownOccupancyFields(Record[Occupancy]):
+class KnownOccupancyFields(Record["Occupancy"]):
     """The blocks that are resident on an SM, and why no more are."""
 
     block_warps = _of_occupancy(COUNT, "warps of a block")
@@ -160,7 +163,7 @@ class KnownOccupancyFields(Record[Occupancy]):
     _assumed = _of_occupancy(merged(AssumedFields), "what the occupancy rests on", lambda known: known.assumptions)
 
 
-class OccupancyFields(Record[Residency]):
+class OccupancyFields(Record["Residency"]):
     """How many blocks are resident on an SM, or why that is unknown."""
 
     blocks = _of_residency(BOUND, "resident blocks of an SM, at most", lambda known: known.occupancy.blocks if known.occupancy else None)
@@ -288,20 +291,6 @@ class AnalysisFields(Record[AnalysisResult]):
     )
     loops = _of(array(one(LoopFields)), "the loops, one for each call context")
     gaps = _of(GAPS, "everything that forbids a bound, by address", csv="gaps")
-
-
-class ProfiledFields(Record[AnalysisResult]):
-    """What a baseline holds of one function."""
-
-    _analysis = _of(merged(AnalysisFields), "what is known of the function", lambda result: result)
-    profile = _of(one(ProfileFields), "what a baseline holds beside bounds", lambda result: result)
-
-
-class ExplainedFields(Record[AnalysisResult]):
-    """What `sassan analyze` says of one function."""
-
-    _profiled = _of(merged(ProfiledFields), "what a baseline holds", lambda result: result)
-    explain = _of(nullable(one(ExplanationFields)), "the parts of the bounds, with `--explain`", explain, optional=True)
 
 
 class IpetFields(Record[AnalysisResult]):

@@ -7,13 +7,15 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sassan import launches
-from sassan.app.builds import gates
-from sassan.app.builds.gates import PatternGates
 from sassan.app.reading import read_text
 from sassan.checked import Fields, Format
 from sassan.launches import Launches
+
+if TYPE_CHECKING:
+    from sassan.app.builds.gates import PatternGates
 
 NAME = "sassan.toml"
 NONE = "none"
@@ -51,7 +53,7 @@ class Project:
     functions: tuple[str, ...] = ()
     options: Mapping[str, Value] | None = None
     recording: Launches | None = None
-    demands: tuple[PatternGates, ...] = ()
+    demands: "tuple[PatternGates, ...]" = ()
     control: bool = False
     baseline: str | None = None
     growth: str | None = None
@@ -92,6 +94,8 @@ def read(path: str) -> Project:
 
     Raises InputError `cannot-read` or `bad-project`.
     """
+    from sassan.app.builds import gates  # noqa: PLC0415 - start-up: most commands have no project
+
     text = read_text(path, _FORMAT.code, _HINT)
     file, folder = _FORMAT.toml(path, text), Path(path).parent
     file.only(*_KEYS, *_TABLES)

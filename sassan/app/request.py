@@ -1,7 +1,7 @@
 """From a request (inputs, settings, recorded launches) to the results of its functions."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sassan.app.analysis import analyze
 from sassan.app.inputs import (
@@ -18,8 +18,6 @@ from sassan.app.inputs import (
     repeated,
     wanted,
 )
-from sassan.app.launches import LaunchResult, analyze_launches, different
-from sassan.app.recorded_memory import with_contents
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import InputError
@@ -27,6 +25,11 @@ from sassan.ir import Function
 from sassan.launches import Launches
 from sassan.machine.launch import unknown
 from sassan.warpcfg.work import TOO_LARGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sassan.app.launches import LaunchResult
 
 _UNOBSERVED = RequestObserver()
 
@@ -112,9 +115,12 @@ class AnalysisRequest:
 
         return each_function(inputs, analyzed, label, observer)
 
-    def launch_results(self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED) -> Iterator[LaunchResult]:
+    def launch_results(self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED) -> "Iterator[LaunchResult]":
         """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""
         assert self.recording is not None
+        from sassan.app.launches import analyze_launches  # noqa: PLC0415 - start-up: only for a recording
+        from sassan.app.recorded_memory import with_contents  # noqa: PLC0415 - the same
+
         functions = [(selected.file, selected.function) for selected in inputs.selected]
         recording = with_contents(functions, self.recording)
         chosen = tuple(launch for launch in recording.launches if wanted(launch.kernel, self.patterns))
@@ -123,7 +129,7 @@ class AnalysisRequest:
 
     def sequence_of(
         self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED, passed: frozenset[str] = frozenset()
-    ) -> tuple[tuple[LaunchResult, ...], Inputs]:
+    ) -> "tuple[tuple[LaunchResult, ...], Inputs]":
         """The result of every recorded launch, equal ones the same.
 
         A kernel that no input holds is refused like an unreadable file, unless it is among those that are `passed` over.
@@ -139,6 +145,8 @@ class AnalysisRequest:
 
     def _of_launches(self, inputs: Inputs, observer: RequestObserver, label: str) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """One result for each different launch, and with `whole` one for each function that is not launched."""
+        from sassan.app.launches import different  # noqa: PLC0415 - start-up: only for a recording
+
         others, left = self._unmatched(inputs) if self.whole else (frozenset[str](), ())
         launches, inputs = self.sequence_of(inputs, observer, others)
         if self.whole and not self.patterns:

@@ -1,14 +1,12 @@
 """What is known of one function, with what made it."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sassan.access.access import Access
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds
-from sassan.ipet.loop_bounds import WholeRun
-from sassan.ipet.sm.makespan import SmMakespan
-from sassan.ipet.sm.residency import Grid, Residency
 from sassan.ipet.wcet import Wcet, WcetProblem
 from sassan.ir import Function
 from sassan.isa.languages import Isa
@@ -17,6 +15,11 @@ from sassan.timing import Quantity
 from sassan.values import WarpValues
 from sassan.values.classes import WarpClass
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
+
+if TYPE_CHECKING:
+    from sassan.ipet.loop_bounds.whole_run import WholeRun
+    from sassan.ipet.sm.makespan import SmMakespan
+    from sassan.ipet.sm.residency import Grid, Residency
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,12 @@ class AnalysisResult:
     """What registers hold for the launch, None where nothing of it is given or they are not followed."""
     accesses: tuple[Access, ...] | None = field(default=None, compare=False, repr=False)
     """The accesses with these values, where the cost model has use for them."""
-    run: WholeRun | None = field(default=None, compare=False, repr=False)
+    run: "WholeRun | None" = field(default=None, compare=False, repr=False)
     """A run of all warps of the launch, where there was one."""
     classes: tuple[WarpClass, ...] = field(default=(), compare=False, repr=False)
     """The classes of the warps of a block, where they execute different code."""
-    makespan: SmMakespan | None = None
-    residency: Residency | None = None
+    makespan: "SmMakespan | None" = None
+    residency: "Residency | None" = None
     scheduled: Scheduled | None = None
     """The lower end of `makespan`, None where no schedule is wanted."""
 
@@ -111,7 +114,7 @@ class AnalysisResult:
         return self.makespan.grid.value if self.makespan is not None and self.makespan.grid is not None else None
 
     @property
-    def shape(self) -> Grid | None:
+    def shape(self) -> "Grid | None":
         """The grid whose bound is known or has gaps, None where none is wanted."""
         return self.makespan.residents.grid if self.makespan is not None and self.makespan.grid is not None else None
 

@@ -6,8 +6,9 @@ Nothing that runs a command imports this module.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sassan.app.analysis_fields import AnalysisFields, ExplainedFields, IpetFields
+from sassan.app.analysis_fields import AnalysisFields, IpetFields
 from sassan.app.block_table import BlocksFields
+from sassan.app.document_fields import ExplainedFields
 from sassan.app.documents import DocumentFields, ErrorFields, RefusedFields
 from sassan.app.estimate_fields import EstimatedFields, ExplainedLaunchFields, LaunchFields
 from sassan.app.makespan.document import InstanceFields, MakespanOfFileFields

@@ -15,8 +15,8 @@ from listing import assemble
 from sassan.access.limits import AccessName, Transactions
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.errors import SassanError
-from sassan.ipet.loop_bounds import whole_run
 from sassan.ipet.loop_bounds.recheck import BackEdgeCounter
+from sassan.ipet.loop_bounds.whole_run import whole_run
 from sassan.ir import Instruction, Memory
 from sassan.isa.tables import load
 from sassan.machine.contents import Contents, KnownBytes

@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from sassan import __version__
-from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates, mix, resources, saved_results, times, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.build import Build
@@ -14,6 +13,7 @@ from sassan.app.builds.gates import Failure, Gate, GateRule, PatternGates
 from sassan.app.builds.growth import NONE, Allowed, growth
 from sassan.app.builds.saved_results import SavedResult
 from sassan.app.builds.why import since
+from sassan.app.document_fields import ProfiledFields
 from sassan.app.inputs import Inputs, RefusedInput, matches
 from sassan.app.memory import memory_of
 from sassan.app.project import NAME as PROJECT

@@ -1,13 +1,6 @@
 """`sassan analyze`: the main job."""
 
-from dataclasses import dataclass, replace
-
-from sassan.app.analysis_fields import AnalysisFields, ExplainedFields
-from sassan.app.estimate_fields import ExplainedLaunchFields, LaunchFields, TimedLaunch
-from sassan.app.estimating import estimated_launches
-from sassan.app.inputs import RequestObserver
-from sassan.app.makespan.cycles import with_schedule
-from sassan.app.request import AnalysisRequest
+from sassan.app.analysis_fields import AnalysisFields
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
 from sassan.cli.options.launch import ScheduleOption
 from sassan.cli.options.request import AnalysisCommand, analysis
@@ -15,8 +8,6 @@ from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import analysis as report
-from sassan.cli.reports import explain as explain_report
-from sassan.cli.reports import launches as launches_report
 from sassan.errors import UsageError
 from sassan.fields import field as fields
 
@@ -57,12 +48,18 @@ def analyze(
         message = f"--schedule counts cycles, and the model is {request.settings.costs.name}"
         raise UsageError("usage", message, hint="--model control, or table")
     if request.recording is not None:
-        _launches(request, observer, _Views(assumptions, explain, schedule), csv=csv, json=json)
+        from sassan.cli.analyzed_launches import LaunchViews, show  # noqa: PLC0415 - start-up: estimates of launches
+
+        show(request, observer, LaunchViews(assumptions, explain, schedule), csv=csv, json=json)
         return
     results, inputs = request.results(observer)
     if schedule:
+        from sassan.app.makespan.cycles import with_schedule  # noqa: PLC0415 - start-up
+
         results = tuple(with_schedule(result) for result in observer.steps(results, "scheduling"))
     if json:
+        from sassan.app.document_fields import ExplainedFields  # noqa: PLC0415 - start-up
+
         rows = [fields.document(ExplainedFields, result, *(["explain"] if explain else [])) for result in results]
         document.show(rows, inputs.refused)
     elif csv:
@@ -70,42 +67,7 @@ def analyze(
     else:
         report.show(results, every=assumptions)
         if explain:
+            from sassan.cli.reports import explain as explain_report  # noqa: PLC0415 - start-up
+
             explain_report.show(results)
     finish(inputs, results if request.patterns else [])
-
-
-@dataclass(frozen=True, slots=True)
-class _Views:
-    """What is shown beside the numbers of every launch."""
-
-    assumptions: bool
-    explain: bool
-    schedule: bool
-
-
-def _launches(request: AnalysisRequest, observer: RequestObserver, views: _Views, *, csv: bool, json: bool) -> None:
-    """Print what is known of every recorded launch."""
-    inputs = request.inputs(observer)
-    launches = tuple(request.launch_results(inputs, observer))
-    estimates = estimated_launches(launches)
-    if views.schedule:
-        made = {
-            id(result): with_schedule(result) for launch in observer.steps(launches, "scheduling") if (result := launch.result) is not None
-        }
-        launches = tuple(replace(launch, result=made.get(id(launch.result))) for launch in launches)
-    if json:
-        wanted = [key for key, shown in (("makespan", views.schedule), ("explain", views.explain)) if shown]
-        rows = [fields.document(ExplainedLaunchFields, each, *wanted) for each in map(TimedLaunch, launches, estimates)]
-        document.show([], inputs.refused, launches=rows)
-    elif csv:
-        sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
-    else:
-        launches_report.show(
-            launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=views.assumptions
-        )
-        results = tuple({id(launch.result): launch.result for launch in launches if launch.result is not None}.values())
-        if views.schedule:
-            report.of_launches(results)
-        if views.explain:
-            explain_report.show(results)
-    finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])

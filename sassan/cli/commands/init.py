@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from sassan.app import new_project
-from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds.build import build_of
+from sassan.app.document_fields import ProfiledFields
 from sassan.app.inputs import RequestObserver
 from sassan.app.project import NAME
 from sassan.app.request import AnalysisRequest

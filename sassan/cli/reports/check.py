@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sassan import __version__
-from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds import gates
 from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.gates import Failure
+from sassan.app.document_fields import ProfiledFields
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import colourful, label, message, out, safe

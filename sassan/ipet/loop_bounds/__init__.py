@@ -2,9 +2,7 @@
 
 from sassan.ipet.loop_bounds.endings import Ending
 from sassan.ipet.loop_bounds.infer import infer, inference
-from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.ipet.loop_bounds.results import Inference, Inferred, Refutation
 from sassan.ipet.loop_bounds.waits import with_waits
-from sassan.ipet.loop_bounds.whole_run import WholeRun, whole_run
 
-__all__ = ["Ending", "Inference", "Inferred", "Refutation", "WholeRun", "check_bounds", "infer", "inference", "whole_run", "with_waits"]
+__all__ = ["Ending", "Inference", "Inferred", "Refutation", "infer", "inference", "with_waits"]

@@ -6,8 +6,8 @@ import pytest
 
 import sassan
 from cli.shell import SAMPLES
-from sassan.app.analysis_fields import ProfiledFields
 from sassan.app.builds.saved_results import Measure, of
+from sassan.app.document_fields import ProfiledFields
 from sassan.app.result import Loop
 from sassan.errors import InputError
 from sassan.fields.field import document

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from listing import assemble
-from sassan.ipet.loop_bounds import Inferred, check_bounds
+from sassan.ipet.loop_bounds import Inferred
 from sassan.ipet.loop_bounds.recheck import SMALL
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting

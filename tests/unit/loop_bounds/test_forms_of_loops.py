@@ -14,7 +14,9 @@ import pytest
 from budget import FULL, some
 from samples import SAMPLES
 from sassan.frontend import load, read
-from sassan.ipet.loop_bounds import Ending, check_bounds, inference, whole_run
+from sassan.ipet.loop_bounds import Ending, inference
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
+from sassan.ipet.loop_bounds.whole_run import whole_run
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.machine.contents import Contents, KnownBytes

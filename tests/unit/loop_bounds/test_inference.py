@@ -4,7 +4,8 @@ import pytest
 
 from inferring import bound, counter, loops
 from listing import assemble
-from sassan.ipet.loop_bounds import Inferred, Refutation, check_bounds, trial
+from sassan.ipet.loop_bounds import Inferred, Refutation, trial
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 

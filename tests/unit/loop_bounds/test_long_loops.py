@@ -5,7 +5,8 @@ import pytest
 from budget import some
 from samples import SAMPLES
 from sassan.frontend import load, read
-from sassan.ipet.loop_bounds import check_bounds, infer
+from sassan.ipet.loop_bounds import infer
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting

@@ -12,8 +12,9 @@ from samples import SAMPLES
 from sassan.app.analysis import analyze
 from sassan.app.settings import Settings
 from sassan.frontend import load, read
-from sassan.ipet.loop_bounds import Inferred, check_bounds, inference
+from sassan.ipet.loop_bounds import Inferred, inference
 from sassan.ipet.loop_bounds.endings import Ending
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration

@@ -7,7 +7,8 @@ import pytest
 
 from assembly import instruction
 from listing import assemble
-from sassan.ipet.loop_bounds import Refutation, check_bounds, infer, recheck
+from sassan.ipet.loop_bounds import Refutation, infer, recheck
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from listing import assemble
-from sassan.ipet.loop_bounds import whole_run
+from sassan.ipet.loop_bounds.whole_run import whole_run
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import setting

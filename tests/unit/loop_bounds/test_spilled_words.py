@@ -4,7 +4,8 @@ import pytest
 
 from inferring import loops
 from listing import assemble
-from sassan.ipet.loop_bounds import check_bounds, infer, slots
+from sassan.ipet.loop_bounds import infer, slots
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.ipet.loop_bounds.slots import SlotMove, Slots, slots_of
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration

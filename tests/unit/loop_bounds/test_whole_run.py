@@ -7,8 +7,9 @@ import pytest
 
 from budget import part
 from listing import assemble
-from sassan.ipet.loop_bounds import recheck, whole_run
+from sassan.ipet.loop_bounds import recheck
 from sassan.ipet.loop_bounds.recheck import Effort
+from sassan.ipet.loop_bounds.whole_run import whole_run
 from sassan.isa import tables
 from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration
