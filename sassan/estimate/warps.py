@@ -144,7 +144,7 @@ def _ends(watch: Watch, values: Deciding, code: ExecutableFunction, active: Word
     order = SideOrder.RANDOM if described(code.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
     try:
         shared = SharedMemory(blocks, set()) if is_followed(code, beside=True) else None
-        outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch, shared=shared)
+        outcome = Machine(code, values, order, Limits(steps=_STEPS)).run(active, watch, shared=shared, counted=False)
     except EnoughError:
         return watch.ended
     return np.asarray(outcome.status == RunStatus.ENDED)

@@ -41,6 +41,10 @@ def branch(session: Session, number: int, at: Moment, taken: Words, jump: JumpTa
     every, none = taken == active, taken == 0
     some = ~(every | none)
     late = some & _late(session, at)
+    if every.all():
+        return unite(jump.target, jump.into, active, jump.move)
+    if none.all():
+        return unite(block.follow, context, active, TransitionKind.FALLTHROUGH)
     goes = Next(
         block=choose(every | (some & ~late), jump.target, block.follow),
         context=choose(every | (some & ~late), jump.into, context),

@@ -13,9 +13,8 @@ from sassan.simt.memory import LocalMemory
 from sassan.simt.shared import SharedMemory
 from sassan.simt.stack import Ints, TokenStacks
 from sassan.simt.trace import Contexts, TransitionCounter
-from sassan.simt.values import LANES, Truth, Values, Words
+from sassan.simt.values import Truth, Values, Words
 
-_BITS = np.left_shift(np.uint32(1), np.arange(LANES, dtype=np.uint32))
 NUMBER = {move: index for index, move in enumerate(MOVES)}
 STOPPED = -1
 LOST = -2
@@ -132,15 +131,16 @@ def begin(code: ExecutableFunction, values: Values, active: Words) -> WarpStates
     )
 
 
-def unite(block: int, context: Ints, active: Words, move: TransitionKind) -> Next:
-    """Return the group going to one block together."""
+def unite(block: Ints | int, context: Ints, active: Words, move: TransitionKind) -> Next:
+    """Return the group going on together, each to its block."""
     count = len(active)
     return Next(np.full(count, block, dtype=np.int32), context, active, np.full(count, NUMBER[move], dtype=np.int32))
 
 
 def lanes(mask: Words) -> Truth:
     """Return masks (G) as truth values (G, 32)."""
-    return np.asarray((mask[:, None] & _BITS) != 0)
+    octets = np.ascontiguousarray(mask, dtype=np.uint32).view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(octets, axis=1, bitorder="little").view(np.bool_)
 
 
 def pack(truth: Truth) -> Words:

@@ -135,6 +135,8 @@ class TransitionCounter:
 
     def __init__(self, code: ExecutableFunction, contexts: Contexts, sites: dict[int, tuple[int, ...]], runs: int) -> None:
         """Start with nothing counted; `sites` are the calls before each address."""
+        self.counts = True
+        """Whether transitions are counted, and where threads resume, or faults alone."""
         self._code = code
         self._contexts = contexts
         self._sites = sites
@@ -145,6 +147,8 @@ class TransitionCounter:
 
     def moved(self, rows: Rows, steps: GroupSteps) -> None:
         """Count one transition of every run in `rows`."""
+        if not self.counts:
+            return
         tag = steps.tag.astype(np.int64) if steps.tag.size else 0
         origin = steps.origin.astype(np.int64) + 1 if steps.origin.size else 0
         keys = (((steps.target.astype(np.int64) + 1) << 15 | origin) << 12 | steps.context) << 12 | steps.into
@@ -165,7 +169,8 @@ class TransitionCounter:
 
     def left(self, address: int, blocks: Ints) -> None:
         """Note where the threads of a token instruction resume, as block numbers."""
-        self._leaves.update((address, self._code.blocks[block].address) for block in np.unique(blocks).tolist() if block >= 0)
+        if self.counts:
+            self._leaves.update((address, self._code.blocks[block].address) for block in np.unique(blocks).tolist() if block >= 0)
 
     def outcome(self, status: npt.NDArray[np.int8]) -> RunOutcome:
         """Return all that was counted, transitions in a fixed order."""

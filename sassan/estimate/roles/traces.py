@@ -125,7 +125,9 @@ def run_alone(  # noqa: PLR0913 - a launch, its code, and who looks
     placed = with_window(placed, cfg.function)
     blocks = np.unique([spot.block for spot in spots], axis=0, return_inverse=True)[1].reshape(-1)
     shared = SharedMemory(blocks, set()) if is_followed(code, beside=True) else None
-    outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=steps)).run(active, observer, shared=shared)
+    outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=steps)).run(
+        active, observer, shared=shared, counted=False
+    )
     return np.asarray(outcome.status == RunStatus.ENDED)
 
 

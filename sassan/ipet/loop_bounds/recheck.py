@@ -103,7 +103,7 @@ def seen(
         watch = BackEdgeCounter(cfg, code, len(place), omitted)
         order = SideOrder.RANDOM if described(cfg.function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
         machine = Machine(code, Integers(place, chosen), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds))))
-        machine.run(active, watch, separate=True)
+        machine.run(active, watch, separate=True, counted=False)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
@@ -192,6 +192,8 @@ class BackEdgeCounter:
     _nodes: Mapping[tuple[tuple[int, ...], int], int] = field(init=False)
     _inside: Truth = field(init=False)
     """Whether a loop has a node, (loops, nodes and one more for outside)."""
+    _around: list[list[int]] = field(init=False)
+    """The loops that have a node, by node."""
 
     def __post_init__(self) -> None:
         """Start with every thread outside."""
@@ -204,6 +206,7 @@ class BackEdgeCounter:
         for index, loop in enumerate(loops):
             self._inside[index, list(loop.nodes)] = True
         self._inside[list(self.omitted)] = False
+        self._around = [np.flatnonzero(column).tolist() for column in self._inside.T]
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count the steps of the threads that are about to execute a block."""
@@ -211,6 +214,11 @@ class BackEdgeCounter:
         self.blocks.add(address)
         active = lanes(session.warps.active[rows])
         contexts = session.warps.context[rows]
+        if (contexts == contexts[0]).all():
+            node = self._nodes.get((session.contexts.strings[contexts[0]], address))
+            if node is not None:
+                self._visit(node, rows, active)
+            return
         for context in np.unique(contexts).tolist():
             node = self._nodes.get((session.contexts.strings[context], address))
             if node is not None:
@@ -219,12 +227,15 @@ class BackEdgeCounter:
 
     def _visit(self, node: int, rows: Rows, active: Truth) -> None:
         before = self._last[rows]
-        for index in np.flatnonzero(self._inside[:, node]).tolist():
-            counts = self._count[index, rows]
-            again = np.where(self._inside[index][before], counts + np.uint32(self.cfg.loops[index].head == node), np.uint32(0))
-            counts = np.where(active, again, counts)
-            self._count[index, rows] = counts
-            self.most[index, rows] = np.maximum(self.most[index, rows], (counts * active).max(axis=1))
+        for index in self._around[node]:
+            count, stays = self._count[index], self._inside[index][before]
+            if self.cfg.loops[index].head == node:
+                counts = count[rows]
+                counts = count[rows] = np.where(active, np.where(stays, counts + np.uint32(1), np.uint32(0)), counts)
+                most = self.most[index]
+                most[rows] = np.maximum(most[rows], counts.max(axis=1))  # where no thread is, the count is an older one
+            elif not stays.all():
+                count[rows] = np.where(active & ~stays, np.uint32(0), count[rows])
         self._last[rows] = np.where(active, node, before)
 
 

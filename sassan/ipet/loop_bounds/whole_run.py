@@ -250,7 +250,7 @@ class _Run:
         before = len(self._torn) + len(self._racy)
         executed = np.zeros((len(self._code.blocks), len(spots)), np.int64)
         counter = _Counter(BackEdgeCounter(self._cfg, self._code, len(spots)), executed, self)
-        outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty)
+        outcome = Machine(self._code, values, order, Limits(steps=_LONGEST)).run(active, counter, certainty=certainty, counted=False)
         if len(self._torn) + len(self._racy) > before:
             self.batch(spots)  # what was read before a register was found to be torn, or a word to be racy, was not certain, either
             return
