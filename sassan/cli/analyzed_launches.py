@@ -1,6 +1,6 @@
 """What `sassan analyze` prints of every recorded launch."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sassan.app.estimate_fields import ExplainedLaunchFields, LaunchFields, TimedLaunch
 from sassan.app.estimating import estimated_launches
@@ -13,7 +13,6 @@ from sassan.cli.output.finish import finish
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import explain as explain_report
 from sassan.cli.reports import launches as launches_report
-from sassan.dataclass import dataclass
 from sassan.fields import field as fields
 
 
