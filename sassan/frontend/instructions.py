@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from sassan.frontend.grammar import Grammar, SyntaxProblem, instruction_grammar
 from sassan.frontend.operands import Makers
 from sassan.ir import Guard, Immediate, Operand, Register, Target
+from sassan.isa import spelling
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -185,16 +186,12 @@ def guard_of(text: str) -> Guard | None:
     return None if index is None and not negated else Guard(file, index, negated)
 
 
-# Mnemonics whose last operand, printed as a plain number, is an address in the same section. `BRX R2 -0xa0` is an offset to
-# a register; absolute calls and jumps (JCAL, JMP, CALL.ABS) go where the loader decides.
-_RELATIVE = frozenset(("BRA", "SSY", "PBK", "PCNT", "PRET", "CAL", "CALL", "BSSY", "RET", "LEPC"))
-
-
 def ends_in_address(opcode: str, operands: tuple[Operand, ...]) -> bool:
     """Return whether the last operand is a number that is a code address."""
-    if not operands or type(operands[-1]) is not Immediate or ".ABS" in opcode:
+    if not operands or type(operands[-1]) is not Immediate:
         return False
-    return opcode.partition(".")[0] in _RELATIVE or (opcode.startswith("WARPSYNC") and len(operands) > 1)
+    name, *modifiers = opcode.split(".")
+    return spelling.ends_in_address(name, modifiers, alone=len(operands) == 1)
 
 
 def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:

@@ -141,7 +141,10 @@ class Encodings:
             if (quieted := model.quieted(parts, word)) != word:
                 return self.of(text, quieted, seen) or None  # which tool printed the text is not known
         difference = self._opcode(parts.name, word) or self._guard(text, parts.name, word)
-        return difference or (self._why(parts, word) if patterns else self._otherwise(parts, word))
+        if difference or patterns:
+            return difference or self._why(parts, word)
+        # With a modifier that is not known, it is not known either whether the text has an address as its encoding does.
+        return self._otherwise(parts, word) or self._otherwise(written(text, absolute=True), word)
 
     def _scheduled(self, instruction: Instruction, code: int) -> str:
         """What a control code says otherwise than the notes beside an instruction, or that none of such an instruction does."""

@@ -5,6 +5,7 @@ values `R1`, `R2`, `0.5`.
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,8 +19,10 @@ _SYMBOL = re.compile(r"(?:[0-9]{1,3}@[a-z]{1,9}|`)\(")
 _GUARD = re.compile(r"@!?U?P\w+ ")
 _MARKS = re.compile(r"#|[-~!|]|\.[A-Za-z0-9_]+| |\{[0-9,]*\}")
 _TARGET = re.compile(r"[ ,]{0,2}(?:\.L_x_\d+|\0|-?0x[0-9a-f]+)$")
-_TO_TARGETS = frozenset({"BRA", "BSSY", "CALL", "SSY", "PBK", "PCNT", "CAL", "PRET", "WARPSYNC.COLLECTIVE", "RET", "LEPC"})
+_TO_TARGETS = frozenset({"BRA", "BSSY", "CALL", "SSY", "PBK", "PCNT", "CAL", "PRET", "RET", "LEPC"})
 """Opcodes whose last operand is a relative address of code, which the text has as an absolute one."""
+_TO_SECOND = frozenset({"WARPSYNC"})
+"""The same, where it is not their only operand: alone it is a mask of lanes."""
 _TYPE = re.compile(r"B?[FUSB][0-9]+|E[0-9]M[0-9]")
 """Modifiers that mean another thing behind one of their kind: `F2F.F16.F32` is not `F2F.F32.F16`."""
 _TWO_OPERATORS = frozenset({"PSET", "PSETP"})
@@ -41,9 +44,17 @@ class Written(NamedTuple):
     reused: int
 
 
+def ends_in_address(name: str, modifiers: Collection[str], *, alone: bool) -> bool:
+    """Return whether the last operand of an opcode, if it is a number, is a relative address of code; `alone`: it has no other.
+
+    `BRX R2 -0xa0` is an offset to a register; absolute calls and jumps (JCAL, JMP, CALL.ABS) go where the loader decides.
+    """
+    return "ABS" not in modifiers and (name in _TO_TARGETS or (name in _TO_SECOND and not alone))
+
+
 @lru_cache(maxsize=_TEXTS)
-def written(text: str) -> Written:
-    """Return the parts of a text without its guard, and without the address that a branch, call or push goes to."""
+def written(text: str, *, absolute: bool = False) -> Written:
+    """Return the parts of a text without its guard, and without the address that a branch, call or push goes to unless that is `absolute`."""
     opcode, _, operands = _GUARD.sub("", text, count=1).partition(" ")
     name, *modifiers = opcode.split(".")
     symbol = _SYMBOL.search(operands)
@@ -52,7 +63,7 @@ def written(text: str) -> Written:
         operands = f"{operands[: symbol.start()]}\0{operands[end + 1 :]}"
     else:
         named = ""
-    if (name in _TO_TARGETS or opcode in _TO_TARGETS) and "ABS" not in modifiers:
+    if not absolute and ends_in_address(name, modifiers, alone="," not in operands):
         operands = _TARGET.sub("", operands)
     values: list[str] = []
     features = _modifiers(modifiers, twice=name in _TWO_OPERATORS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import some
+from budget import FULL, some
 from sassan import frontend
 from sassan.arch import architecture
 from sassan.errors import InputError
@@ -27,6 +27,8 @@ for _line in (Path(__file__).parent / "golden" / "flips.txt").read_text("utf-8")
     FLIPS.setdefault(_sm, []).append((_text, int(_word, 16), int(_bit), _after))
 OPERANDS = 0.9
 """Of the registers and numbers, those whose place in the encoding is known."""
+TARGETS = ("calls_nested", "shuffle_diverged")
+"""Samples with the most opcodes of which an operand is an address of code."""
 NEGATED = 0.9
 """Of the predicates behind the first operand, read or written, those whose `!` is."""
 
@@ -118,6 +120,23 @@ def test_a_word_that_no_opcode_and_no_register_has_is_noticed(arch: str):
                 assert difference(replace(instruction, text=text)), text
                 tried += 1
     assert tried > 100
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_another_modifier_is_noticed_beside_every_target(arch: str):
+    difference = encodings(arch).difference
+    paths = sorted((SAMPLES / arch).glob("*.cuobjdump.sass")) if FULL else [SAMPLES / arch / f"{name}.cuobjdump.sass" for name in TARGETS]
+    each = {
+        one.opcode: one
+        for path in paths
+        for of in frontend.read(frontend.load(str(path))).functions
+        for one in of.instructions
+        if relative(one)
+    }
+    assert each.keys() & {"BRA", "CALL.REL.NOINC", "SSY", "WARPSYNC.COLLECTIVE"}
+    for opcode, one in each.items():
+        changed = f"{opcode}1" if "." in opcode else f"{opcode}.U1"
+        assert difference(replace(one, opcode=changed, text=one.text.replace(opcode, changed, 1))), changed
 
 
 @pytest.mark.parametrize(
