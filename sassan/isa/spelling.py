@@ -54,7 +54,7 @@ def ends_in_address(name: str, modifiers: Collection[str], *, alone: bool) -> bo
 
 @lru_cache(maxsize=_TEXTS)
 def written(text: str, *, absolute: bool = False) -> Written:
-    """Return the parts of a text without its guard, and without the address that a branch, call or push goes to unless that is `absolute`."""
+    """Return the parts of a text without its guard, and without the address of code that it ends in, unless that is `absolute`."""
     opcode, _, operands = _GUARD.sub("", text, count=1).partition(" ")
     name, *modifiers = opcode.split(".")
     symbol = _SYMBOL.search(operands)
