@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+import pytest
+
 FULL = bool(os.environ.get("SASSAN_FULL"))
 FAST = not FULL and bool(os.environ.get("SASSAN_FAST"))
 PATIENCE = 600
@@ -16,6 +18,11 @@ _SHARE, _FAST_SHARE = 2, 4
 """By how much more random draws are divided than their test says: all of them are drawn in a full run."""
 
 T = TypeVar("T")
+
+
+def whole(reason: str) -> pytest.MarkDecorator:
+    """Leave a test to full runs, and say why."""
+    return pytest.mark.skipif(not FULL, reason=f"{reason}: SASSAN_FULL=1 here")
 
 
 def part(count: int, of: int = 8) -> int:

@@ -31,7 +31,7 @@ def page(chromium: Any) -> Iterator[Any]:
 def test_a_click_in_the_overview_shows_that_part_at_any_zoom(page: Any, tmp_path: Path):
     said: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))
-    assert main.run(["report", str(BFS), "--loop-bound", "2", "-W", "64", "-o", str(tmp_path / "r.html"), "-q"]) == 0
+    assert main.run(["report", str(BFS), "--loop-bound", "2", "-W", "24", "-o", str(tmp_path / "r.html"), "-q"]) == 0
     page.goto((tmp_path / "r.html").as_uri())
     strip, lens = page.locator(".overview"), page.locator(".lens")
     slots = int(strip.get_attribute("aria-valuemax"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from budget import whole
 from cli.test_cuda_source import needs_nvrtc, reads_sm_80
 from report_pages import Opened, needs_browser, opened
 from sassan.cli import main
@@ -75,6 +76,7 @@ def test_source_text_stands_beside_machine_code_with_its_time(smooth: Opened):
     assert set(smooth.page.evaluate(marked)) == {"k.cu:7"}
 
 
+@whole("how a page looks at one more size or key")
 def test_nothing_is_cut_in_narrow_windows(smooth: Opened):
     for width in (900, 1260, 1600):
         smooth.page.set_viewport_size({"width": width, "height": 900})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from budget import some, whole
 from report_pages import BFS, EVIL, GAPS, HOSTILE, Opened, documented, function, needs_browser, opened, show
 from sassan.app import documents
 from sassan.app.settings import Settings
@@ -30,6 +31,7 @@ ESTIMATE = {
 }
 
 
+@whole("how a page looks at one more size or key")
 def test_a_line_counts_the_assumptions_and_a_click_shows_all(report: Opened):
     show(report, BFS)
     line = report.page.locator(".assumptions summary")
@@ -110,7 +112,7 @@ def test_on_paper_there_is_the_function_and_no_tool(report: Opened):
     assert report.page.evaluate("getComputedStyle(document.querySelector('.stage')).transform") == "none"
 
 
-@pytest.mark.parametrize("at", [BFS, GAPS, HOSTILE])
+@pytest.mark.parametrize("at", some([BFS, GAPS, HOSTILE], of=3))
 def test_a_narrow_window_is_not_scrolled_sideways(report: Opened, at: int):
     report.page.set_viewport_size({"width": 360, "height": 740})
     show(report, at)
@@ -125,6 +127,7 @@ def test_one_function_is_shown_at_once(chromium: Any, functions: list[dict[str, 
     one.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     graph = functions[BFS]["graph"]
     rows = [{**row, "source": "/x/multiply.cu:123", "transactions": "<=32/4", "waste": "", "pattern": ""} for row in graph["rows"]]
@@ -139,6 +142,7 @@ def test_a_listing_with_every_column_is_not_cut(chromium: Any, functions: list[d
     page.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_source_line_stands_on_one_line(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     graph = functions[BFS]["graph"]
     rows = [{**row, "source": f"/x/{'tiled-multiply' if at % 2 else 'helper_functions'}.cuh:{at}"} for at, row in enumerate(graph["rows"])]
@@ -182,6 +186,7 @@ def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, t
     page.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_listing_too_wide_for_its_place_is_scrolled_where_its_bar_is_seen(report: Opened):
     report.page.set_viewport_size({"width": 1300, "height": 900})
     show(report, BFS)
@@ -194,6 +199,7 @@ def test_a_listing_too_wide_for_its_place_is_scrolled_where_its_bar_is_seen(repo
     assert report.page.evaluate(wide) == [True, "auto", "visible"]
 
 
+@whole("how a page looks at one more size or key")
 def test_no_card_cuts_its_number(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     large = {**functions[BFS], "wcet": {**functions[BFS]["wcet"], "value": 123_456_789_012_345}}
     one = opened(chromium, tmp_path / "large.html", html(Page("large", documents.tool(), [large])))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from budget import whole
 from report_pages import BFS, Opened, documented, needs_browser, opened, show
 from sassan.app import documents
 from sassan.app.reading import read_program
@@ -27,6 +28,7 @@ def test_a_drag_moves_the_graph_and_chooses_nothing(report: Opened):
     assert report.attribute(".block[aria-pressed=true]", "id") == chosen
 
 
+@whole("how a page looks at one more size or key")
 def test_keys_zoom_in_out_and_fit(report: Opened):
     show(report, BFS)
     assert report.scale == 100
@@ -40,6 +42,7 @@ def test_keys_zoom_in_out_and_fit(report: Opened):
     assert box["height"] <= frame["height"]
 
 
+@whole("how a page looks at one more size or key")
 def test_the_wheel_zooms_with_control_and_scrolls_without(report: Opened):
     show(report, BFS)
     report.page.locator(".drawing").hover()
@@ -82,6 +85,7 @@ def test_the_heat_map_and_the_worst_path_can_be_switched(report: Opened):
     assert len({worst, hot, plain}) == 3
 
 
+@whole("how a page looks at one more size or key")
 def test_blocks_below_one_percent_fade_in_the_heat_map(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     graph = functions[BFS]["graph"]
     blocks = [{**block, "share": 0.001 if block["id"] == "n0068" else block["share"]} for block in graph["blocks"]]
@@ -186,6 +190,7 @@ def test_equal_cases_of_a_large_switch_are_one_block_at_first(chromium: Any, tmp
     assert page.said == []
 
 
+@whole("how a page looks at one more size or key")
 def test_long_edges_have_no_dashes_and_no_move_is_animated(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     # Dashes of a hundred long edges, or a transition of a large drawing, took a browser a minute.
     graph = functions[BFS]["graph"]

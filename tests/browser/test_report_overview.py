@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from budget import whole
 from report_pages import BFS, EVIL, GAPS, HOSTILE, Opened, needs_browser, opened, show
 from sassan.app import documents
 from sassan.render.html.page import Page, html
@@ -39,6 +40,7 @@ def test_a_slash_searches_enter_opens_and_escape_clears(report: Opened):
     assert report.text("#count") == "3 functions"
 
 
+@whole("how a page looks at one more size or key")
 def test_the_list_is_used_with_the_arrow_keys(report: Opened):
     report.page.locator("#list").focus()
     report.page.keyboard.press("Home")
@@ -58,6 +60,7 @@ def test_functions_are_sorted_by_a_click_on_a_column(report: Opened):
     report.page.select_option("#sort", "input")
 
 
+@whole("how a page looks at one more size or key")
 def test_the_theme_follows_the_system_and_can_be_turned(report: Opened):
     colour = "getComputedStyle(document.body).backgroundColor"
     light = report.page.evaluate(colour)
@@ -75,6 +78,7 @@ def test_everything_that_can_be_pressed_has_a_name(report: Opened):
     assert report.page.evaluate(unnamed) == 0
 
 
+@whole("how a page looks at one more size or key")
 def test_the_keys_are_listed(report: Opened):
     report.page.keyboard.press("?")
     assert "search functions" in report.text("#keys")
@@ -124,6 +128,7 @@ def test_functions_of_one_name_say_from_which_file_they_are(chromium: Any, funct
     page.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_long_name_takes_two_lines_of_the_table_and_is_whole_in_its_tip(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     name = "_Z6kernelIN3foo3barEE" * 240
     long = {**functions[BFS], "name": name}
@@ -134,6 +139,7 @@ def test_a_long_name_takes_two_lines_of_the_table_and_is_whole_in_its_tip(chromi
     page.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_second_escape_leaves_the_search(report: Opened):
     report.page.keyboard.press("/")
     report.page.keyboard.type("sm_61 INDIRECT")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from budget import some, whole
 from report_pages import BFS, Opened, needs_browser, opened
 from sassan.app import documents
 from sassan.render.html.page import Page, html
@@ -96,6 +97,7 @@ def test_a_deadline_is_met_where_the_bound_is_not_above_it(page: Show, deadline:
     assert tiles(one)[2] == tile
 
 
+@whole("how a page looks at one more size or key")
 def test_without_every_bound_no_deadline_is_met(page: Show):
     one = page(launch(100.0), launch(None, gaps=("unbounded-loop",)), deadline=1e6)
     assert [tiles(one)[at] for at in (0, 2)] == [
@@ -144,7 +146,7 @@ WIDER = """[...document.querySelectorAll("main *")].filter((one) => {
 }).map((one) => `${one.tagName}.${one.className.baseVal ?? one.className}`)"""
 
 
-@pytest.mark.parametrize("width", [1400, 3000])
+@pytest.mark.parametrize("width", some([1400, 3000]))
 def test_nothing_is_clipped(page: Show, width: int):
     one = page(launch(123456.789), launch(50.0, count=3), deadline=1e6)
     one.page.set_viewport_size({"width": width, "height": 1000})
@@ -154,6 +156,7 @@ def test_nothing_is_clipped(page: Show, width: int):
     assert one.page.evaluate(WIDER) == []
 
 
+@whole("how a page looks at one more size or key")
 def test_in_a_wide_window_the_graph_has_no_more_room_than_it_needs_and_the_estimate_stands_beside_it(page: Show):
     one = page(launch(100.0))
     one.page.set_viewport_size({"width": 3000, "height": 1000})

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, some
 from cli.shell import SAMPLES, Sassan, assert_refused
 from sassan.executor import dask
 
@@ -234,7 +234,7 @@ def test_every_executor_writes_the_same_lines_also_of_hostile_names_and_files(
 ):
     monkeypatch.setattr(dask, "_CONNECT", PATIENCE)  # a busy machine
     write_hostile(folder / "d")
-    inputs = [str(SAMPLES / arch / f"{name}.nvdisasm.sass") for arch in ("sm_61", "sm_90") for name in SMALL]
+    inputs = [str(SAMPLES / arch / f"{name}.nvdisasm.sass") for arch in some(("sm_61", "sm_90")) for name in SMALL]
     runs = {"serial": (), "processes": ("-j", "2"), "dask": ("--scheduler", cluster)}
     for executor, options in runs.items():
         result = sassan("batch", *inputs, "none.sass", "d", *BOUND, "-o", executor, "--executor", executor, *options)

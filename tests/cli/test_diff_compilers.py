@@ -39,7 +39,7 @@ def test_ninety_five_percent_of_unchanged_blocks_find_their_partner(tmp_path: Pa
     if nvcc is None:
         pytest.skip("no nvcc is installed")
     kernels, unchanged, paired = 0, 0, 0
-    for name in some(KERNELS, of=3):
+    for name in some(KERNELS, of=9):
         source = SAMPLES / "kernels" / f"{name}.cu"
         old, new = tmp_path / f"{name}.old.cubin", tmp_path / f"{name}.new.cubin"
         old.write_bytes(compile_source(source.read_text("utf-8"), arch=ARCH, name=source.name).cubin)
@@ -51,6 +51,6 @@ def test_ninety_five_percent_of_unchanged_blocks_find_their_partner(tmp_path: Pa
             before, after = (Counter(block.canonical for block in blocks_of(function)) for function in (pair.old, pair.new))
             unchanged += (before & after).total()
             paired += sum(block.state in {BlockState.SAME, BlockState.RENAMED} for block in pair.blocks)
-    assert kernels >= (20 if FULL else 10)
-    assert unchanged > (100 if FULL else 50)
+    assert kernels >= (20 if FULL else 4)
+    assert unchanged > (100 if FULL else 10)
     assert paired >= 0.95 * unchanged

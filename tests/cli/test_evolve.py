@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, whole
 from cli.shell import SAMPLES, assert_refused
 from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
 from sassan.cli.commands.evolve import progress_text
@@ -118,7 +118,7 @@ def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folde
 def test_the_estimate_of_a_gpu_is_an_objective(sassan, folder):
     need_nvrtc()
     text = CONFIG.replace("grid = [4]", 'grid = [4000]\ngpu = "A100-PCIE-40GB"') + '[cost]\nobjectives = ["estimate"]\n'
-    result = sassan("evolve", config_file(folder, text), "--executor", "serial", "--budget", "4", "--json")
+    result = sassan("evolve", config_file(folder, text), "--executor", "serial", "--budget", "2", "--json")
     assert result.status == 0, result.err
     document = result.document
     assert document["best"]["numbers"]["estimate"] == document["best"]["costs"][0]
@@ -151,14 +151,15 @@ def test_results_have_the_mode_of_ordinary_files(sassan, fake, folder):
 def test_a_compiler_that_hangs_crashes_or_refuses_stops_nothing(sassan, fake, folder):
     hanging = (
         PTX_CONFIG.replace('"-O0", ', '"-O0", "-O1", ')
-        .replace("population = 4\nbudget = 6", "population = 8\nbudget = 8")
+        .replace("[256, 64]", "[256]")
+        .replace("budget = 6", "budget = 4")
         .replace("compile_seconds = 60", "compile_seconds = 3")
     )
     fake.write_text(hanging)
     result = sassan("evolve", fake, "-o", folder / "out", "-j", "2", "--json")
     assert result.status == 0
     counts = result.document["counts"]
-    assert [counts[name] for name in ("evaluated", "bounded", "failed", "hung")] == [8, 2, 4, 2]
+    assert [counts[name] for name in ("evaluated", "bounded", "failed", "hung")] == [4, 1, 2, 1]
     assert result.document["best"]["command"] == "ptxas -arch=sm_80 best.ptx -o best.cubin"
     assert (folder / "out" / "best.ptx").read_text() == PTX
 
@@ -175,6 +176,7 @@ def test_the_report_has_the_result_and_its_assumptions(sassan, fake, folder):
     assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in result.out
 
 
+@whole("a search is resumed in process in unit/evolve, and a batch is killed in test_kills.py")
 @pytest.mark.usefixtures("own_cache")
 def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, folder):
     need_nvrtc()

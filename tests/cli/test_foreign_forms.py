@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import FULL, some
 from cli.shell import ROOT, SAMPLES, Sassan
 
 FOREIGN = ROOT / "tests" / "regressions" / "foreign"
@@ -113,9 +114,10 @@ def test_a_number_that_decides_no_branch_and_no_address_need_not_be_given(sassan
     def estimate(name: str, *more: str) -> dict[str, object]:
         return sassan("estimate", FOREIGN / f"float_{name}.cubin", *launch, *more, "--json").document["functions"][0]["estimate"]
 
-    unset, given, none = estimate("argument"), estimate("argument", "--param", "param_4=0.5"), estimate("constant")
-    assert unset["counts"] == given["counts"] == none["counts"] == "warps of the launch that were run, with drawn contents of memory"
-    assert unset["us"] == given["us"]
+    unset, none = estimate("argument"), estimate("constant")
+    assert unset["counts"] == none["counts"] == "warps of the launch that were run, with drawn contents of memory"
+    if FULL:
+        assert estimate("argument", "--param", "param_4=0.5")["us"] == unset["us"]
     assert abs(float(str(unset["us"])) / float(str(none["us"])) - 1) < 0.01
 
 
@@ -140,7 +142,7 @@ def test_a_guarded_barrier_of_the_warp_before_a_matrix_product_is_no_gap(sassan:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("arch", some(["sm_80", "sm_90", "sm_120"], of=3))
 def test_a_loop_to_a_word_of_bytes_of_two_words_has_no_bound(sassan: Sassan, arch: str):
     # 116 iterations were inferred; a thread can execute four thousand million.
     kernel = sassan("analyze", FOREIGN / f"permuted.{arch}.cubin", "--block-dim", "64", "--json").document["functions"][0]

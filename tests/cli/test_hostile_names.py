@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import FULL
 from cli.shell import SAMPLES, Sassan
 from sassan.compilers import assemble
 from sassan.compilers.source import compiled
@@ -136,6 +137,7 @@ def test_solvers_are_given_plain_names(place: Path, sassan: Sassan):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", [EVIL, LONG] if FULL else [EVIL], ids=["characters", "length"][: 1 + FULL], indirect=True)
 def test_a_recorded_program_and_what_it_loads_are_run_by_no_shell(
     place: Path, sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -10,7 +10,7 @@ from time import process_time
 import pytest
 
 import growing
-from budget import FULL, PATIENCE
+from budget import FULL, PATIENCE, some
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from growing import arguments, calls, coordinates, nested_ifs, nested_loops, random_branches, vector
 
@@ -51,7 +51,7 @@ def test_a_run_is_not_expanded(string: str, sassan: Sassan):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "status"), [(vector, 0), (arguments, 3), (coordinates, 3)])
+@pytest.mark.parametrize(("text", "status"), some([(vector, 0), (arguments, 3), (coordinates, 3)], of=3))
 def test_an_instruction_of_16000_operands_is_read_in_time(text: Callable[[int], str], status: int, sassan: Sassan, tmp_path: Path):
     (tmp_path / "many.ptx").write_text(text(16_000))
     assert timed(sassan, "analyze", tmp_path / "many.ptx").status == status

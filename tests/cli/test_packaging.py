@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, some
 from cli.shell import ROOT
 from sassan.cli.group import SUMMARIES, command
 
@@ -33,10 +33,7 @@ def manpage() -> ModuleType:
 @needs_command
 @pytest.mark.parametrize(
     ("words", "completed"),
-    [
-        ("sassan mak", ["makespan"]),
-        ("sassan analyze --model t", ["table"]),
-    ],
+    some([("sassan analyze --model t", ["table"]), ("sassan mak", ["makespan"])]),
 )
 def test_bash_completes_a_command_line(words: str, completed: list[str]):
     script = f"""

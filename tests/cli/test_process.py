@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
-from cli.shell import SAMPLES
+from budget import FULL, PATIENCE, some, whole
+from cli.shell import SAMPLES, Sassan, assert_refused
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +25,9 @@ def run(*arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.C
 
 
 def test_the_status_of_the_process_is_that_of_the_command_and_a_pipe_has_no_colors():
-    assert run("--version").returncode == 0
-    assert run("analyze", SAXPY, "--frob").returncode == 2
+    if FULL:
+        assert run("--version").returncode == 0
+        assert run("analyze", SAXPY, "--frob").returncode == 2
     missing = run("analyze", "missing.sass", TERM="xterm-256color")
     assert missing.returncode == 3
     assert b"\x1b" not in missing.stderr
@@ -49,12 +50,10 @@ def test_help_answers_in_a_blink():
     assert after.children_user + after.children_system - before.children_user - before.children_system < 0.4
 
 
-def test_bytes_that_are_no_text_are_refused_without_a_traceback():
-    done = run("analyze", "-", stdin=bytes(range(256)) * 50)
-    assert done.returncode == 3
-    assert done.stdout == b""
-    assert done.stderr.startswith(b"error[")
-    assert b"Traceback" not in done.stderr
+def test_bytes_that_are_no_text_are_refused_without_a_traceback(sassan: Sassan):
+    result = sassan("analyze", "-", stdin=bytes(range(256)) * 50)
+    assert_refused(result, 3)
+    assert result.out == ""
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path):
@@ -89,7 +88,7 @@ def test_an_interrupt_ends_with_130_and_leaves_nothing(tmp_path: Path):
     assert [one.name for one in tmp_path.iterdir()] == ["input"]
 
 
-@pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null 2>&-"])
+@pytest.mark.parametrize("streams", some(["</dev/null >&-", "<&-", "</dev/null 2>&-"], of=3))
 def test_a_closed_stream_is_no_defect(streams: str):
     command = f'"{sys.executable}" -m sassan analyze - {streams}'
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False, timeout=PATIENCE)
@@ -97,6 +96,7 @@ def test_a_closed_stream_is_no_defect(streams: str):
     assert b"internal" not in done.stderr
 
 
+@whole("a pipe has no colors, which a process says by default")
 def test_no_color_is_obeyed():
     done = run("analyze", SAXPY, NO_COLOR="1", FORCE_COLOR="1")
     assert done.returncode == 0

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from budget import some
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
 from edits import edited
 from sassan.app.builds.gates import Gate, GateRule, PatternGates
@@ -258,7 +259,7 @@ def test_what_a_project_has_beside_the_command_line_is_no_usage_error(sassan: Sa
     assert [each["change"] for each in one[0]["what_if"]] == ["registers=32"]
 
 
-@pytest.mark.parametrize("command", OF_FILES)
+@pytest.mark.parametrize("command", some(OF_FILES, of=3))
 def test_launches_of_a_project_are_no_usage_error(command: str, sassan: Sassan, folder: Path):
     project(folder, LAUNCHES)
     inputs = ("mandelbrot.sass",) * (2 if command == "diff" else 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import some
 from cli.shell import ROOT, Sassan, assert_refused
 
 
@@ -17,13 +18,15 @@ def checked(path: Path) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("arguments", "slots"),
-    [
-        (("LLCLL", "-W", "8"), 33),
-        (("LCCL", "-W", "4", "--cap", "L=1,C=2"), 10),
-        (("CC", "-W", "4", "--cap", "C=2", "--issue", "2"), 5),
-        (("LLC", "CCL", "LCL", "-W", "5", "--issue", "1"), 15),
-        (("L5C9L2C9", "-W", "3", "--cap", "L=1,C=4", "--issue", "4"), 37),
-    ],
+    some(
+        [
+            (("LLC", "CCL", "LCL", "-W", "5", "--issue", "1"), 15),
+            (("LLCLL", "-W", "8"), 33),
+            (("CC", "-W", "4", "--cap", "C=2", "--issue", "2"), 5),
+            (("LCCL", "-W", "4", "--cap", "L=1,C=2"), 10),
+            (("L5C9L2C9", "-W", "3", "--cap", "L=1,C=4", "--issue", "4"), 37),
+        ]
+    ),
 )
 def test_a_proof_is_checked_and_a_changed_one_is_refused(sassan: Sassan, tmp_path: Path, arguments: tuple[str, ...], slots: int):
     path = tmp_path / "proof.txt"

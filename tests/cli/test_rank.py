@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import FULL, PATIENCE
+from budget import PATIENCE, whole
 from cli.shell import Sassan, assert_refused
 from evolving import CONFIG, config_file, need_nvrtc
 
@@ -96,7 +96,8 @@ def test_a_tuners_order_is_compared_with_its_times(sassan: Sassan, folder: Path)
     assert "regret@10 1.000" in table.out
 
 
-@pytest.mark.parametrize("how", [("-j", "2"), ("--executor", "serial")] if FULL else [("-j", "2")], ids=" ".join)
+@whole("interrupts of batch and evolve are tested by default")
+@pytest.mark.parametrize("how", [("-j", "2"), ("--executor", "serial")], ids=" ".join)
 def test_an_interrupt_keeps_what_was_estimated(sassan: Sassan, folder: Path, how: tuple[str, ...]):
     need_nvrtc()
     entries = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from budget import FULL, some
 from cli.shell import SAMPLES, Sassan
 from sassan.launches import archive
 
@@ -75,11 +76,14 @@ def test_without_data_and_with_data_that_are_not_wanted_there_is_a_gap(asked):
 
 @pytest.mark.parametrize(
     "later",
-    [
-        f'{{address = "{ROW + 8:#x}", size = 1}}',
-        f'{{address = "{ROW:#x}", size = 4096}}',
-        f'{{address = "{ROW + 100:#x}", size = 4, source = "{COLUMN:#x}"}}',
-    ],
+    some(
+        [
+            f'{{address = "{ROW + 8:#x}", size = 1}}',
+            f'{{address = "{ROW:#x}", size = 4096}}',
+            f'{{address = "{ROW + 100:#x}", size = 4, source = "{COLUMN:#x}"}}',
+        ],
+        of=3,
+    ),
 )
 def test_a_byte_that_is_overwritten_makes_it_a_gap_again(asked, later: str):
     assert list(map(set, gaps(asked(launch(WRITE), launch(later), launch(WRITE))))) == [set(), {"unbounded-loop"}, set()]
@@ -87,7 +91,8 @@ def test_a_byte_that_is_overwritten_makes_it_a_gap_again(asked, later: str):
 
 def test_a_kernel_that_stores_to_the_buffer_makes_it_a_gap_for_itself_and_later(asked):
     assert list(map(set, gaps(asked(launch(WRITE), launch(y=ROW), launch())))) == [set(), {"unbounded-loop"}, {"unbounded-loop"}]
-    assert gaps(asked(launch(WRITE), launch(), launch())) == [[], [], []]
+    if FULL:
+        assert gaps(asked(launch(WRITE), launch(), launch())) == [[], [], []]
 
 
 def test_a_copy_within_the_device_moves_what_is_known(asked):

@@ -139,7 +139,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", some(CASES, of=10), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some(CASES, of=20), ids=lambda case: case.name)
 def test_it_is_answered_at_once_and_in_little_memory(case: Case, tmp_path: Path, record_property: Callable[[str, object], None]):
     for name, data in case.files().items():
         (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())

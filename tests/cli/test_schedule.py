@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from budget import some
 from cli.shell import Sassan, assert_refused
 from samples import SAMPLES
 
@@ -12,7 +13,7 @@ REDUCE = str(SAMPLES / "launches" / "sm_80" / "reduce_block.cubin")
 LAUNCH = ("--block-dim", "256", "--param", "param_2=32", "--schedule")
 
 
-@pytest.mark.parametrize("model", ["control", "table"])
+@pytest.mark.parametrize("model", some(["control", "table"]))
 def test_the_interval_is_one_thing_in_every_form(sassan: Sassan, model: str) -> None:
     (function,) = sassan("analyze", REDUCE, *LAUNCH, "--model", model, "--json").document["functions"]
     lower, upper = function["makespan"]["lower"], function["makespan"]["upper"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import FULL, PATIENCE
 from sassan.system.leftovers import machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system has no /proc")]
@@ -79,7 +79,7 @@ def leftovers(place: Path) -> list[str]:
     return [str(path.relative_to(place)) for folder in ("tmp", "cache") for path in (place / folder).rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS if FULL else ["analyze", "batch"])
 def test_a_command_that_is_asked_to_end_leaves_nothing(place: Path, name: str):
     number = signal.SIGHUP if name == "analyze" else signal.SIGTERM
     with begun(place, name) as process:

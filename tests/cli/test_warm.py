@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from budget import whole
 from sassan.cli.output.exhaustion import limited
 from sassan.errors import OutOfTimeError
 from sassan.jit import clock
@@ -37,6 +38,7 @@ assert signatures() == before
 """
 
 
+@whole("everything is compiled anew")
 @pytest.mark.slow
 def test_it_says_what_is_compiled_and_after_it_no_search_is_compiled_for_other_types():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)

@@ -64,7 +64,7 @@ def recorded(tmp_path_factory):
     return functions
 
 
-@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=3))
+@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=9))
 def test_a_cubin_is_the_program_of_its_listing(arch, name, recorded):
     found = recorded(arch, name)
     listed = read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions
@@ -116,7 +116,9 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arch", "name"), [pair for pair in REAL if int(pair[0].removeprefix("sm_")) >= 75] + [("sm_80", "switch_brx")])
+@pytest.mark.parametrize(
+    ("arch", "name"), [("sm_80", "switch_brx"), *[pair for pair in REAL if int(pair[0].removeprefix("sm_")) >= 75] * FULL]
+)
 def test_nothing_is_lost_without_the_dataflow_of_the_disassembler(arch, name, monkeypatch):
     sm = int(arch.removeprefix("sm_"))
     try:
@@ -153,7 +155,7 @@ def test_cubins_that_are_disassembled_together_are_the_same_programs(arch):
         nvdisasm(int(arch.removeprefix("sm_")))
     except MissingToolError as missing:
         pytest.skip(f"{missing.message}; {missing.hint}")
-    chosen = {*some(names(arch)[::7], of=3), "switch_brx", "two_kernels", "saxpy"}
+    chosen = {*some(names(arch)[::7], of=4), "switch_brx", "two_kernels", "saxpy"}
     images = [load(str(SAMPLES / arch / f"{name}.cubin")) for name in sorted(chosen)]
     known = read_ahead(images)
     assert 2 < known < len(images)

@@ -27,7 +27,7 @@ MUTATED = [
     "sm_120/saxpy.cuobjdump.sass",
     "sm_90/saxpy.nvdisasm.sass",
 ]
-PART = 1 if os.environ.get("SASSAN_FULL") else 23
+PART = 1 if os.environ.get("SASSAN_FULL") else 67
 
 
 def seen(parser: Parser, body: str) -> str:
@@ -127,20 +127,20 @@ INSTRUCTION = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=part(600))
+@settings(max_examples=part(600, of=16))
 @given(st.lists(INSTRUCTION, min_size=1, max_size=3))
 def test_both_parsers_read_made_up_instructions_alike(bodies):
     fast, plain = TemplateParser(), PlainParser()
     assert [seen(fast, body) for body in bodies] == [seen(plain, body) for body in bodies]
 
 
-@settings(max_examples=part(300))
+@settings(max_examples=part(300, of=16))
 @given(st.text(st.sampled_from('RPU0123456789xabcLMOV@!-~|[]{}(),.;&?`"*+_ \t\x0b\u00a0é²'), max_size=30))
 def test_both_parsers_read_noise_alike(body):
     assert seen(TemplateParser(), f"MOV {body}") == seen(PlainParser(), f"MOV {body}")
 
 
-@settings(max_examples=part(200))
+@settings(max_examples=part(200, of=16))
 @given(st.text(max_size=60))
 def test_noise_in_a_listing_is_refused_or_read(noise):
     text = f"\tcode for sm_75\n\t\tFunction : k\n        /*0000*/ EXIT ;\n{noise}\n\t\t.....\n"
@@ -148,7 +148,7 @@ def test_noise_in_a_listing_is_refused_or_read(noise):
         assert read_with(Source("t", text), TemplateParser).functions
 
 
-@settings(max_examples=part(150))
+@settings(max_examples=part(150, of=16))
 @given(st.sampled_from(MUTATED), st.integers(0, 10**6), st.integers(0, 12), st.text(max_size=4))
 def test_a_damaged_listing_is_refused_or_read(name, place, removed, inserted):
     text = (SAMPLES / name).read_text(encoding="utf-8")

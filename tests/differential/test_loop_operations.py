@@ -13,7 +13,7 @@ from sassan.machine.launch import LaunchConfiguration
 
 COMPARE = ("LT", "LE", "GT", "GE", "EQ", "NE")
 COMBINE = ("AND", "OR", "XOR")
-CASES = part(12_000)
+CASES = part(12_000, of=20)
 COMPUTED = 4000
 """Of all cases at least so many in a full run have an outcome that the machine computes, and does not draw."""
 

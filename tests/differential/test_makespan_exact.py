@@ -26,7 +26,7 @@ from sassan.makespan.timed.engines import run_exact
 
 pytestmark = pytest.mark.slow
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=2)))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=4)))
 FOREVER = Budget()
 
 

@@ -24,7 +24,7 @@ def quiet(_: EngineResult) -> None:
     pass
 
 
-@pytest.mark.parametrize(("solver", "count"), [("highs", part(24, of=1)), ("cbc", part(12, of=1))])
+@pytest.mark.parametrize(("solver", "count"), [("highs", part(24, of=2)), ("cbc", part(12, of=2))])
 @pytest.mark.parametrize("form", list(Form))
 def test_the_program_finds_the_longest_of_all_schedules(form: Form, solver: str, count: int) -> None:
     random = Random(6)

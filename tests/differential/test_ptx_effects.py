@@ -15,7 +15,7 @@ from sassan.ir import PtxAddress, Variable
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
 
-DRAWS = part(80, of=16)
+DRAWS = part(80, of=40)
 
 
 @pytest.mark.parametrize("opcode", [opcode for opcode in OPCODES if not opcode.startswith("ld")])

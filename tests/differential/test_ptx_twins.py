@@ -20,7 +20,7 @@ from sassan.source import Source
 TWINNED = [name for name in NAMES if name.startswith(("sm_61/", "sm_90/", "ptx/")) and "large" not in name]
 
 
-@pytest.mark.parametrize("name", some(TWINNED))
+@pytest.mark.parametrize("name", some(TWINNED, of=8))
 def test_both_read_a_sample_alike(name):
     assert syntax(source(name), FastLines()) == syntax(source(name), PlainLines())
 
@@ -92,7 +92,7 @@ def ptxas() -> str | None:
 
 
 @pytest.mark.skipif(ptxas() is None, reason="ptxas is not installed")
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("sm_90/") and "large" not in name])
+@pytest.mark.parametrize("name", some([name for name in NAMES if name.startswith("sm_90/") and "large" not in name], of=6))
 def test_ptxas_accepts_what_is_printed(name, tmp_path):
     (module,) = syntax(source(name))
     (tmp_path / "k.ptx").write_text(module_text(module), "utf-8")

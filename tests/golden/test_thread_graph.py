@@ -74,7 +74,7 @@ def reason(edge: tuple[int, int], facts: Facts, following: dict[int, int]) -> st
     return "return" if facts.flow is Flow.POP and facts.tag == "RET" else NORMALISED.get(facts.flow, "")
 
 
-@pytest.mark.parametrize(("arch", "name"), some([(arch, name) for arch in EVERY for name in names(arch)], of=3))
+@pytest.mark.parametrize(("arch", "name"), some([(arch, name) for arch in EVERY for name in names(arch)], of=8))
 def test_thread_edges_equal_nvdisasm(arch: str, name: str):
     for function in program(arch, name).functions:
         own, peer, _ = compared(function, golden("bbcfg", arch, name)[function.name], own_end(arch, name, function))

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, whole
 from cli.shell import ROOT, SAMPLES
 from sassan.cli import main
 
@@ -53,6 +53,7 @@ def test_no_command_runs_as_root_and_a_run_without_arguments_prints_the_help(cap
     assert capsys.readouterr().out.startswith("Usage: sassan ")
 
 
+@whole("everything is compiled anew")
 @pytest.mark.slow
 def test_the_searches_are_compiled_in_it():
     (command,) = [text for name, text in LINES if name == "RUN" and text.startswith("sassan ")]

@@ -14,7 +14,7 @@ tags = st.sampled_from([TAG, *(1 << token for token in TOKENS)])
 
 
 @given(first=values, steps=barrier_moves)
-@settings(max_examples=part(1500))
+@settings(max_examples=part(1500, of=16))
 def test_every_step_describes_the_concrete_warp(first, steps):
     domain = WarpDomain()
     for warp, state in run_volta(domain, *start_volta(first, domain), steps):
@@ -24,7 +24,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
 
 @pytest.mark.slow
 @given(first=values, steps=barrier_moves, other=reached_volta(), more=barrier_moves)
-@settings(max_examples=part(1500))
+@settings(max_examples=part(1500, of=16))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):
     domain = WarpDomain()
     warp, state = run_volta(domain, *start_volta(first, domain), steps)[-1]
@@ -44,7 +44,7 @@ def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, mo
 
 
 @given(a=reached_volta(), c=reached_volta(), tag=tags, sure=st.booleans())
-@settings(max_examples=part(500))
+@settings(max_examples=part(500, of=16))
 def test_withdrawing_is_monotone(a: Warp, c: Warp, tag: int, sure: bool):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -52,7 +52,7 @@ def test_withdrawing_is_monotone(a: Warp, c: Warp, tag: int, sure: bool):
 
 
 @given(a=reached_volta(), c=reached_volta(), tag=tags, inside=st.booleans())
-@settings(max_examples=part(500))
+@settings(max_examples=part(500, of=16))
 def test_narrowing_to_members_is_monotone(a: Warp, c: Warp, tag: int, inside: bool):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -65,7 +65,7 @@ def test_narrowing_to_members_is_monotone(a: Warp, c: Warp, tag: int, inside: bo
 
 
 @given(a=reached_volta(), c=reached_volta(), point=st.sampled_from(sorted(DONE)))
-@settings(max_examples=part(500))
+@settings(max_examples=part(500, of=16))
 def test_meeting_is_monotone(a: Warp, c: Warp, point: int):
     domain = WarpDomain()
     b = domain.join(a, c)

@@ -59,7 +59,7 @@ every_domain = pytest.mark.parametrize(("domain", "elements"), DOMAINS.values(),
 every_lattice = pytest.mark.parametrize(("domain", "elements"), LATTICES.values(), ids=LATTICES)
 CHAIN = 100
 """No chain of widenings is longer."""
-EXAMPLES = part(200)
+EXAMPLES = part(200, of=16)
 
 
 def test_every_domain_is_listed():
@@ -147,7 +147,7 @@ def test_widening_is_above_both_and_ends(domain, elements, data):
 
 
 @given(first=values, steps=moves)
-@settings(max_examples=part(1500))
+@settings(max_examples=part(1500, of=16))
 def test_every_step_describes_the_concrete_warp(first, steps):
     domain = WarpDomain()
     for warp, state in run(domain, *start(first, domain), steps):
@@ -157,7 +157,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
 
 @pytest.mark.slow
 @given(first=values, steps=moves, other=reached(), more=moves)
-@settings(max_examples=part(1500))
+@settings(max_examples=part(1500, of=16))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):
     domain = WarpDomain()
     warp, state = run(domain, *start(first, domain), steps)[-1]
@@ -177,7 +177,7 @@ def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, mo
 
 
 @given(a=reached(), c=reached(), point=st.sampled_from(TOKENS + SIDES))
-@settings(max_examples=part(400))
+@settings(max_examples=part(400, of=16))
 def test_pushes_are_monotone(a: Warp, c: Warp, point: int):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -186,7 +186,7 @@ def test_pushes_are_monotone(a: Warp, c: Warp, point: int):
 
 
 @given(a=reached(), c=reached(), tag=st.sampled_from([TAG, 0, 1 << TOKENS[0]]))
-@settings(max_examples=part(1000))
+@settings(max_examples=part(1000, of=16))
 def test_leaving_is_monotone(a: Warp, c: Warp, tag: int):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -200,7 +200,7 @@ def test_leaving_is_monotone(a: Warp, c: Warp, tag: int):
 
 
 @given(first=values, steps=moves, other=reached())
-@settings(max_examples=part(400))
+@settings(max_examples=part(400, of=16))
 def test_a_remembered_step_is_the_step_computed_anew(first, steps, other: Warp):
     remembering, plain = WarpDomain(), WarpDomain(remember=False)
     for domain in (remembering, plain):

@@ -22,7 +22,7 @@ from sassan.makespan.schedule import Schedule, check
 
 pytestmark = pytest.mark.slow
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=2)))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=4)))
 STATES = 3_000
 
 

@@ -27,7 +27,7 @@ from sassan.makespan.start import Start, construct, instance, start
 from sassan.makespan.timed.exact import search
 from sassan.makespan.timed.states import TimedStates
 
-CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=2)))
+CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", part(300, of=4)))
 Rows = tuple[tuple[int, ...], ...]
 
 

@@ -14,13 +14,13 @@ from sassan.frontend.ptx.text import module_text
 from sassan.source import Source
 
 
-@pytest.mark.parametrize("name", some(NAMES, of=6))
+@pytest.mark.parametrize("name", some(NAMES, of=20))
 def test_a_sample_prints_as_it_was_read(name: str):
     for module in syntax(source(name)):
         assert again(module) == module
 
 
-@pytest.mark.parametrize("name", some(NAMES, of=6))
+@pytest.mark.parametrize("name", some(NAMES, of=20))
 def test_a_printed_sample_has_the_same_ir(name: str):
     (module,) = syntax(source(name))
     assert placeless(functions(module_text(module))) == placeless(read_ptx(source(name)))

@@ -52,7 +52,7 @@ def is_in(point: int, some: int) -> bool:
 
 
 @given(graph=graphs(), may=sets, must=sets, pinned=st.dictionaries(st.sampled_from([0, *POINTS]), sets))
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_erasing_covers_every_choice_of_entries_that_vanish(graph: Stack, may: int, must: int, pinned: dict[int, int]):
     out = domain.erase(graph, may & ~must, must, pinned)
     for path in stacks(graph):
@@ -75,7 +75,7 @@ def _erased(path: Path, gone: tuple[int, ...], must: int, pinned: dict[int, int]
 
 
 @given(graph=graphs(), point=st.sampled_from(POINTS), sides=sets, others=sets)
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_inserting_covers_every_stack_and_every_order_of_what_it_mixes(graph: Stack, point: int, sides: int, others: int):
     sides &= ~(1 << point)
     others = others & ~sides | 1 << point
@@ -98,7 +98,7 @@ def _run(path: Path, some: int) -> Path:
 
 
 @given(graph=graphs(), tag=sets)
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_holding_keeps_every_stack_that_holds_a_point(graph: Stack, tag: int):
     out = domain.holding(graph, tag)
     for path in stacks(graph):
@@ -106,7 +106,7 @@ def test_holding_keeps_every_stack_that_holds_a_point(graph: Stack, tag: int):
 
 
 @given(graph=graphs(), tag=sets)
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_holding_drops_every_stack_without_the_point_where_none_is_below_itself(graph: Stack, tag: int):
     if not domain.cyclic(graph):
         kept = [path for path in stacks(domain.holding(graph, tag)) if not any(is_in(point, tag) for point in path)]
@@ -114,7 +114,7 @@ def test_holding_drops_every_stack_without_the_point_where_none_is_below_itself(
 
 
 @given(graph=graphs(), some=sets)
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_without_keeps_exactly_the_stacks_that_hold_none_of_the_points(graph: Stack, some: int):
     out = domain.without(graph, some)
     expected = {path for path in stacks(graph) if not any(is_in(point, some) for point in path)}
@@ -122,7 +122,7 @@ def test_without_keeps_exactly_the_stacks_that_hold_none_of_the_points(graph: St
 
 
 @given(graph=graphs(), old=st.sampled_from(POINTS), new=st.sampled_from(POINTS))
-@settings(max_examples=part(400, of=2))
+@settings(max_examples=part(400, of=6))
 def test_renaming_covers_every_stack(graph: Stack, old: int, new: int):
     out = domain.rename(graph, old, new)
     for path in stacks(graph):

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from budget import whole
 from cli.shell import ROOT
 from record.programs import needs_compiler
 from sassan.frontend.cubin.tools import tools
@@ -44,6 +45,7 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return record_experiment
 
 
+@whole("three programs are compiled")
 @needs_compiler
 @needs_toolkit
 def test_equal_different_and_uncompilable_programs_are_distinguished(

@@ -57,7 +57,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "k.o"
 
 
-@pytest.fixture(scope="module", params=["shared", "static"])
+@pytest.fixture(scope="module", params=some(["shared", "static"]))
 def program(request: pytest.FixtureRequest, compiled: Path) -> Path:
     made = compiled.with_name(request.param)
     assert NVCC is not None
@@ -168,7 +168,7 @@ int main(int, char **words) {
 """
 
 
-@pytest.fixture(scope="module", params=["shared", "static"])
+@pytest.fixture(scope="module", params=some(["shared", "static"]))
 def tensors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tensors")
     (folder / "k.cu").write_text(TENSORS)
@@ -181,7 +181,7 @@ def tensors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder / "k"
 
 
-@pytest.mark.parametrize("how", some(["version", "driver", "library", "plain"]))
+@pytest.mark.parametrize("how", some(["version", "driver", "library", "plain"], of=4))
 def test_tensor_maps_are_recorded_however_a_program_gets_at_the_driver(sassan: Sassan, tensors: Path, tmp_path: Path, how: str):
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--", tensors, how).status == 0

@@ -140,7 +140,7 @@ def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str
 
 @pytest.mark.parametrize("arch", some(EVERY, of=3))
 def test_with_units_slower_than_latencies_no_random_block_takes_longer_than_its_price(arch: str):
-    found = random_graphs(arch, one_after_the_other, part(60, of=12))
+    found = random_graphs(arch, one_after_the_other, part(60, of=24))
     assert [one for cfg in found for one in (*from_entry(cfg, arch, slow(arch)), *between_barriers(cfg, arch, slow(arch)))] == []
 
 
@@ -157,7 +157,7 @@ def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their
 def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_units_the_last_one_keeps(
     arch: str, make: Callable[[str, Random], WarpCfg]
 ):
-    found = random_graphs(arch, make, part(60, of=12))
+    found = random_graphs(arch, make, part(60, of=24))
     assert [one for cfg in found for model in (TOLD, slow(arch)) for one in in_one_place(cfg, arch, model)] == []
 
 
@@ -184,14 +184,14 @@ def over_in_groups(cfgs: Iterable[WarpCfg], arch: str, model: ControlCostModel =
 
 @pytest.mark.parametrize("arch", some(VOLTA))
 def test_groups_of_threads_that_part_and_meet_take_no_longer_than_their_prices(arch: str):
-    count = part(60, of=12)
+    count = part(60, of=24)
     cfgs = list(nested_graphs(arch, count))
     assert len(cfgs) > count / 2
     assert list(over_in_groups(cfgs, arch)) == []
     assert list(over_in_groups(cfgs, arch, slow(arch))) == []
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
+@pytest.mark.parametrize("arch", some(["sm_80", "sm_120"]))
 def test_groups_of_a_sample_take_no_longer_than_their_prices(arch: str):
     assert list(over_in_groups([cfg for cfg in graphs(arch) if simple(cfg)], arch)) == []
 

@@ -74,7 +74,7 @@ def live_of(function: Function) -> Liveness:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", some(EVERY))
+@pytest.mark.parametrize("arch", some(EVERY, of=4))
 def test_samples_read_nothing_that_is_dead(arch: str):
     for name in few(names(arch)):
         for function in program(arch, name).functions:

@@ -45,7 +45,7 @@ def look(function: Function, seed: int, runs: int = 24, steps: int = 150) -> Rep
     return replace(report, findings=tuple(one for one in report.findings if "threads of ret at" not in one.detail))
 
 
-@pytest.mark.parametrize("name", some(NAMES))
+@pytest.mark.parametrize("name", some(NAMES, of=5))
 @pytest.mark.parametrize("arch", ["sm_61", "sm_90"])
 def test_no_run_of_a_sample_leaves_its_graph(arch: str, name: str):
     for function in read_ptx(source(f"{arch}/{name}.ptx")):
@@ -70,7 +70,7 @@ def test_no_run_leaves_the_graph_of_a_guarded_call(guard: str):
     assert [str(one) for one in look(function, 1).findings] == []
 
 
-@pytest.mark.parametrize("start", range(0, part(120, of=4), 10))
+@pytest.mark.parametrize("start", range(0, part(120, of=12), 10))
 def test_no_run_of_a_random_kernel_leaves_its_graph(start: int):
     for seed in range(start, start + 10):
         (function,) = functions(generator_ptx.program(seed))

@@ -78,7 +78,7 @@ class Together(Integers):
         return np.zeros(len(at.rows), np.uint32)
 
 
-@pytest.mark.parametrize("name", some(sorted((path.stem for path in SAMPLES.glob("*.cubin")), reverse=True)))
+@pytest.mark.parametrize("name", some(sorted((path.stem for path in SAMPLES.glob("*.cubin")), reverse=True), of=3))
 def test_bounds_of_recorded_samples_hold_for_warps_that_run(name: str):
     for kernel, result in analyzed(name).items():
         assert {gap.code for gap in result.wcet.gaps} == NAMED.get(kernel, set()), kernel

@@ -68,7 +68,7 @@ def average(found: list[tuple[int, int, int]]) -> float:
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
 def test_no_execution_of_a_random_kernel_takes_longer_than_the_bounds(barriers: bool) -> None:
-    found = list(residents(part(2500), 7, barriers=barriers))
+    found = list(residents(part(2500, of=20), 7, barriers=barriers))
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.2
 
@@ -82,7 +82,10 @@ def test_no_execution_of_a_random_grid_takes_longer_than_the_bounds(barriers: bo
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
 def test_nor_than_the_bounds_of_a_model_that_knows_how_long_a_warp_takes_its_units(barriers: bool) -> None:
-    together, one_by_one = residents(part(1500), 17, barriers=barriers, alone=exact), grids(part(300), 18, barriers=barriers, alone=exact)
+    together, one_by_one = (
+        residents(part(1500, of=20), 17, barriers=barriers, alone=exact),
+        grids(part(300, of=20), 18, barriers=barriers, alone=exact),
+    )
     assert [one for one in (*together, *one_by_one) if one[0] > min(one[1:])] == []
 
 

@@ -17,6 +17,8 @@ EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL el
 IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for more in (0, 3) for index, name in enumerate(names("sm_70"))][:: 1 if FULL else 7]
 """Every sample for two of the architectures since Volta in a full run, else every seventh pair; `scripts/soundness` looks at all."""
 LARGE = "large_5000"
+COUNT = 10 if FULL else 5
+"""Programs of one test."""
 CONTROL = ("CAL", "JCAL", "BRA", "JMP", "BRX", "JMX", "SSY", "PBK", "PCNT", "PRET", "CALL", "RET", "BSSY", "BSYNC", "BREAK", "BMOV")
 
 
@@ -35,10 +37,10 @@ def test_no_run_of_a_sample_since_volta_leaves_its_graph(arch: str, name: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, part(80, of=4), 10))
+@pytest.mark.parametrize("start", range(0, part(80, of=4), COUNT))
 def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
     exact, merged = Tally("volta"), Tally("call strings cut short, or less known: gaps are to be expected")
-    for seed in range(start, start + 10):
+    for seed in range(start, start + COUNT):
         options = VOLTA_VARIANTS[seed % len(VOLTA_VARIANTS)]
         plain = options.call_depth is None and not options.ablate
         check(generator_volta.program(seed), Plan(16, seed, steps=120, solve=1), exact if plain else merged, options)
@@ -46,10 +48,10 @@ def test_no_run_of_a_random_program_since_volta_leaves_its_graph(start: int):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, part(120, of=4), 10))
+@pytest.mark.parametrize("start", range(0, part(120, of=6), COUNT))
 def test_no_run_of_a_random_program_leaves_its_graph(start: int):
     exact, merged = Tally("random"), Tally("call strings cut short: gaps are to be expected")
-    for seed in range(start, start + 10):
+    for seed in range(start, start + COUNT):
         options = VARIANTS[seed % len(VARIANTS)]
         check(generator.program(seed), Plan(16, seed, steps=120, solve=1), exact if options.call_depth is None else merged, options)
     assert ([str(one) for one in exact.findings + merged.findings], exact.skipped) == ([], [])

@@ -19,7 +19,7 @@ from soundness.generator import program
 from soundness.maxwell import Maxwell
 from soundness.volta import Volta
 
-SEEDS = range(0, part(40, of=2), 2)
+SEEDS = range(0, part(40, of=4), 2)
 RUNS, STEPS = 10, 100
 
 
@@ -45,7 +45,7 @@ def test_the_control_slice_takes_the_same_paths(seed: int):
     assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())
 
 
-@pytest.mark.parametrize("seed", range(0, part(36, of=2), 2))
+@pytest.mark.parametrize("seed", range(0, part(36, of=4), 2))
 def test_the_plain_machine_takes_the_same_steps_since_volta(seed: int):
     function = generator_volta.program(seed)
     code, runs = lower(function, Volta(function)), draw(seed, RUNS)
@@ -99,7 +99,7 @@ def read_and_left_out(code: ExecutableFunction, runs: Runs, order: SideOrder, se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(range(4)))
+@pytest.mark.parametrize("first", some(range(4), of=4))
 def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read(first: int):
     left = [
         read_and_left_out(lower(program(seed), Maxwell()), draw(seed, RUNS), SideOrder.TAKEN_FIRST, seed)
@@ -109,7 +109,7 @@ def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read(first: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(range(4)))
+@pytest.mark.parametrize("first", some(range(4), of=4))
 def test_the_live_slice_takes_the_same_paths_and_leaves_the_same_to_read_since_volta(first: int):
     functions = [(seed, generator_volta.program(seed)) for seed in range(first, part(160, of=2), 4)]
     left = [read_and_left_out(lower(each, Volta(each)), draw(seed, RUNS), SideOrder.RANDOM, seed) for seed, each in functions]

@@ -12,14 +12,14 @@ _KINDS = (listings, programs, documents, command_lines, surroundings)
 FORMATS = {form.name: form for kind in _KINDS for form in kind.FORMATS}
 
 
-def replay(form: Format) -> list[Finding]:
-    """The findings of the kept inputs, in this process; each is read by the first command of its format."""
+def replay(form: Format, of: int = 1) -> list[Finding]:
+    """The findings of every `of`-th of the kept inputs, in this process; each is read by the first command of its format."""
     out: list[Finding] = []
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="sassan-fuzz-") as folder:
         os.chdir(folder)
         try:
-            for path in corpus(form):
+            for path in corpus(form)[::of]:
                 data = path.read_bytes()
                 wrong, _, _ = checked(form, data, 0, None)
                 out += [Finding(form.name, -1, f"{path.name}: {wrong}", data)] if wrong else []

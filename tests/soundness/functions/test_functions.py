@@ -11,7 +11,7 @@ from soundness.functions.campaign import hold_function
 from soundness.functions.faults import ARITHMETIC, FAULTS, noticed, wrong
 from soundness.values.mutants import WrongLine
 
-TUPLES = part(1_000_000, of=400)
+TUPLES = part(1_000_000, of=1000)
 EVERY = [name for name in campaign.names() if name.partition(" ")[0] in {"language", "path"}]
 """The effects of the tables have tests of their own (`tests/differential`)."""
 BEFORE = WrongLine(

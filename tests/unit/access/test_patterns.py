@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cubins
+from budget import some
 from samples import EVERY, SAMPLES, explored
 from sassan.access import Access, accesses
 from sassan.access.opcodes import MemorySpace
@@ -62,7 +63,7 @@ def counts(some: list[Access]) -> list[tuple[int, int | None]]:
     return [(access.transactions.most, access.ideal) for access in some if access.transactions is not None]
 
 
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("arch", some(EVERY, of=3))
 @pytest.mark.parametrize(
     ("name", "block", "place", "expected"),
     [

@@ -3,6 +3,7 @@
 import pytest
 
 from assembly import instruction
+from budget import FULL, some
 from samples import EVERY, names, program
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.ir import Instruction, Memory, Register
@@ -72,7 +73,7 @@ def test_a_constant_is_an_access_where_a_register_says_which():
 @pytest.mark.parametrize("arch", EVERY)
 def test_every_address_of_the_samples_is_accessed_as_wide_as_its_registers(arch: str):
     isa, widths, seen = tables.load(arch), set[int](), 0
-    for name in names(arch):
+    for name in sorted({*some(names(arch), of=4), "memory_patterns"}):
         for function in program(arch, name).functions:
             for each in function.instructions:
                 opcode = each.opcode.split(".")[0]
@@ -88,7 +89,7 @@ def test_every_address_of_the_samples_is_accessed_as_wide_as_its_registers(arch:
                 widths.add(reference.bytes)
                 seen += 1
     assert {1, 4, 8, 16} <= widths
-    assert seen > 300
+    assert seen > (300 if FULL else 100)
 
 
 def _result(load: Instruction) -> Register:

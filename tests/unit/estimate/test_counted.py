@@ -76,7 +76,7 @@ def whole(cfg: WarpCfg, launch: LaunchConfiguration, chosen: Sample) -> npt.NDAr
 
 
 @pytest.mark.parametrize("first", [0, 60])
-@pytest.mark.parametrize(("arch", "name"), DECIDED if FULL else LEAPT)
+@pytest.mark.parametrize(("arch", "name"), DECIDED if FULL else LEAPT[::2])
 def test_executions_are_those_of_warps_that_are_run_as_a_whole(arch: str, name: str, first: int, monkeypatch: pytest.MonkeyPatch):
     one = sample(arch, name)
     if one is None:

@@ -79,7 +79,7 @@ def analyzed(product: str, arch: str, sample: str) -> AnalysisResult:
 
 
 @pytest.mark.parametrize(
-    ("product", "arch", "sample", "loop"), some(LOOPS, of=3), ids=lambda value: value if isinstance(value, str) else ""
+    ("product", "arch", "sample", "loop"), some(LOOPS, of=9), ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_a_loop_at_the_peak_is_estimated_near_it(product: str, arch: str, sample: str, loop: Mapping[str, Any]):
     measured = loop.get("measured", {})

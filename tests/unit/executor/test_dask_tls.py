@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, whole
 from cli.shell import SAMPLES
 from sassan.cli import main
 from sassan.errors import UsageError
@@ -128,6 +128,7 @@ def test_a_batch_on_an_encrypted_cluster_writes_what_it_writes_here(place: Place
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
+@whole("seconds, of which most are waits for new workers")
 def test_workers_that_are_killed_change_no_result(place: Place):
     done, killed = Event(), list[int]()
     draw = random.Random(5)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import cubins
+from budget import some
 from samples import SAMPLES
 from sassan.errors import InputError, MissingToolError
 from sassan.frontend import load, read
@@ -118,7 +119,7 @@ def test_a_damaged_cubin_inside_is_refused(found):
     assert caught.value.code == "malformed-elf"
 
 
-@pytest.mark.parametrize("container", ["fatbin", "program"])
+@pytest.mark.parametrize("container", some(["program", "fatbin"]))
 @pytest.mark.slow
 def test_a_cuobjdump_of_this_machine_takes_the_cubins_out(container, tmp_path):
     fatbin = cubins.fatbin((80, cubins.cubin("sm_80/saxpy")), (90, cubins.cubin("sm_90/two_kernels")))

@@ -27,6 +27,8 @@ SECONDS = 30
 HUGE = [2**63, 2**64 - 1, 2**63 - 1, 2**32 - 1, 2**31, 0xFFFF, 0]
 FIELDS = ["name", "type", "flags", "offset", "size", "link", "info", "align", "entry"]
 
+IN_TURN = [(sample, field) for at, field in enumerate(FIELDS) for sample in ([OLD, NEW] if FULL else [(OLD, NEW)[at % 2]])]
+
 
 @pytest.fixture
 def outcome(monkeypatch: pytest.MonkeyPatch):
@@ -55,30 +57,29 @@ def outcome(monkeypatch: pytest.MonkeyPatch):
 def test_every_byte_of_the_headers_may_be_flipped(mask, outcome):
     data = cubins.cubin(OLD)
     places = cubins.layout(data).header_bytes
-    seen = Counter(outcome(OLD, cubins.flipped(data, at, mask)) for at in some(places, of=3))
-    assert (len(places), seen.total()) == (872, len(some(places, of=3)))
+    seen = Counter(outcome(OLD, cubins.flipped(data, at, mask)) for at in some(places, of=8))
+    assert (len(places), seen.total()) == (872, len(some(places, of=8)))
     assert seen["malformed-elf"] > seen.total() / 3
 
 
-@pytest.mark.parametrize("part", some(range(4), of=4))
+@pytest.mark.parametrize("part", range(4) if FULL else [0])
 def test_every_byte_of_the_headers_of_the_second_generation_may_be_flipped(part, outcome):
     data = cubins.cubin(NEW)
     masks = random.Random(part)
     places = cubins.layout(data).header_bytes
-    seen = Counter(outcome(NEW, cubins.flipped(data, at, masks.randrange(1, 256))) for at in places[part::4])
-    assert seen.total() == len(places) // 4 == 438
-    assert seen["malformed-elf"] > 100
+    assert len(places) == 4 * 438
+    seen = Counter(outcome(NEW, cubins.flipped(data, at, masks.randrange(1, 256))) for at in some(places[part::4], of=4))
+    assert seen["malformed-elf"] > seen.total() // 5
 
 
 @pytest.mark.parametrize("sample", [OLD, NEW])
 def test_every_truncation_is_refused(sample, outcome):
     data = cubins.cubin(sample)
-    for length in [*range(4, 64), *random.Random(sample).sample(range(64, len(data)), 200)]:
+    for length in [*range(4, 64), *random.Random(sample).sample(range(64, len(data)), 200 if FULL else 40)]:
         assert outcome(sample, data[:length]) == "malformed-elf"
 
 
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("sample", [OLD, NEW])
+@pytest.mark.parametrize(("sample", "field"), IN_TURN)
 def test_every_field_of_a_section_may_be_huge(sample, field, outcome):
     data = cubins.cubin(sample)
     where = cubins.layout(data)
@@ -126,7 +127,7 @@ def test_the_contents_of_a_section_may_be_anything(name, outcome):
     index = cubins.section_index(data, name)
     start, size = (struct.unpack_from("<Q", data, where.section(index, field)[0])[0] for field in ("offset", "size"))
     numbers = random.Random(name)
-    for _ in range(25):
+    for _ in range(25 if FULL else 5):
         at = start + numbers.randrange(size)
         outcome(OLD, cubins.flipped(data, at, numbers.randrange(1, 256)))
     for _ in range(5):
@@ -201,12 +202,14 @@ def test_the_largest_number_of_sections_takes_no_second(outcome):
 
 @pytest.mark.parametrize(
     ("section", "contents"),
-    [
-        pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 1_000_000, id="registers"),
-        pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 300_000, id="registers, fewer bytes"),
-        pytest.param(".nv.info.saxpy", struct.pack("<BBH", 1, 0x30, 0) * 300_000, id="flags"),
-        pytest.param(".nv.info.saxpy", (struct.pack("<BBH", 4, 0x1C, 65532) + bytes(65532)) * 500, id="exits"),
-    ],
+    some(
+        [
+            pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 1_000_000, id="registers"),
+            pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 300_000, id="registers, fewer bytes"),
+            pytest.param(".nv.info.saxpy", struct.pack("<BBH", 1, 0x30, 0) * 300_000, id="flags"),
+            pytest.param(".nv.info.saxpy", (struct.pack("<BBH", 4, 0x1C, 65532) + bytes(65532)) * 500, id="exits"),
+        ]
+    ),
 )
 def test_attributes_without_an_end_are_refused(section, contents, outcome):
     assert outcome(OLD, cubins.with_contents(cubins.cubin(OLD), section, contents)) == "malformed-elf"

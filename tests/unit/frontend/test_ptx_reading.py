@@ -16,7 +16,7 @@ def operands(line: str, **more: str):
     return only(line, "ret;", **more)[0].instructions[0].operands
 
 
-@pytest.mark.parametrize("name", some(NAMES))
+@pytest.mark.parametrize("name", some(NAMES, of=8))
 def test_every_sample_is_read(name: str):
     assert all(one.instructions for one in read(load_file(str(SAMPLES / name))).functions)
 

@@ -37,7 +37,7 @@ NEGATED = 0.9
 @cache
 def functions(arch: str) -> list[Function]:
     paths = sorted((SAMPLES / arch).glob("*.cuobjdump.sass"))
-    return [function for path in some(paths, of=12) for function in frontend.read(frontend.load(str(path))).functions]
+    return [function for path in some(paths, of=20) for function in frontend.read(frontend.load(str(path))).functions]
 
 
 @cache

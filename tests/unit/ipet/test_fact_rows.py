@@ -160,18 +160,18 @@ def broken_rows(
 
 @pytest.mark.slow
 def test_no_true_fact_cuts_an_execution_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500))) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=16))) == set()
 
 
 @pytest.mark.slow
 def test_nor_one_of_a_warp_with_convergence_barriers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500)), draw=random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=16)), draw=random_volta_program) == set()
 
 
 @pytest.mark.slow
 def test_the_bound_with_true_facts_is_never_below_what_was_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     lower = solved = 0
-    seeds = part(120, of=2)
+    seeds = part(120, of=4)
     for cfg, counts, random in executed(monkeypatch, range(2000, 2000 + seeds), random_program):
         plain, known = (solve(system(cfg, facts, counts.turns)) for facts in (FunctionFacts(""), true_facts(random, cfg, counts)))
         assert plain.status is known.status is Status.OPTIMAL

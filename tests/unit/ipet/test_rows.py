@@ -56,12 +56,12 @@ def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range, draw: Callable[[R
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500))) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=16))) == set()
 
 
 @pytest.mark.slow
 def test_no_row_forbids_what_a_warp_with_convergence_barriers_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken_rows(monkeypatch, range(part(1500)), random_volta_program) == set()
+    assert broken_rows(monkeypatch, range(part(1500, of=16)), random_volta_program) == set()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from budget import some
+from budget import FULL, some
 from samples import SAMPLES, names, program
 from sassan.ir import Function
 from sassan.isa.facts import Facts, Flow
@@ -77,9 +77,9 @@ def unwritten(function: Function, isa: Isa) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", some(ARCHS))
 def test_no_sample_reads_a_register_that_some_path_leaves_unwritten(arch: str):
-    functions = [function for name in names(arch) for function in program(arch, name).functions]
+    functions = [function for name in some(names(arch), of=3) for function in program(arch, name).functions]
     kernels = [one for one in functions if one.name not in ARGUMENTS_IN_REGISTERS]
-    assert len(kernels) >= 24
+    assert len(kernels) >= (24 if FULL else 8)
     assert [found for one in kernels for found in unwritten(one, load(arch))] == []
 
 

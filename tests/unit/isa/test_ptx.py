@@ -35,7 +35,7 @@ def letter(line: str, mapping: str = "timing", **more: str) -> str:
     return found.letter.value
 
 
-@pytest.mark.parametrize("name", some(NAMES))
+@pytest.mark.parametrize("name", some(NAMES, of=9))
 def test_every_opcode_of_the_samples_is_known(name: str):
     for function in read_ptx(source(name)):
         isa = load(function)

@@ -11,7 +11,7 @@ from sassan.warpcfg.externals import clobbering
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", some(EVERY, of=4))
+@pytest.mark.parametrize("arch", some(EVERY, of=9))
 def test_every_loop_has_a_bound_or_a_reason(arch: str):
     silent: list[str] = []
     open_loops = 0

@@ -17,7 +17,7 @@ def bounds_of(arch: str) -> list[tuple[Sample, dict[int, int | None]]]:
     return [(one, {found.head: found.bound for found in one.infer(one.launch())}) for one in samples(arch)]
 
 
-@pytest.mark.parametrize("arch", some(EVERY, of=4))
+@pytest.mark.parametrize("arch", some(EVERY, of=9))
 def test_loops_that_need_no_memory_are_bounded(arch):
     told = missed = 0
     misses = set()

@@ -45,7 +45,7 @@ def test_no_letters_take_no_slot() -> None:
 
 
 def test_more_than_sixty_four_warps() -> None:
-    assert beam(case("LLCLL", warps=80, L=1, C=1)).lower == 321
+    assert beam(case("LCL", warps=80, L=1, C=1)).lower == 161
 
 
 def test_wider_beams_are_reported_when_they_are_better() -> None:
@@ -57,7 +57,7 @@ def test_wider_beams_are_reported_when_they_are_better() -> None:
 
 
 def test_equal_seeds_show_equal_schedules() -> None:
-    problem = case_study(12)
+    problem = case_study(8)
     assert beam(problem, Budget(seed=3)).schedule == beam(problem, Budget(seed=3)).schedule
 
 
@@ -98,7 +98,7 @@ def test_a_beam_that_would_not_fit_the_memory_is_not_started() -> None:
     assert len(reported) == 1
 
 
-@pytest.mark.parametrize("seed", some(range(40), of=4))
+@pytest.mark.parametrize("seed", some(range(40), of=10))
 def test_plain_and_compiled_beam_find_the_same(seed: int) -> None:
     random = Random(seed)
     problem = mixed_case(random) if seed % 4 == 0 else random_case(random, longest=6, warps=4)

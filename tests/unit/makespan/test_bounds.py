@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from budget import FULL
 from sassan.alphabet import Letter
 from sassan.jit import clock
 from sassan.makespan.bounds.engine import Bounds, candidates
@@ -81,16 +82,17 @@ def test_a_long_string_is_not_expanded() -> None:
     assert time.process_time() - start < 10
 
 
-def test_the_engine_reports_each_improvement_with_its_proof() -> None:
+@pytest.mark.parametrize(
+    ("warps", "improvements"),
+    [
+        (5, [(71, "waiting-slots"), (69, "pooled-stretches"), (68, "overlap-2"), *((upper, "least-waste") for upper in (67, 66, 65))]),
+        *[(8, [(105, "waiting-slots"), (102, "overlap-1"), (100, "overlap-2"), (99, "pooled-stretches"), (98, "least-waste")])] * FULL,
+    ],
+)
+def test_the_engine_reports_each_improvement_with_its_proof(warps: int, improvements: list[tuple[int, str]]) -> None:
     reported: list[EngineResult] = []
-    Bounds().run(case_study(8), Budget(), reported.append)
-    assert [(one.upper, one.proof) for one in reported] == [
-        (105, "waiting-slots"),
-        (102, "overlap-1"),
-        (100, "overlap-2"),
-        (99, "pooled-stretches"),
-        (98, "least-waste"),
-    ]
+    Bounds().run(case_study(warps), Budget(), reported.append)
+    assert [(one.upper, one.proof) for one in reported] == improvements
 
 
 def test_a_small_instance_is_solved_by_the_finest_cut() -> None:

@@ -137,7 +137,7 @@ def bound(one: ResidentCode) -> int:
 
 
 def test_no_schedule_is_longer_than_the_longest_and_that_not_longer_than_the_bound() -> None:
-    met, count = 0, part(150, of=1)
+    met, count = 0, part(150, of=3)
     for one in codes(count, 1):
         if any(places > one.core.issue and max(of.interval for of in one.steps) > 1 for places in one.core.places):
             continue  # the proof asks for no more units than issue slots where a unit is held for several cycles

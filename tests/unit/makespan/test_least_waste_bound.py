@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import pytest
 
+from budget import whole
 from sassan.alphabet import Letter
 from sassan.makespan.bounds.pool import Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds.search import refines, refuted
@@ -38,6 +39,7 @@ def test_the_case_study_of_16_warps_has_no_schedule_of_185_slots() -> None:
     assert refuted(fine(given, whole=True), guide(given, 100_000), 185) is True
 
 
+@whole("five warps are in test_bounds.py")
 def test_the_case_study_of_8_warps_has_no_schedule_of_99_slots() -> None:
     given = case_study(8)
     table = guide(given, 20_000)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from budget import whole
 from sassan.errors import UsageError
 from sassan.measure import Estimator
 from sassan.measure.confidence import (
@@ -145,6 +146,7 @@ def test_ends_beyond_which_hardly_any_resample_lies_are_doubted(level: float, re
         assert (COARSE in interval_of_runs(SKEWED, which, IntervalSettings(level, 0, resamples)).doubts) == doubted
 
 
+@whole("three hundred thousand runs")
 @pytest.mark.slow
 def test_so_many_runs_that_resamples_are_few_are_doubted():
     many = (1.0, *(float(one) for one in np.random.default_rng(1).random(300_000)))

@@ -77,14 +77,14 @@ def test_most_flipped_bits_of_the_counts_and_sizes_are_noticed() -> None:
     code = TWO.data.index(b"\x7fELF")
     end = TWO.data.index(b"saxpy\x10", code)
     places = [at for at, mark in enumerate(TWO.values) if mark and not code <= at < end]
-    some = Random(3).sample([(at, bit) for at in places for bit in range(8)], part(2000))
+    some = Random(3).sample([(at, bit) for at in places for bit in range(8)], part(2000, of=24))
     unnoticed = sum(changed(read(flipped(TWO.data, at, bit))) for at, bit in some)
     assert unnoticed / len(some) < 0.05
 
 
 def test_removed_doubled_or_swapped_blocks_change_no_number_without_a_note() -> None:
     parts = [block.data for block in blocks(Launch(1), Launch(5, cycles=4e5, time_ns=2.6e5, counts={0: 8, 16: 8, 32: 4}, grid=(1, 1, 1)))]
-    assert [data for data in rearranged(parts, Random(11), part(800)) if changed(read(data))] == []
+    assert [data for data in rearranged(parts, Random(11), part(800, of=16)) if changed(read(data))] == []
 
 
 def test_any_damage_is_refused_or_read() -> None:
@@ -102,7 +102,7 @@ def test_the_work_on_a_damaged_report_is_bounded_by_its_size(monkeypatch: pytest
         return original(wire, value, start, end)
 
     monkeypatch.setattr(protobuf, "WireField", counted)
-    for data in damaged(TWO.data, Random(13), part(400)):
+    for data in damaged(TWO.data, Random(13), part(400, of=16)):
         fields = 0
         read(data)
         assert fields <= 4 * len(data)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import some
 from sassan.app.analysis import analyze
 from sassan.app.reading import read_program
 from sassan.app.result import AnalysisResult
@@ -32,8 +33,9 @@ def nodes(dot: str) -> set[str]:
     return set(re.findall(r"^\t+(g?n[0-9a-f_c]+) \[", dot, re.MULTILINE))
 
 
-@pytest.mark.parametrize("limit", [0, 5, 12])
-@pytest.mark.parametrize("name", ["switch_loop", "calls_nested", "bfs_step"])
+@pytest.mark.parametrize(
+    ("name", "limit"), some([(name, limit) for name in ("switch_loop", "calls_nested", "bfs_step") for limit in (0, 5, 12)], of=4)
+)
 def test_every_block_is_drawn_once_and_every_edge_between_two_drawn_ones(name: str, limit: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "MOST", 1)
     monkeypatch.setattr(module, "_OPEN", limit)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from budget import part
+from budget import FULL, part
 from listing import assemble
 from samples import EVERY, explored, names, program
 from sassan.errors import SassanError
@@ -32,6 +32,8 @@ from sassan.simt.values import LANES, PREDICATES, Moment
 LAUNCH = LaunchConfiguration((64, 4, 1), (7, 3, 1))
 SPOTS = [Spot((6, 2, 0), 7), Spot((0, 0, 0), 0), Spot((3, 1, 0), 4)]
 KINDS = ("plain", "separate", "certain", "deciding")
+IN_TURN = [(arch, kind) for place, arch in enumerate(EVERY) for at, kind in enumerate(KINDS) if FULL or at == place % len(KINDS)]
+"""Every kind on every architecture, by default another on each."""
 
 
 RARE = {
@@ -141,8 +143,7 @@ def state(made: Session) -> list[np.ndarray]:
     return out
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize(("arch", "kind"), IN_TURN)
 def test_a_block_does_the_same_compiled_and_interpreted(arch: str, kind: str):
     several = codes(arch)
     rows = 0

@@ -76,7 +76,7 @@ def test_every_opcode_of_the_samples_has_a_class() -> None:
         latencies = Latencies(arch, {})
         opcodes = {
             one.opcode
-            for name in some(names(arch, "cuobjdump"), of=3)
+            for name in some(names(arch, "cuobjdump"), of=9)
             for function in program(arch, name, "cuobjdump").functions
             for one in function.instructions
         }

@@ -2,6 +2,7 @@
 
 import pytest
 
+from budget import part
 from listing import assemble
 from sassan.domains.lanes import LaneWord
 from sassan.isa import tables
@@ -110,7 +111,7 @@ def test_a_divisor_that_is_not_given_has_no_quotient():
 @pytest.mark.parametrize("text", [WHOLE + QUOTIENT, WHOLE + REMAINDER])
 def test_threads_hold_what_is_said_of_a_division(text: str):
     report = inspect_words(
-        assemble(text + "MOV R20, RZ\nSTG.E [R2.64], R4\nSTG.E [R4.64], R4\nEXIT\n", "sm_80").function, WordPlan(3, launches=24)
+        assemble(text + "MOV R20, RZ\nSTG.E [R2.64], R4\nSTG.E [R4.64], R4\nEXIT\n", "sm_80").function, WordPlan(3, launches=part(24, of=2))
     )
     assert not isinstance(report, str)
     assert [str(finding) for finding in report.findings] == []

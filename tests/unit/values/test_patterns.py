@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from budget import FULL
 from listing import assemble
 from samples import program
 from sassan.domains.bits import bits
@@ -51,7 +52,7 @@ def changed(held: dict[int, LaneWord], registers: int, dice: Random) -> dict[int
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
-    [*(program(arch, "medium_500").functions[0] for arch in ("sm_61", "sm_120")), *(drawn_program(arch, 1) for arch in (OLD, NEW))],
+    [*(program(arch, "medium_500").functions[0] for arch in ("sm_61", "sm_120") * FULL), *(drawn_program(arch, 1) for arch in (OLD, NEW))],
     ids=lambda function: f"{function.arch} {function.name}",
 )
 def test_an_instruction_does_the_same_whatever_ran_before(function: Function):

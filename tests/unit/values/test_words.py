@@ -48,7 +48,7 @@ def test_every_function_has_a_reference():
 
 @pytest.mark.parametrize("name", sorted(REFERENCES))
 @given(data=st.data())
-@settings(max_examples=part(2000, of=40))
+@settings(max_examples=part(2000, of=100))
 def test_a_function_holds_what_its_lanes_compute(name: str, data: st.DataObject):
     kinds, reference = REFERENCES[name]
     case = data.draw(cases(kinds))
@@ -75,7 +75,7 @@ def test_a_tail_of_whole_warps_is_decided_by_the_warp():
 
 
 @given(case=cases("ww"))
-@settings(max_examples=part(2000, of=40))
+@settings(max_examples=part(2000, of=100))
 def test_a_join_holds_both_words(case: Case):
     assert join_complaint(case, join) == ""
 

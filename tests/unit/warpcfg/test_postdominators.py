@@ -230,7 +230,7 @@ def test_an_unknown_opcode_is_a_gap_with_its_place():
     assert graph("frob.u32 %r1, %r2;", "ret;").gaps == (Gap(0, "unknown-opcode", "no entry for 'frob.u32' in the sm_61 table"),)
 
 
-@pytest.mark.parametrize("name", [name for name in some(NAMES, of=6) if "large_5000" not in name or name.startswith("sm_61")])
+@pytest.mark.parametrize("name", [name for name in some(NAMES, of=20) if "large_5000" not in name or name.startswith("sm_61")])
 def test_the_graph_of_a_sample_has_no_gap_but_recursion(name: str):
     for function in read_ptx(source(name)):
         cfg = explore(function, load(function).facts)

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 
+from budget import some
 from listing import assemble
 from samples import names, program
 from sassan.domains.agreement import Agreement
@@ -58,7 +59,7 @@ def without_contexts(graph: WarpCfg) -> set[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("ablated", sorted(ABLATIONS))
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", some(SAMPLES, of=4))
 def test_an_ablation_loses_no_edge(name: str, ablated: str):
     for function in functions(name):
         full, less = explore(function, FACTS), explore(function, FACTS, Options(ablate=frozenset({ablated})))
@@ -66,7 +67,7 @@ def test_an_ablation_loses_no_edge(name: str, ablated: str):
         assert thread_edges(full) <= thread_edges(less)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", some(SAMPLES, of=4))
 def test_either_order_adds_warp_edges_and_no_thread_edge(name: str):
     for function in functions(name):
         first, either = explore(function, FACTS), explore(function, FACTS, Options(order="either"))
@@ -95,7 +96,7 @@ def test_a_graph_does_not_depend_on_the_functions_around():
     assert sorted(forward, key=lambda graph: graph.function.name) == sorted(backward, key=lambda graph: graph.function.name)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", some(SAMPLES, of=3))
 def test_nodes_and_edges_are_in_their_documented_order(name: str):
     for function in functions(name):
         graph = explore(function, FACTS)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from budget import some
 from samples import SAMPLES
 from sassan import api
 from sassan.errors import MissingToolError
@@ -84,7 +85,7 @@ def test_the_sizes_of_the_generations(arch: str, inner: int, outer: int):
     assert caches.unsure == (arch in {"sm_90", "sm_120"})
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_86"])
+@pytest.mark.parametrize("arch", some(["sm_75", "sm_86"]))
 def test_own_kernels_within_and_beyond_the_caches(arch: str):
     """samples/fetch: a loop over code that a partition keeps, one that an SM keeps, and one that comes from L2 in each turn."""
     try:

@@ -70,7 +70,7 @@ PEAKS = [
 NAMES = [f"{loop} {arch}" for arch, loop, *_ in PEAKS]
 
 
-@pytest.mark.parametrize(("arch", "loop", "operations", "rate", "source"), some(PEAKS, of=3), ids=some(NAMES, of=3))
+@pytest.mark.parametrize(("arch", "loop", "operations", "rate", "source"), some(PEAKS, of=9), ids=some(NAMES, of=9))
 def test_a_loop_at_the_peak_takes_as_long_as_the_published_rate(arch: str, loop: str, operations: int, rate: int, source: str) -> None:
     needed = Fraction(32 * 1000 * 8 * operations, rate)
     # The latency of a product of a warpgroup is the user's to say: one that adds nothing to the time of its unit.

@@ -56,7 +56,7 @@ def alike(ops: list[Op], cfg: WarpCfg, barriers: list[int], lanes: int, random: 
 def test_no_row_forbids_what_warps_do_that_take_over_from_each_other(
     draw: Callable[[Random, int], list[Op]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked, wrong, programs = 0, set[str](), part(6000, of=12)
+    checked, wrong, programs = 0, set[str](), part(6000, of=36)
     for seed in range(programs):
         random = Random(seed)
         ops = draw(random, random.randint(3, 10))

@@ -53,7 +53,7 @@ def vector(cfg: WarpCfg, barriers: list[int], before: Snapshot, after: Snapshot)
 
 @pytest.mark.parametrize("draw", [random_program, random_volta_program], ids=["tokens", "convergence-barriers"])
 def test_no_row_forbids_what_a_warp_does_between_barriers(draw: Callable[[Random, int], list[Op]], monkeypatch: pytest.MonkeyPatch) -> None:
-    checked, wrong, programs = 0, set[str](), part(2500, of=4)
+    checked, wrong, programs = 0, set[str](), part(2500, of=12)
     for seed in range(programs):
         random = Random(seed)
         ops = draw(random, random.randint(3, 10))
