@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from budget import FAST, FULL, few
 
-settings.register_profile("sassan", derandomize=True, deadline=None, max_examples=100 if FULL else 30)
+settings.register_profile("sassan", derandomize=True, deadline=None, max_examples=100 if FULL else 20)
 settings.register_profile("fast", settings.get_profile("sassan"), max_examples=15)
 settings.load_profile("fast" if FAST else "sassan")
 

@@ -103,6 +103,7 @@ def test_hostile_names_and_texts_are_shown_and_do_nothing(report: Opened):
     assert report.page.evaluate("document.scripts.length") == 5
 
 
+@whole("how a page looks at one more size or key")
 def test_on_paper_there_is_the_function_and_no_tool(report: Opened):
     show(report, GAPS)
     report.page.emulate_media(media="print", color_scheme="dark")
@@ -159,6 +160,7 @@ def test_a_source_line_stands_on_one_line(chromium: Any, functions: list[dict[st
     page.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_the_listing_of_a_block_is_not_cut(report: Opened):
     show(report, BFS)
     widths = "[...document.querySelectorAll('#block, #block table')].map((one) => one.scrollWidth - one.clientWidth)"

@@ -119,6 +119,7 @@ def test_a_graph_without_a_layout_shows_its_blocks_in_a_table(chromium: Any, fun
     one.close()
 
 
+@whole("how a page looks at one more size or key")
 def test_a_long_graph_begins_at_its_worst_block_and_fit_shows_all_of_it(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
     graph = functions[BFS]["graph"]
     long = {**functions[BFS], "graph": {**graph, "height": 40_000}}

@@ -51,6 +51,7 @@ def test_the_list_is_used_with_the_arrow_keys(report: Opened):
     assert report.text("main h2") == "continue_from_inner"
 
 
+@whole("how a page looks at one more size or key")
 def test_functions_are_sorted_by_a_click_on_a_column(report: Opened):
     report.page.click("#all th:has-text('instructions') button")
     assert [text.split("\t")[2] for text in report.page.locator("#all tbody tr").all_inner_texts()] == ["142", "56", "22"]
@@ -152,6 +153,7 @@ def test_a_second_escape_leaves_the_search(report: Opened):
     report.page.keyboard.press("Escape")
 
 
+@whole("how a page looks at one more size or key")
 def test_what_is_refused_does_not_look_good(report: Opened):
     assert report.text(".tile:nth-child(2)").split("\n") == ["bounded", "2", "1 function with gaps, 1 input refused"]
     assert report.attribute(".tile:nth-child(2)", "class") == "tile bad"

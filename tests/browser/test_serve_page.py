@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from budget import FULL
+from budget import whole
 from cli.test_cuda_source import needs_nvrtc
 from cli.test_serve import SOURCE, served, write_sources
 from report_pages import needs_browser
@@ -85,6 +85,7 @@ def test_a_source_that_does_not_compile_is_named_and_the_last_good_view_stays(pa
     page.wait_for_selector(".panel.gaps", state="detached")
 
 
+@whole("an edit that does not compile, and the one that mends it, are looked at above")
 def test_an_edit_is_analyzed_and_the_chosen_line_stays(page: Any, folder: Path):
     page.click(".pane.source .line[data-place='k.cu:4']")
     before = page.locator(".pane.machine .linked").count()
@@ -93,7 +94,6 @@ def test_an_edit_is_analyzed_and_the_chosen_line_stays(page: Any, folder: Path):
     page.wait_for_selector(".pane.machine .linked")
     assert "threadIdx.x * 3" in page.locator(".pane.source").inner_text()
     assert page.locator(".pane.machine .linked").count() >= before
-    if FULL:
-        # A header is a part of what includes it.
-        (folder / "factor.h").write_text("#define FACTOR (2 + threadIdx.y)\n", "utf-8")
-        page.wait_for_selector(".pane.machine .line:has-text('SR_TID.Y')")
+    # A header is a part of what includes it.
+    (folder / "factor.h").write_text("#define FACTOR (2 + threadIdx.y)\n", "utf-8")
+    page.wait_for_selector(".pane.machine .line:has-text('SR_TID.Y')")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import FULL
+from budget import FULL, some
 from cli.shell import SAMPLES, Sassan, assert_refused
 from edits import edited
 from sassan import frontend
@@ -108,7 +108,7 @@ def joined(parts: list[Function]) -> Function:
 
 @pytest.mark.slow
 def test_blocks_that_moved_are_found_and_every_block_stands_once():
-    parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
+    parts = functions(*some(sorted(SM_61.glob("*.cuobjdump.sass")), of=3))
     random.seed(7)
     for _ in range(5 if FULL else 1):
         old = random.sample(parts, 6)
@@ -121,7 +121,7 @@ def test_blocks_that_moved_are_found_and_every_block_stands_once():
 
 @pytest.mark.slow
 def test_many_thousand_instructions_take_seconds():
-    parts = functions(*sorted(SM_61.glob("*.cuobjdump.sass")))
+    parts = functions(*some(sorted(SM_61.glob("*.cuobjdump.sass")), of=3))
     random.seed(1)
     order = [random.choice(parts) for _ in range(INSTRUCTIONS * len(parts) // sum(len(part.instructions) for part in parts))]
     changed = [random.choice(parts) if place % 70 == 0 else part for place, part in enumerate(order)]

@@ -60,7 +60,7 @@ SEEN = Seen()
 sys.addaudithook(SEEN)
 
 
-@pytest.fixture(params=[EVIL, LONG], ids=["characters", "length"])
+@pytest.fixture(params=[EVIL, LONG] if FULL else [EVIL], ids=["characters", "length"][: 1 + FULL])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of such a name: that of the input, of temporary files and of the caches."""
     folder = tmp_path / request.param
@@ -137,7 +137,6 @@ def test_solvers_are_given_plain_names(place: Path, sassan: Sassan):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [EVIL, LONG] if FULL else [EVIL], ids=["characters", "length"][: 1 + FULL], indirect=True)
 def test_a_recorded_program_and_what_it_loads_are_run_by_no_shell(
     place: Path, sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

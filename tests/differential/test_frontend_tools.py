@@ -46,7 +46,7 @@ def rows(function: Function) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("arch", "name"), some(PAIRS))
+@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=5))
 def test_both_tools_print_one_program(arch, name):
     old, new = functions(arch, name, "cuobjdump"), functions(arch, name, "nvdisasm")
     assert {key: (one.entry, rows(one)) for key, one in old.items()} == {key: (one.entry, rows(one)) for key, one in new.items()}
@@ -72,7 +72,7 @@ def test_both_tools_print_one_encoding(arch, name):
     }
 
 
-@pytest.mark.parametrize(("arch", "name"), some(PAIRS))
+@pytest.mark.parametrize(("arch", "name"), some(PAIRS, of=5))
 def test_every_exit_is_where_the_compiler_says(arch, name):
     golden = json.loads((SAMPLES / "golden" / "indirect_targets" / arch / f"{name}.json").read_text(encoding="utf-8"))
     seen = {

@@ -100,6 +100,7 @@ add_dependencies(program cubins)"""
     assert f"--max-wcet 40 {tmp_path}/k.cubin" in done.stdout
 
 
+@whole("bounds of a real sassan are printed above, and what the functions put into a build is tested with a stand-in")
 def test_a_target_is_held_to_the_gates_of_its_project(tmp_path):
     (tmp_path / "gates.toml").write_text('[function."saxpy"]\nno-gaps = true\n[function."elsewhere"]\nno-gaps = true\n')
     call = 'sassan_check(cubins FILES "${cubin}" OPTIONS --gates "${CMAKE_CURRENT_SOURCE_DIR}/gates.toml")'

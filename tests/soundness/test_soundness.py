@@ -10,12 +10,12 @@ from soundness import generator, generator_volta
 from soundness.campaign import ARCHS, KINDS, VARIANTS, VOLTA_VARIANTS, Tally, Task, carry_out, check, is_noticed
 from soundness.oracles import Plan, decoder_of
 
-SAMPLES = some([(arch, name) for arch in PRE_VOLTA for name in names(arch)], of=8)
+SAMPLES = some([(arch, name) for arch in PRE_VOLTA for name in names(arch)], of=16)
 VOLTA = ARCHS[2:]
 EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL else 7]
 """Every sample of every architecture in a full run, else every seventh."""
-IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for more in (0, 3) for index, name in enumerate(names("sm_70"))][:: 1 if FULL else 7]
-"""Every sample for two of the architectures since Volta in a full run, else every seventh pair; `scripts/soundness` looks at all."""
+IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for more in (0, 3) for index, name in enumerate(names("sm_70"))][:: 1 if FULL else 13]
+"""Every sample for two of the architectures since Volta in a full run, else every thirteenth pair; `scripts/soundness` looks at all."""
 LARGE = "large_5000"
 COUNT = 10 if FULL else 5
 """Programs of one test."""

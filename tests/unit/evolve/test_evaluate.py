@@ -184,7 +184,8 @@ def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_give
 def test_genomes_that_are_evaluated_together_have_the_outcomes_that_each_has_alone(real):
     genomes = [(0, 0, 0), (0, 1, 0), *[(3, 0, 0), (0, 0, 1)] * FULL, (0, 0, 0)]
     tasks = tuple(replace(real, genome=genome, cached=False) for genome in genomes)
-    assert tuple(evaluate_together(tasks)) == tuple(evaluate(task) for task in tasks)
+    alone = {task.genome: evaluate(task) for task in tasks[:-1]}
+    assert tuple(evaluate_together(tasks)) == tuple(alone[task.genome] for task in tasks)
     assert evaluate_together(()) == ()
 
 

@@ -132,6 +132,7 @@ def test_dependence_is_one_for_runs_that_only_grow_and_zero_for_equal_ones():
     assert dependence((1.0, 2.0)) == 0.0
 
 
+@whole("two hundred thousand runs")
 @pytest.mark.slow
 def test_many_runs_take_fewer_resamples_and_say_so():
     answer = interval_of_runs((1.0, *(float(one) for one in np.random.default_rng(1).random(200_000))), Estimator.MEAN)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from budget import some
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.source import Span
@@ -98,24 +99,24 @@ def ladder() -> WarpCfg:
     return WarpCfg(function(*nodes), nodes, tuple(edges), 0, steps)
 
 
-@pytest.fixture(
-    scope="session",
-    params=[
-        'quote"s',
-        "<b>bold</b>",
-        "a & b &amp; &lt; &#92;",
-        "back\\slash \\N \\l \\G",
-        'end\\"',
-        "line\nfeed\ttab\rreturn",
-        "\x00\x07\x1b[31m",
-        "../../etc/passwd",
-        "]]> --> <!-- <![CDATA[",
-        "right\u202eleft",
-        "lone\udc80surrogate",
-        "_Z6kernelIN3foo3barEE" * 300,
-    ],
-    ids=["quote", "tag", "entity", "backslash", "escaped-quote", "newline", "control", "path", "xml", "bidi", "surrogate", "long"],
-)
+HOSTILE = [
+    'quote"s',
+    "<b>bold</b>",
+    "a & b &amp; &lt; &#92;",
+    "back\\slash \\N \\l \\G",
+    'end\\"',
+    "line\nfeed\ttab\rreturn",
+    "\x00\x07\x1b[31m",
+    "../../etc/passwd",
+    "]]> --> <!-- <![CDATA[",
+    "right\u202eleft",
+    "lone\udc80surrogate",
+    "_Z6kernelIN3foo3barEE" * 300,
+]
+KINDS = ["quote", "tag", "entity", "backslash", "escaped-quote", "newline", "control", "path", "xml", "bidi", "surrogate", "long"]
+
+
+@pytest.fixture(scope="session", params=some(HOSTILE), ids=some(KINDS))
 def hostile(request: pytest.FixtureRequest) -> str:
     """A name that somebody could put into a cubin."""
     return str(request.param)
