@@ -195,11 +195,11 @@ def test_hostile_names_steer_no_terminal(sassan: Sassan, folder: Path):
 
 
 def test_a_function_that_takes_too_long_is_refused_alone(sassan: Sassan, folder: Path):
-    shutil.copy(SAMPLES / "sm_61" / "large_5000.cuobjdump.sass", folder)
-    result = sassan("batch", "large_5000.cuobjdump.sass", "-o", "r.jsonl", "-j", "1", "--time-limit", "0.05", *BOUND)
+    shutil.copy(SAMPLES / "sm_61" / "medium_500.cuobjdump.sass", folder)
+    result = sassan("batch", "medium_500.cuobjdump.sass", "-o", "r.jsonl", "-j", "1", "--time-limit", "0.01", *BOUND)
     assert result.status == 3
     (found,) = lines("r.jsonl")
-    assert (found["name"], found["error"]["code"], found["input"]["functions"]) == ("large_5000", "time-limit", 1)
+    assert (found["name"], found["error"]["code"], found["input"]["functions"]) == ("medium_500", "time-limit", 1)
 
 
 def write_hostile(folder: Path) -> None:
