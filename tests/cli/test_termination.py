@@ -79,7 +79,7 @@ def leftovers(place: Path) -> list[str]:
     return [str(path.relative_to(place)) for folder in ("tmp", "cache") for path in (place / folder).rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("name", COMMANDS if FULL else ["analyze", "batch"])
+@pytest.mark.parametrize("name", COMMANDS if FULL else ["batch"])
 def test_a_command_that_is_asked_to_end_leaves_nothing(place: Path, name: str):
     number = signal.SIGHUP if name == "analyze" else signal.SIGTERM
     with begun(place, name) as process:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from budget import whole
 from integrations.programs import run
 from sassan.errors import InputError, UsageError
 from sassan.frontend.cubin.tools import tools
@@ -22,6 +23,7 @@ extern "C" __global__ void count(int* x, int n) { for (int i = 0; i < n; ++i) x[
 """
 
 
+@whole("only another NVRTC changes it")
 def test_the_example_runs_without_a_gpu(tmp_path):
     lines = run("nvrtc/without_gpu.py", tmp_path)
     assert [line.split()[0] for line in lines] == ["_Z5scaleIfEvPT_S0_i", "_Z5scaleIdEvPT_S0_i", "fill"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, whole
 from sassan.errors import InputError, MissingToolError, UsageError
 from sassan.executor import Dask, More, Serial, dask
 from sassan.extras import install
@@ -116,6 +116,7 @@ def test_a_worker_with_another_version_is_refused(cluster: str, monkeypatch: pyt
     assert caught.value.code == "cluster-version"
 
 
+@whole("a cluster of its own")
 def test_a_worker_that_stands_still_is_one_clear_error(cluster: str, monkeypatch: pytest.MonkeyPatch):
     client = distributed.Client(cluster, set_as_default=False)
     client.wait_for_workers(2, timeout=PATIENCE)  # those that other tests killed come back
@@ -174,6 +175,7 @@ def test_a_cluster_that_goes_is_an_error_soon(tmp_path: Path):
     assert results.stdout == "cluster-lost\n"
 
 
+@whole("a cluster of its own")
 def test_annealing_on_a_cluster_finds_what_it_finds_here(executor: Dask):
     instance = case("L2C3L2", warps=4, L=1, C=1)
     plan = AnnealingPlan(400, 0.3, (Move.SWAP,))

@@ -118,6 +118,7 @@ def test_a_worker_that_joins_with_another_version_runs_nothing(place: Place, mon
     assert caught.value.code == "cluster-version"
 
 
+@whole("items go to an encrypted cluster above")
 def test_a_batch_on_an_encrypted_cluster_writes_what_it_writes_here(place: Place, tmp_path: Path):
     files = [str(path) for path in sorted((SAMPLES / "sm_61").glob("s*.cuobjdump.sass"))[:3]]
     pem = place.certificates()

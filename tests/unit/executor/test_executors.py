@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from budget import PATIENCE
+from budget import PATIENCE, whole
 from sassan.errors import InputError, SelfCheckError
 from sassan.executor import Executor, More, Processes, Serial, Threads, end_after
 from sassan.source import Source, Span
@@ -107,6 +107,7 @@ def test_an_item_that_kills_its_process_each_time_is_lost_and_no_other():
     assert results == [1, 2, (3, "worker-lost"), 4, 5, (6, "worker-lost"), 7]
 
 
+@whole("lost items and further items are tested alone")
 def test_the_replacement_of_a_lost_item_may_have_further_items():
     results = Processes(1).map(die_of_threes, [3, 5], lost=lambda _, __: More(0, (1, 2)))
     assert list(results) == [0, 1, 2, 5]
