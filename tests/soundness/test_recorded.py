@@ -37,7 +37,7 @@ NAMED = {
 def test_no_random_program_does_more_than_its_run_said():
     tally = hold_recorded(0, part(48, of=3))
     assert tally.findings == []
-    assert min(tally.reached["loops"], tally.reached["blocks"], tally.reached["accesses"]) > 10
+    assert min(tally.reached["loops"], tally.reached["blocks"], tally.reached["accesses"]) > 5
 
 
 def test_a_run_that_takes_lanes_to_be_together_too_soon_is_noticed(monkeypatch: pytest.MonkeyPatch):
