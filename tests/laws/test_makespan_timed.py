@@ -153,6 +153,7 @@ def accepted(one: TimedInstance, schedule: Schedule) -> bool:
     return False
 
 
+@pytest.mark.slow  # few draws have no mutant that is accepted
 def test_the_validator_accepts_what_the_model_allows_and_refuses_every_other_mutant() -> None:
     random = Random(5)
     verdicts: list[bool] = []
@@ -170,8 +171,8 @@ def test_the_validator_accepts_what_the_model_allows_and_refuses_every_other_mut
                 in_order = all(list(row) == sorted(set(row)) and row[:1] >= (0,)[: len(row)] for row in rows)
                 assert verdict == (in_order and legal(one, mutant)), (one, mutant)
                 verdicts.append(verdict)
-    assert verdicts.count(False) > (1000 if FULL else 250)
-    assert verdicts.count(True) > (10 if FULL else 0)
+    assert verdicts.count(False) > (1000 if FULL else 500)
+    assert verdicts.count(True) > (10 if FULL else 5)
 
 
 def mutants_of(rows: Rows) -> list[Rows]:
