@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sassan.frontend import load as load_source
 from sassan.frontend import read
 from sassan.ipet import flow_facts
-from sassan.ipet.loop_bounds import check_bounds, infer
+from sassan.ipet.loop_bounds import infer, recheck
 from sassan.ipet.wcet import Setup, problem, wcet
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
@@ -94,7 +94,7 @@ def _function(function: Function, launch: Callable[[Function], LaunchConfigurati
     inferred = infer(cfg, clobbering(facts, cfg.externals), launch(function))
     times.append(seconds())
     if not cfg.externals:
-        check_bounds(cfg, facts, launch(function), inferred)
+        recheck.check(cfg, facts, launch(function), inferred)
     times.append(seconds())
     wcet(problem(cfg, UnitCostModel(), flow_facts.bounds_of(cfg, None, _LOOP_BOUND, inferred), Setup()))
     times.append(seconds())
