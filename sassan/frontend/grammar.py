@@ -1,13 +1,12 @@
 """The only user of lark: finds the grammar texts, builds parsers on first use, converts lark's errors to `SyntaxProblem`."""
 
-from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from lark import Lark, Token, Tree
 
@@ -132,23 +131,7 @@ def grammar(name: str, starts: "Sequence[str]") -> Grammar:
     from lark import Lark  # noqa: PLC0415 - lark is slow to import
 
     text = grammar_text(f"{name}.lark")
-    with _unchecked():
-        return Grammar(Lark(text, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=False))
-
-
-@contextmanager
-def _unchecked() -> "Generator[None]":
-    """Build parsers without lark's comparison of all pairs of terminals, which a test makes once and for all.
-
-    Lark makes it wherever some other package has brought interegular along: a second in each process.
-    """
-    from lark import lexer  # noqa: PLC0415 - lark is slow to import
-
-    compares, lexer.has_interegular = lexer.has_interegular, False
-    try:
-        yield
-    finally:
-        lexer.has_interegular = compares
+    return Grammar(Lark(text, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=False))
 
 
 def instruction_grammar() -> Grammar:
