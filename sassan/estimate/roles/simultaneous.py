@@ -124,6 +124,8 @@ class _Requests:
             number = bit(guard.file, guard.index).bit_length() - 1
             active &= (session.warps.registers[session.slots[number], rows] != 0) != guard.negated if number >= 0 else not guard.negated
         copying = active.any(axis=1)
+        if not copying.any():
+            return
         rows, lane = rows[copying], active[copying].argmax(axis=1)
         turns = self._turns.setdefault(copy.address, np.zeros(len(self.numbers), np.int64))
         words = [turns[rows], *(session.warps.registers[session.slots[number], rows, lane] for number in _words(copy))]
@@ -151,5 +153,4 @@ def _words(copy: Instruction) -> tuple[int, ...]:
 
 
 def _following(first: Register, steps: range) -> list[Register]:
-    assert first.index is not None
-    return [Register(first.file, first.index + step) for step in steps]
+    return [Register(first.file, None if first.index is None else first.index + step) for step in steps]

@@ -12,6 +12,8 @@ from sassan.estimate.roles.phases import MatchedEvents
 from sassan.estimate.roles.traces import WarpTrace
 from sassan.warpcfg.graph import WarpCfg
 
+_TOGETHER = "L2 answers a part of the requests for boxes that other SMs ask for at the same time together with theirs, as on an H100"
+
 
 @dataclass(frozen=True, slots=True)
 class TracedBlock:
@@ -50,7 +52,8 @@ class TracedBlock:
         waits = (
             "waits are over when those that are counted have arrived, in any order; a block stands for all, and for those of its cluster"
         )
-        known = (*self.matched.notes, waits)
+        alike = any(each.different < 1 for each in self.matched.copies.values())
+        known = (*self.matched.notes, waits, *([_TOGETHER] if alike else []))
         loops = (
             f"the loop at 0x{head:04x} has {back_edges} back edges per entry, and each of its iterations is like those that were run"
             for head, back_edges in self.loops

@@ -266,3 +266,15 @@ def test_a_box_for_several_blocks_is_requested_by_those_that_ask_for_it():
     copy = Copied(8192, 8192)
     assert among_blocks({address: copy, 0: copy}, found, frozenset({address})) == {address: Copied(8192, 4096), 0: copy}
     assert among_blocks({address: copy}, found, frozenset()) == {address: copy}
+
+
+def test_a_copy_that_no_thread_makes_is_no_request():
+    text = SHARED_BOXES.replace("{shift}", "0x0").replace(
+        "    EXIT ", "    ISETP.LT.U32.AND P2, PT, R0, RZ, PT | 13\n    @P2 UTMALDG.2D [UR4], [UR8] | 5\n    EXIT "
+    )
+    function = scheduled(text, "sm_90")
+    launch = LaunchConfiguration((64, 1, 1), (8, 1, 1), (Setting("", 0x300, 0x5000, 8),))
+    result = analyze(function, Settings(costs=models.model("control", Tables()), launch=launch))
+    traces = traced(result.cfg, result.isa.facts, launch)
+    assert traces is not None
+    assert simultaneous(result.cfg, result.isa.facts, launch, traces, 8) == {16 * 10: (1.0, 1.0)}
