@@ -129,7 +129,9 @@ def _iterations(watch: Watch, done: Truth, chosen: Sample, loop: int) -> float |
     # Where no warp of these was run a second time, all have come to their end.
     if not entered.any() or not done[entered if pairs else slice(None)].all():
         return None
-    if any(visits[warp] != visits[copy] or entries[warp] != entries[copy] for warp, copy in pairs):
+    turns = watch.turns[loop]
+    # Each lane: the longest of many is often as long, whatever memory holds.
+    if any(entries[warp] != entries[copy] or (turns[warp] != turns[copy]).any() for warp, copy in pairs):
         return None
     return float((visits[entered].sum() - entries[entered].sum()) / entries[entered].sum())
 

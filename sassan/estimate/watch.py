@@ -13,7 +13,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.simt.code import ExecutableFunction
 from sassan.simt.state import RunStatus, Session, lanes
-from sassan.simt.values import Rows, Words
+from sassan.simt.values import LANES, Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
 _WORK = 15_000
@@ -78,8 +78,8 @@ class Watched:
 class Watch:
     """An observer. Blocks begin at nodes and at the first instruction of each group of `watched`; `runs` is how many warps run.
 
-    Afterwards, `visits` (nodes, runs) and `entries` (loops, runs) are counted, and `last` (runs) are the nodes visited last. `ended` are
-    the warps that came to their end before an EnoughError.
+    Afterwards, `visits` (nodes, runs), `entries` (loops, runs) and `turns` of each lane (visits of the head: loops, runs, 32) are counted,
+    and `last` (runs) are the nodes visited last. `ended` are the warps that came to their end before an EnoughError.
     """
 
     cfg: WarpCfg
@@ -89,6 +89,7 @@ class Watch:
     leaps: Leaps
     visits: npt.NDArray[np.int64] = field(init=False)
     entries: npt.NDArray[np.int64] = field(init=False)
+    turns: npt.NDArray[np.int64] = field(init=False)
     last: Rows = field(init=False)
     seen: dict[Key, list[Executions]] = field(default_factory=dict[Key, list[Executions]])
     ended: Truth = field(init=False)
@@ -97,7 +98,11 @@ class Watch:
     _work: int = 0
     _met: npt.NDArray[np.int64] = field(init=False)
     _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
-    _outside: dict[int, list[tuple[int, Truth]]] = field(init=False)
+    _heads: dict[int, list[int]] = field(init=False)
+    _within: Truth = field(init=False)
+    """Which loops a node is in: (loops, nodes)."""
+    _inside: Words = field(init=False)
+    """Which lanes of each warp are in a loop, as bits: (loops, runs)."""
     _at: dict[int, list[tuple[Instruction, tuple[Reference, ...]]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,14 +111,16 @@ class Watch:
         self.most, self.ended = _WORK, np.zeros(self.runs, np.bool_)
         self.visits = np.zeros((len(nodes), self.runs), np.int64)
         self.entries = np.zeros((len(loops), self.runs), np.int64)
+        self.turns = np.zeros((len(loops), self.runs, LANES), np.int64)
         self._met = np.zeros((len(loops), self.runs), np.int64)
         self.last = np.full(self.runs, len(nodes), np.intp)
         self._nodes = {(node.context, node.start): index for index, node in enumerate(nodes)}
-        self._outside = {}
+        self._heads = {}
+        self._within = np.zeros((len(loops), len(nodes)), np.bool_)
+        self._inside = np.zeros((len(loops), self.runs), np.uint32)
         for index, loop in enumerate(loops):
-            outside = np.ones(len(nodes) + 1, np.bool_)
-            outside[list(loop.nodes)] = False
-            self._outside.setdefault(loop.head, []).append((index, outside))
+            self._within[index, list(loop.nodes)] = True
+            self._heads.setdefault(loop.head, []).append(index)
         self._at = {first: [(each, references(each)) for each in several] for first, several in self.watched.groups.items()}
 
     def only_count(self, seen: dict[Key, list[Executions]], *, tiles: bool) -> None:
@@ -146,15 +153,19 @@ class Watch:
             node = self._nodes.get((session.contexts.strings[context], address))
             if node is not None:
                 context_rows = rows[contexts == context]
-                for loop, outside in self._outside.get(node, ()):
-                    entering = outside[self.last[context_rows]]
+                active, inside = session.warps.active[context_rows], self._inside[:, context_rows]
+                for loop in self._heads.get(node, ()):
+                    # Where others leave the loop, or the warp, those that stay in it do not enter it again.
+                    entering = inside[loop] & active == 0
                     self.entries[loop, context_rows] += entering
                     met = self._met[loop][context_rows] = np.where(entering, 0, self._met[loop][context_rows] + 1)
+                    times = np.ones(len(context_rows), np.int64)
                     if self._work > _LEAPS:
                         guess = self._work > _GUESSES * self.most
-                        self._met[loop][context_rows] += self.leaps.at_head(
-                            session, loop, context_rows, met, self.visits, self.entries, guess=guess
-                        )
+                        times += self.leaps.at_head(session, loop, context_rows, met, self.visits, self.entries, guess=guess)
+                        self._met[loop][context_rows] += times - 1
+                    self.turns[loop, context_rows] += lanes(active) * times[:, None]
+                self._inside[:, context_rows] = np.where(self._within[:, node, None], inside | active, inside & ~active)
                 self.visits[node, context_rows] += 1
                 self.last[context_rows] = node
         accesses = self._at.get(address)
