@@ -146,6 +146,18 @@ def _narrow(state: SymbolicState, value: Value, how: tuple[str, bool, bool], oth
     symbol = value.symbol
     if symbol is None:
         return state
+    narrowed: SymbolicState | None = state
+    parts = symbol.sum or ()
+    for place, (part, factor) in enumerate(parts):
+        if narrowed is not None:
+            others = ranges.scale(narrowed.range_of_sum((*parts[:place], *parts[place + 1 :])), value.factor)
+            narrowed = _narrow(narrowed, Value(part, ranges.signed(factor * value.factor), ranges.add(others, value.range)), how, other)
+    return None if narrowed is None else _narrow_symbol(narrowed, value, symbol, how, other)
+
+
+def _narrow_symbol(
+    state: SymbolicState, value: Value, symbol: UnknownWord, how: tuple[str, bool, bool], other: Range
+) -> SymbolicState | None:
     if value.factor not in {1, -1}:
         return _narrow_few(state, value, symbol, how, other)
     words = _cut(state.range_of(value), how[0], other, is_signed=how[1], flipped=how[2])
@@ -153,7 +165,7 @@ def _narrow(state: SymbolicState, value: Value, how: tuple[str, bool, bool], oth
         return None
     # The symbol is one of these words minus one of the range, or the negative of that.
     narrower = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
-    old = state.facts.get(symbol, symbol.range)
+    old = state.range_of(Value(symbol, 1, ranges.const(0)))
     return (
         SymbolicState(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms)
         if narrower.width < old.width

@@ -16,6 +16,8 @@ from sassan.domains.ranges import Range
 Origins = frozenset[str]
 """Why a value is not known: what a message names."""
 NOWHERE: Origins = frozenset()
+_MOST_SUMMED = 4
+"""Words in a sum, at most."""
 _MOST_ORIGINS = 32
 """A value names at most so many: in a long function the reasons of each value would grow with all that was before."""
 
@@ -39,7 +41,8 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one.
+    or that one alone, `one_of`; the last two where there is one. A `sum` of multiples of shared ones, such as the index of a thread in its
+    grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
     """
 
     range: Range
@@ -50,12 +53,15 @@ class UnknownWord:
     truth: "Truth | None" = None
     quotient: "Quotient | None" = None
     difference: "tuple[UnknownWord, UnknownWord] | None" = None
+    sum: "Sum | None" = None
     fewer_than: "UnknownWord | None" = None
     keeps_zero: bool = True
     highest_of: "UnknownWord | None" = None
     one_of: "UnknownWord | None" = None
     _from: "dict[UnknownWord, UnknownWord] | None" = None
     """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
+    _sums: "dict[frozenset[tuple[UnknownWord, int]], UnknownWord] | None" = None
+    """Those that it keeps."""
 
     def minus(self, other: "UnknownWord", *, make: bool) -> "UnknownWord | None":
         """Return the symbol of the difference of two words; None where it was not made, and is not to be made."""
@@ -67,6 +73,24 @@ class UnknownWord:
         if known is None and make:
             known = self._from[other] = UnknownWord(ranges.EVERY, union(self.origins, other.origins), difference=(self, other))
         return known
+
+    def of_sum(self, total: "Sum") -> "tuple[UnknownWord, int]":
+        """Return the symbol of a sum of shared words, or of its negative, and 1 or -1: always one for one sum asked of one word."""
+        if self._sums is None:
+            self._sums = {}
+        for sign in (1, -1):
+            known = self._sums.get(frozenset((symbol, ranges.signed(sign * factor)) for symbol, factor in total))
+            if known is not None:
+                return known, sign
+        words, origins = ranges.const(0), NOWHERE
+        for symbol, factor in total:
+            words, origins = ranges.add(words, ranges.scale(symbol.range, factor)), union(origins, symbol.origins)
+        made = self._sums[frozenset(total)] = UnknownWord(words, origins, shared=True, sum=total)
+        return made, 1
+
+
+Sum = tuple[tuple[UnknownWord, int], ...]
+"""Words, each with its factor."""
 
 
 class Value(NamedTuple):
@@ -234,7 +258,17 @@ class SymbolicState(NamedTuple):
         words = self.facts.get(symbol)
         if words is None:
             words = symbol.range if symbol.truth is None else self._bit(symbol.truth)
+        if symbol.sum is not None:
+            parts = self.range_of_sum(symbol.sum)
+            words = parts if parts.width < words.width else words
         return ranges.add(words if value.factor == 1 else ranges.scale(words, value.factor), value.range)
+
+    def range_of_sum(self, parts: Sum) -> Range:
+        """Return all words that a sum may be, by what is known of its parts."""
+        total = ranges.const(0)
+        for symbol, factor in parts:
+            total = ranges.add(total, ranges.scale(self.facts.get(symbol, symbol.range), factor))
+        return total
 
     def _bit(self, truth: Truth) -> Range:
         """Return 1 where the path has found that a condition holds, 0 where it does not, else both."""
@@ -255,6 +289,8 @@ class SymbolicState(NamedTuple):
         closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
         if closer is not None and self.range_of(closer).width < total.width:
             return closer._replace(origins=origins)
+        if a.symbol.shared and b.symbol.shared and (whole := _summed(a, b)) is not None:
+            return whole._replace(origins=origins)
         return Value(wide.symbol, wide.factor, ranges.add(wide.range, self.range_of(narrow)), origins)
 
     def _difference(self, a: Value, b: Value) -> Value | None:
@@ -288,3 +324,20 @@ class SymbolicState(NamedTuple):
     def minus(self, a: Value, b: Value) -> Value:
         """Return the difference."""
         return self.plus(a, self.times(b, -1))
+
+
+def _summed(a: Value, b: Value) -> Value | None:
+    """Return the sum of multiples of shared words, without what cancels; None where it has too many parts."""
+    factors: dict[UnknownWord, int] = {}
+    for value in (a, b):
+        assert value.symbol is not None
+        for symbol, factor in value.symbol.sum or ((value.symbol, 1),):
+            factors[symbol] = ranges.signed(factors.get(symbol, 0) + factor * value.factor)
+    left = tuple((symbol, factor) for symbol, factor in factors.items() if factor)
+    beside = ranges.add(a.range, b.range)
+    if not left:
+        return Value(None, 0, beside)
+    if len(left) == 1:
+        return Value(*left[0], beside)
+    holder = min((symbol for symbol, _ in left), key=id)  # any of them, in whatever order they are added
+    return Value(*holder.of_sum(left), beside) if len(left) <= _MOST_SUMMED else None
