@@ -24,6 +24,9 @@ _PIECE = 8
 """Bytes of an argument that one setting holds: a structure is several."""
 
 
+_COMPUTED = "memory that earlier launches wrote is what a run of them, in one order of their threads, leaves there: {} bytes"
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
     """What is known of one recorded launch; `result` is None where the inputs do not hold its kernel, or it cannot be launched.
@@ -48,8 +51,10 @@ class LaunchResult:
         known = self.launch.contents
         if known is None:
             return pointers
-        text = f"contents of memory as recorded: {known.size} bytes that the host wrote ({known.digest[:12]})"
-        return (*pointers, Assumption(text, AssumptionStatus.RECORDED))
+        written = known.size - known.computed
+        text = f"contents of memory as recorded: {written} bytes that the host wrote ({known.digest[:12]})"
+        recorded = (Assumption(text, AssumptionStatus.RECORDED),) if written else ()
+        return (*pointers, *recorded, *((_COMPUTED.format(known.computed),) if known.computed else ()))
 
     @property
     def wcet(self) -> int | None:

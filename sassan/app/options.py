@@ -37,6 +37,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "shared": ("", "block"),
     "sms": (" and ", "block", "grid"),
     "data": ("", "launches"),
+    "run_before": ("", "launches"),
 }
 """Without which others an option has no effect, behind the word that joins these."""
 
@@ -78,6 +79,8 @@ class AnalysisOptions:
     launches: str | None = None
     data: str | None = None
     """`assume-none`: what the host wrote into memory is not used though it is recorded."""
+    run_before: bool = False
+    """Whether recorded launches are run, so that memory is known which earlier ones wrote."""
     model: str | None = None
     """The cost model; None: cycles where a GPU is named, else instructions (`unit`)."""
     machine: str | None = None
@@ -146,6 +149,7 @@ class AnalysisOptions:
             "registers": self.registers is not None and not shaped,
             "shared": self.shared is not None and not shaped,
             "data": self.data is not None and self.launches is None,
+            "run_before": self.run_before and self.launches is None,
             "sms": self.sms is not None and self.launches is None and (self.block is None or self.grid is None),
             "latency": bool(self.latency) and self._model not in (models.CYCLES, *models.WITH_LATENCIES),
         }
@@ -160,6 +164,9 @@ class AnalysisOptions:
         if self.launches is not None and given is not None:
             message = f"{spelled('launches')} and {spelled(given)} exclude each other"
             raise UsageError("usage", message, hint="every recorded launch has its own block, grid and arguments")
+        if self.run_before and self.data == ASSUME_NONE:
+            message = f"{spelled('run_before')} and {spelled('data')} {ASSUME_NONE} exclude each other"
+            raise UsageError("usage", message, hint="the one knows what earlier kernels wrote, the other holds for any contents of memory")
         idle = self.without_effect()
         for name in (name for name in idle if name in _NEEDS):
             joined, *others = _NEEDS[name]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sassan.access import accesses
 from sassan.access.opcodes import MemorySpace
 from sassan.app.analysis import explored, launched
+from sassan.app.earlier_launches import EarlierLaunches
 from sassan.app.launches import kernel_of, parameter_base
 from sassan.app.settings import Settings
 from sassan.errors import Gap, SassanError
@@ -23,12 +24,12 @@ _MOST_CONTENTS = 16
 """Different contents of memory for which the launches of a kernel are analyzed; for others, memory is not known."""
 
 
-def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches) -> Launches:
-    """Return a recording whose launches say what is known of memory.
+def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches, earlier: EarlierLaunches | None = None) -> Launches:
+    """Return a recording whose launches say what is known of memory; with `earlier`, launches are run, and what they store is known.
 
     Raises InputError where the file with the data cannot be used.
     """
-    if not recording.data:
+    if not recording.data and earlier is None:
         return recording
     memory = DeviceMemory(recording.data)
     stores: dict[tuple[int, Shape], frozenset[int] | None] = {}
@@ -46,10 +47,15 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
             contents = None
         known.update(() if contents is None else (contents.digest,))
         rows.append(replace(launch, contents=contents, initial=initial))
-        if ranges is None:
+        left = earlier.run(functions[place][1], launch, memory) if earlier is not None and not isinstance(place, Gap) else None
+        if left is not None:
+            for part in left:
+                memory.compute(part)
+        elif ranges is None:
             memory.clear()
-        for first, end in ranges or ():
-            memory.forget(first, end)
+        else:
+            for first, end in ranges:
+                memory.forget(first, end)
     return replace(recording, launches=tuple(rows))
 
 

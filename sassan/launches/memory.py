@@ -12,6 +12,8 @@ from sassan.machine.contents import Contents, KnownBytes
 
 _MADE = 2
 """Contents that are kept: what a launch finds, and what it leaves as it is."""
+_COMPUTED = "computed:"
+"""The begin of the names of data that kernels computed which were run."""
 Range = tuple[int, int]
 """Addresses from one on to before another."""
 
@@ -35,6 +37,7 @@ class DeviceMemory:
     def __init__(self, data: Mapping[str, bytes]) -> None:
         """Know nothing yet."""
         self._data = data
+        self._computed: dict[str, bytes] = {}
         self._pieces: list[_Piece] = []
         self._made: dict[tuple[_Piece, ...], Contents] = {}
 
@@ -48,6 +51,14 @@ class DeviceMemory:
         for piece in moved:
             apart = write.address - (write.source or 0)
             self._add(_Piece(piece.first + apart, piece.end + apart, piece.name, piece.offset))
+
+    def compute(self, part: KnownBytes) -> None:
+        """Know what a kernel stored that was run."""
+        end = part.address + len(part.data)
+        self.forget(part.address, end)
+        name = _COMPUTED + hashlib.sha256(part.data).hexdigest()
+        self._computed[name] = part.data
+        self._add(_Piece(part.address, end, name, 0))
 
     def forget(self, first: int, end: int) -> None:
         """Know nothing of a range any more."""
@@ -83,12 +94,17 @@ class DeviceMemory:
         if pieces not in self._made:
             while len(self._made) >= _MADE:
                 del self._made[next(iter(self._made))]
-            self._made[pieces] = Contents(tuple(map(self._bytes, pieces)), _digest(pieces))
+            self._made[pieces] = Contents(
+                tuple(map(self._bytes, pieces)),
+                _digest(pieces),
+                sum(piece.end - piece.first for piece in pieces if piece.name.startswith(_COMPUTED)),
+            )
         return self._made[pieces]
 
     def _bytes(self, piece: _Piece) -> KnownBytes:
         size = piece.end - piece.first
-        data = self._data[piece.name][piece.offset : piece.offset + size]
+        whole = self._computed[piece.name] if piece.name in self._computed else self._data[piece.name]
+        data = whole[piece.offset : piece.offset + size]
         if len(data) != size:
             raise InputError("launches-data", f"a write of the recording has {size} bytes, and its data {len(data)}")
         return KnownBytes(piece.first, data)

@@ -27,11 +27,12 @@ class KnownBytes(NamedTuple):
 class Contents:
     """Bytes of global memory: `parts` are sorted by address and do not overlap (ValueError otherwise).
 
-    `digest` names addresses and bytes: contents of one digest are equal.
+    `digest` names addresses and bytes: contents of one digest are equal. Of the bytes, `computed` are what earlier kernels left.
     """
 
     parts: tuple[KnownBytes, ...] = field(compare=False, repr=False)
     digest: str
+    computed: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         """Check the order."""

@@ -1,32 +1,42 @@
 """Loads of global memory whose contents are known, lane by lane."""
 
+from typing import Protocol
+
 import numpy as np
 
 from sassan.ir import Instruction, Memory, Register
-from sassan.machine.contents import Contents
 from sassan.simt.addresses import address
 from sassan.simt.code import number
-from sassan.simt.integer_work import GroupOperation, UnknownError
-from sassan.simt.values import LANES, Truth
+from sassan.simt.integer_work import GroupOperation, Longs, UnknownError
+from sassan.simt.values import LANES, Truth, Words
 
 LOADS = frozenset({"LDG", "LD"})
 _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
 _WORDS = {"64": 2, "128": 4}
 _CACHED = frozenset(("E", "SYS", "CONSTANT", "CI", "CG", "CV", "CS", "EF", "EL", "LU", "NA", "WEAK", "SM", "GPU", "CTA", "reuse"))
+_WATCHED = frozenset({"STRONG", "MMIO"})
 _CACHED_TOO = frozenset(("LTC64B", "LTC128B", "LTC256B", "ZD"))
 
 
-def load(work: GroupOperation, contents: Contents) -> Truth:
-    """Write what a load finds, and return in which lanes all of it is known.
+class Readable(Protocol):
+    """Memory of which some bytes are known."""
+
+    def load(self, addresses: Longs, size: int) -> tuple[Words, Truth]:
+        """Return the little-endian numbers of `size` bytes at addresses of any shape, and where they are known."""
+        ...
+
+
+def load(work: GroupOperation, contents: Readable, *, ordered: bool = False) -> Truth:
+    """Write what a load finds, and return in which lanes all of it is known; `ordered`: others store in an order that is followed.
 
     Raises UnknownError for a form whose address or width is not followed.
     """
     to, *rest = work.instruction.operands
     if len(rest) != 1 or not isinstance(rest[0], Memory) or not isinstance(to, Register):
         raise UnknownError
-    if work.modifiers & {"STRONG", "MMIO"}:
+    if work.modifiers & _WATCHED and not ordered:
         raise UnknownError  # what others may write meanwhile
-    widths = work.modifiers - _CACHED - _CACHED_TOO
+    widths = work.modifiers - _CACHED - _CACHED_TOO - _WATCHED
     if len(widths) > 1 or "E" not in work.modifiers:
         raise UnknownError
     width = next(iter(widths), "32")

@@ -109,3 +109,43 @@ def test_a_missing_file_of_data_is_an_error(sassan: Sassan, tmp_path: Path):
     (tmp_path / "x.toml").write_text('data = "x.data"\n' + launch(WRITE))
     result = sassan("analyze", KERNEL, "--launches", tmp_path / "x.toml", *GPU)
     assert (result.status, result.codes) == (3, ["launches-data"])
+
+
+SUMS = SAMPLES / "sm_80" / "prefix_sum.cubin"
+LENGTHS = b"".join(length.to_bytes(4, "little") for length in ROWS)
+OF_LENGTHS = f"sha256:{hashlib.sha256(LENGTHS).hexdigest()}"
+
+
+def test_launches_that_are_run_say_what_later_ones_read(sassan: Sassan, tmp_path: Path):
+    with (tmp_path / "x.data").open("wb") as file:
+        archive({OF_LENGTHS: LENGTHS}, file)
+    of_row = f"buffer = 1, offset = {{}}, size = {len(POINTERS)}"
+    sums = f"""[[launch]]
+kernel = "prefix_sum"
+grid = [1, 1, 1]
+block = [16, 1, 1]
+shared = 128
+params = [
+    {{offset = 0, size = 8, value = "{ROW:#x}", pointer = {{{of_row.format(0)}}}}},
+    {{offset = 8, size = 8, value = "{ROW + len(LENGTHS):#x}", pointer = {{{of_row.format(len(LENGTHS))}}}}},
+]
+writes = [{{address = "{ROW:#x}", size = {len(LENGTHS)}, data = "{OF_LENGTHS}"}}]
+"""
+    (tmp_path / "x.toml").write_text('data = "x.data"\n' + sums + launch())
+    command = ("analyze", SUMS, KERNEL, "--launches", tmp_path / "x.toml", *GPU, "--json")
+    without, with_run = sassan(*command), sassan(*command, "--run-before")
+    assert list(map(set, gaps(without.document["launches"]))) == [set(), {"unbounded-loop"}]
+    _, row = with_run.document["launches"]
+    assert (row["known_bytes"], row["gaps"]) == (len(POINTERS), [])
+    said = dict(zip(row["bound"]["assumptions"], row["bound"]["assumption_kinds"], strict=True))
+    text = "memory that earlier launches wrote is what a run of them, in one order of their threads, leaves there"
+    assert said[f"{text}: {len(POINTERS)} bytes"] == "assumed"
+    assert not any("that the host wrote" in text for text in said)
+    # The product itself reads a vector that nobody has written: it is not run, and says so.
+    assert "spmv_csr was not run" in with_run.err
+    assert "reads memory that is not known" in with_run.err
+
+
+def test_to_run_launches_and_to_hold_for_any_contents_exclude_each_other(sassan: Sassan):
+    for options in (("--run-before",), ("--run-before", "--data", "assume-none", "--launches", "x.toml")):
+        assert sassan("analyze", KERNEL, *options).status == 2

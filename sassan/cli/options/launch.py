@@ -82,6 +82,14 @@ DataChoice = Annotated[
         show_default="recorded",
     ),
 ]
+RunBefore = Annotated[
+    bool,
+    _launch(
+        "--run-before",
+        help="With --launches: run the launches on the machine here, up to 10^9 instructions of threads, so that memory is known which "
+        "earlier kernels computed.",
+    ),
+]
 Registers = Annotated[
     int | None,
     _launch("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin contains them."),

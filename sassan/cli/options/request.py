@@ -24,6 +24,7 @@ from sassan.cli.options.launch import (
     Parameters,
     PartitionBound,
     Registers,
+    RunBefore,
     Shared,
     Sms,
     Warps,
@@ -67,6 +68,7 @@ class ListingFlags:
     param: Parameters = None
     launches: LaunchesFile = None
     data: DataChoice = None
+    run_before: RunBefore = False
     gpu: Gpu = None
     letters: LettersOption = LettersChoice.TIMING
     order: OrderOption = None
@@ -205,6 +207,7 @@ def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...
         partial=file is not None and not whole and "bounds" in added_options,
         whole=not occupancy,
         spare_parameters="param" in added_options,
+        run_before=options.run_before,
         target=architecture(flags.arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
