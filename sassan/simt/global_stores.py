@@ -6,21 +6,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Memory, Operand, Register
-from sassan.simt.addresses import address
+from sassan.ir import Immediate, Memory, Operand, Register
 from sassan.simt.global_memory import GlobalMemory
-from sassan.simt.integer_work import GroupOperation, UnknownError, is_truth
-from sassan.simt.values import LANES, Rows, Truth
+from sassan.simt.integer_work import GroupOperation, Longs, UnknownError, is_truth
+from sassan.simt.loads import place_of
+from sassan.simt.values import Rows, Truth
 
-_PLAIN = frozenset({"STG", "ST"})
-_ATOMIC = frozenset({"ATOMG", "ATOM", "RED", "REDG"})
-STORES = _PLAIN | _ATOMIC
+SHARED = frozenset({"LDS", "STS", "ATOMS"})
+"""What accesses the shared memory of a block."""
+PLAIN_STORES = frozenset({"STG", "ST", "STS"})
+_ATOMIC = frozenset({"ATOMG", "ATOM", "RED", "REDG", "ATOMS"})
+STORES = PLAIN_STORES | _ATOMIC
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2}
 _WORDS = {"64": 2, "128": 4}
 _ORDERS = frozenset(
     ("E", "EF", "EL", "LU", "CS", "WB", "WT", "NA", "CONSTANT", "WEAK", "STRONG", "SM", "GPU", "SYS", "CTA", "VC", "MMIO", "PRIVATE")
 )
 _TYPES: Mapping[str, npt.DTypeLike] = {
+    "32": np.uint32,
     "U32": np.uint32,
     "S32": np.int32,
     "64": np.uint64,
@@ -62,19 +65,21 @@ _OPERATIONS: Mapping[str, Callable[[Numbers, Numbers], Numbers]] = {
     "DEC": _decrement,
 }
 _COMPARED = "CAS"
+_COUNTED = frozenset({"POPC", "INC"})
+"""How each lane adds one in shared memory."""
 
 
-def change(work: GroupOperation, memory: GlobalMemory) -> Truth:
+def change(work: GroupOperation, memory: GlobalMemory, window: Longs | None = None) -> Truth:
     """Store what an operation stores, and write what it returns; return in which lanes that memory is there, and known where it is read.
 
-    Raises UnknownError for a form that has no rule.
+    `window`: where the shared memory of each warp begins, for an access to that. Raises UnknownError for a form that has no rule.
     """
     place = next((operand for operand in work.instruction.operands if isinstance(operand, Memory)), None)
     if place is None:
         raise UnknownError
-    where = np.broadcast_to(address(place, lambda name: work.inputs[name].astype(np.uint64), wide=True), (len(work.rows), LANES))
+    where = place_of(work, place, window)
     behind = work.instruction.operands[work.instruction.operands.index(place) + 1 :]
-    if work.instruction.opcode.partition(".")[0] in _PLAIN:
+    if work.instruction.opcode.partition(".")[0] in PLAIN_STORES:
         return _store(work, memory, where, behind)
     return _atomic(work, memory, where, behind)
 
@@ -82,7 +87,7 @@ def change(work: GroupOperation, memory: GlobalMemory) -> Truth:
 def _store(work: GroupOperation, memory: GlobalMemory, where: npt.NDArray[np.uint64], data: tuple[Operand, ...]) -> Truth:
     widths = work.modifiers - _ORDERS
     width = next(iter(widths), "32")
-    if len(widths) > 1 or len(data) != 1 or "E" not in work.modifiers or not (width in _BYTES or width in _WORDS or width == "32"):
+    if len(widths) > 1 or len(data) != 1 or not (width in _BYTES or width in _WORDS or width == "32"):
         raise UnknownError
     size, count = _BYTES.get(width, 4), _WORDS.get(width, 1)
     there, inside = memory.places(where, size * count)
@@ -94,10 +99,12 @@ def _store(work: GroupOperation, memory: GlobalMemory, where: npt.NDArray[np.uin
 
 def _atomic(work: GroupOperation, memory: GlobalMemory, where: npt.NDArray[np.uint64], data: tuple[Operand, ...]) -> Truth:
     named = work.modifiers - _ORDERS - _OF_FLOATS
+    if named >= _COUNTED:
+        named, data = named - _COUNTED | {"ADD"}, (Immediate(1),)
     names, types = named & {*_OPERATIONS, _COMPARED}, named & set(_TYPES)
-    if len(names) != 1 or len(types) > 1 or named - names - types or "E" not in work.modifiers:
+    if len(names) != 1 or len(types) > 1 or named - names - types:
         raise UnknownError
-    (name,), kind = names, np.dtype(_TYPES[next(iter(types), "U32")])
+    (name,), kind = names, np.dtype(_TYPES[next(iter(types), "32")])
     if len(data) != 1 + (name == _COMPARED) or (kind.kind == "f" and name not in {"ADD", "EXCH"}):
         raise UnknownError
     there, inside = memory.places(where, kind.itemsize)

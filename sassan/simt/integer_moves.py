@@ -7,7 +7,8 @@ from math import isnan
 
 import numpy as np
 
-from sassan.ir import Constant, Immediate, Register, Special
+from sassan.ir import Constant, Immediate, Register, Special, Word
+from sassan.simt.code import number
 from sassan.simt.integer_work import MASK, MINUS_ZERO, GroupOperation, UnknownError, as_signed, back
 
 
@@ -83,6 +84,41 @@ def _half_constant(work: GroupOperation) -> None:
     work.put(to, work.full(bits))
 
 
+_BYTE = {"B1": 1, "B2": 2, "B3": 3}
+_EVERY_PREDICATE = 7
+
+
+def _predicates_to_register(work: GroupOperation) -> None:
+    """P2R: predicates at the bits of a mask in one byte, and the bits of another register elsewhere."""
+    to, predicates, beside, mask = work.instruction.operands
+    chosen = work.integer(mask)
+    place = next((_BYTE[each] for each in work.modifiers if each in _BYTE), 0)
+    if predicates != Word("PR") or work.modifiers - set(_BYTE) or chosen >> _EVERY_PREDICATE:
+        raise UnknownError
+    word = work.word(beside) & np.uint64(~(chosen << 8 * place) & int(MASK))
+    for index in (index for index in range(_EVERY_PREDICATE) if chosen >> index & 1):
+        word |= (work.inputs[_predicate(index)] != 0).astype(np.uint64) << np.uint64(index + 8 * place)
+    work.put(to, word)
+
+
+def _register_to_predicates(work: GroupOperation) -> None:
+    """R2P: the bits of one byte become the predicates of a mask."""
+    predicates, source, mask = work.instruction.operands
+    chosen = work.integer(mask)
+    if predicates != Word("PR") or work.modifiers or chosen >> _EVERY_PREDICATE or not isinstance(source, Register):
+        raise UnknownError
+    place = next((_BYTE[each] for each in source.modifiers if each in _BYTE), 0)
+    word = work.word(replace(source, modifiers=tuple(each for each in source.modifiers if each not in _BYTE)))
+    for index in (index for index in range(_EVERY_PREDICATE) if chosen >> index & 1):
+        work.out[_predicate(index)] = word >> np.uint64(index + 8 * place) & np.uint64(1)
+
+
+def _predicate(index: int) -> int:
+    name = number("P", index)
+    assert name is not None
+    return name
+
+
 OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("MOV", "MOV32I", "UMOV"), _move),
     "R2UR": _to_one_copy,
@@ -90,4 +126,6 @@ OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("S2R", "S2UR", "CS2R"), _special),
     **dict.fromkeys(("LDC", "ULDC", "LDCU"), _load_constant),
     "HFMA2": _half_constant,
+    "P2R": _predicates_to_register,
+    "R2P": _register_to_predicates,
 }

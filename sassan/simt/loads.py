@@ -8,6 +8,7 @@ from sassan.ir import Instruction, Memory, Register
 from sassan.simt.addresses import address
 from sassan.simt.code import number
 from sassan.simt.integer_work import GroupOperation, Longs, UnknownError
+from sassan.simt.shared import OF_BLOCK
 from sassan.simt.values import LANES, Truth, Words
 
 LOADS = frozenset({"LDG", "LD"})
@@ -15,7 +16,14 @@ _NARROW = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True
 _WORDS = {"64": 2, "128": 4}
 _CACHED = frozenset(("E", "SYS", "CONSTANT", "CI", "CG", "CV", "CS", "EF", "EL", "LU", "NA", "WEAK", "SM", "GPU", "CTA", "reuse"))
 _WATCHED = frozenset({"STRONG", "MMIO"})
+_OF_BLOCK = np.uint64(OF_BLOCK)
 _CACHED_TOO = frozenset(("LTC64B", "LTC128B", "LTC256B", "ZD"))
+
+
+def place_of(work: GroupOperation, place: Memory, window: Longs | None) -> Longs:
+    """Return the address that each lane accesses (G, 32); raises UnknownError for a form that is not followed."""
+    where = address(place, lambda name: work.inputs[name].astype(np.uint64), wide=window is None)
+    return np.broadcast_to(where if window is None else (where & _OF_BLOCK) + window[:, None], (len(work.rows), LANES))
 
 
 class Readable(Protocol):
@@ -26,9 +34,10 @@ class Readable(Protocol):
         ...
 
 
-def load(work: GroupOperation, contents: Readable, *, ordered: bool = False) -> Truth:
+def load(work: GroupOperation, contents: Readable, *, ordered: bool = False, window: Longs | None = None) -> Truth:
     """Write what a load finds, and return in which lanes all of it is known; `ordered`: others store in an order that is followed.
 
+    `window`: where the shared memory of each warp begins, for a load of that.
     Raises UnknownError for a form whose address or width is not followed.
     """
     to, *rest = work.instruction.operands
@@ -36,11 +45,11 @@ def load(work: GroupOperation, contents: Readable, *, ordered: bool = False) -> 
         raise UnknownError
     if work.modifiers & _WATCHED and not ordered:
         raise UnknownError  # what others may write meanwhile
-    widths = work.modifiers - _CACHED - _CACHED_TOO - _WATCHED
-    if len(widths) > 1 or "E" not in work.modifiers:
+    widths = work.modifiers - _CACHED - _CACHED_TOO - _WATCHED - ({"U"} if window is not None else set[str]())
+    if len(widths) > 1 or ("E" not in work.modifiers and window is None):
         raise UnknownError
     width = next(iter(widths), "32")
-    where = np.broadcast_to(address(rest[0], lambda name: work.inputs[name].astype(np.uint64), wide=True), (len(work.rows), LANES))
+    where = place_of(work, rest[0], window)
     if width in _NARROW:
         size, signed = _NARROW[width]
         words, known = contents.load(where, size)

@@ -118,8 +118,19 @@ def test_what_cannot_be_run_says_why():
             ran(saxpy, Launched(1, 64, arguments), known, free, operations)
     with pytest.raises(NotRunError, match="stores outside of the buffers"):
         ran(sample("sm_80", "reduce_shared"), Launched(1, 64, (A, B, 64)), {A: x})
-    with pytest.raises(NotRunError, match="share memory in a way that is not followed"):
-        ran(sample("sm_80", "histogram_atomic"), Launched(1, 64, (A, 64, B)), {A: x, B: x})
+    with pytest.raises(NotRunError, match="reads memory that is not known"):
+        ran(sample("sm_80", "histogram_atomic"), Launched(1, 64, (A, 64, B)), {A: x}, {B: 1024})
+    with pytest.raises(NotRunError, match="waits in a way that is not followed"):
+        ran(sample("sm_80", "barrier_reduce"), Launched(1, 64, (A, 5)), {A: x})
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_counters_in_shared_memory_become_a_histogram(arch: str):
+    random = np.random.default_rng(3)
+    data = random.integers(0, 40, 1000).astype(np.uint8)
+    launched = Launched(3, 128, (A, 1000, B))
+    out = ran(sample(arch, "histogram_atomic"), launched, {A: data, B: np.zeros(256, np.uint32)})
+    assert out == {B: np.bincount(data, minlength=40).astype(np.uint32).tobytes()}
 
 
 INTEGERS = ("ADD", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "INC", "DEC", "CAS")
