@@ -1,6 +1,6 @@
 """What the lanes of a warp tell each other: shuffles, votes, matches, reductions, and words of which the warp has one copy.
 
-Lanes that do not execute tell nothing: what a shuffle reads of them is the own word of the lane that reads.
+Of lanes that do not execute nothing is certain; a shuffle reads what their registers hold, so that all lanes read the same of one.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,7 +52,6 @@ def _shuffle(work: GroupOperation) -> None:
     lane = np.where(valid, lane & LANES - 1, _LANES)
     there = np.take_along_axis(executing, lane, axis=1)
     work.drawn = bool((executing & ~there).any())  # nothing is said of what a lane finds that does not take part
-    lane = np.where(there, lane, _LANES)
     work.put(to, np.take_along_axis(word, lane, axis=1))
     work.put(inside, np.asarray(valid))
 

@@ -458,8 +458,8 @@ FAULTS = (
         "the base of a constant ignored",
         "language constant",
         MOVES,
-        "if word is not None) + source.offset",
-        "if word is None) + source.offset",
+        "reduce(step.state.plus, base, constant",
+        "reduce(step.state.plus, base[:0], constant",
     ),
     WrongLine("one lane for all", "language lane", MOVES, "    del word\n    return step.unknown()", "    return word"),
     WrongLine(

@@ -1,6 +1,7 @@
 """A share of `scripts/soundness --functions`: every transfer function of loop inference against numbers; wrong ones are noticed."""
 
-from inspect import getmembers, isfunction
+from importlib import import_module
+from inspect import getmembers, getsource, isfunction
 
 import pytest
 
@@ -9,7 +10,7 @@ from sassan.ipet.loop_bounds.evaluate import FUNCTIONS
 from soundness.functions import campaign, language, paths
 from soundness.functions.campaign import hold_function
 from soundness.functions.faults import ARITHMETIC, FAULTS, noticed, wrong
-from soundness.values.mutants import WrongLine
+from soundness.values.mutants import MUTANTS, WrongLine
 
 TUPLES = part(1_000_000, of=1000)
 EVERY = [name for name in campaign.names() if name.partition(" ")[0] in {"language", "path"}]
@@ -40,6 +41,11 @@ def test_what_a_function_says_is_true_in_every_world(name: str):
     held = hold_function(name, TUPLES, seed=1)
     assert held.tuples >= TUPLES
     assert held.first == ""
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *MUTANTS], ids=lambda fault: fault.what)
+def test_a_wrong_line_has_one_right_one(fault: WrongLine):
+    assert getsource(import_module(fault.module)).count(fault.right) == 1
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ MUTANTS = (
         "a load from where lanes are",
         PROGRAMS,
         EVALUATE,
-        "effect if rows is not None or not (effect.needs or 0) & words.laned else Effect(effect.writes, None)",
+        "effect if rows is not None or not (effect.needs or 0) & words.laned else WriteEffect(effect.writes, None)",
         "effect",
     ),
     WrongLine(

@@ -9,13 +9,14 @@ from sassan.access.single_thread import single_thread_instructions
 from sassan.domains.lanes import UNKNOWN, LaneWord
 from sassan.ir import Instruction
 from sassan.isa.registers import bit
-from sassan.simt.code import ExecutableFunction
+from sassan.simt.code import ExecutableFunction, number
 from sassan.simt.state import Session, lanes
 from sassan.simt.values import LANES, PREDICATES
 from sassan.values import WarpValues
 from sassan.values.warp_values import PointValues
 from soundness.watch import by_context, name
 
+_CC = number("CC", 0)
 Place = tuple[tuple[int, ...], int]
 """Call context and address of an instruction."""
 
@@ -49,6 +50,7 @@ class Claims:
     masks: np.ndarray
     lows: np.ndarray
     highs: np.ndarray
+    carries: np.ndarray
     shared: tuple[Shared, ...]
     lanes: np.ndarray
     present: np.ndarray
@@ -85,9 +87,9 @@ class WordWatch:
     def _everywhere(self) -> Iterator[tuple[Place, Claims]]:
         slots = {register: index for index, register in enumerate(self.code.registers)}
         for index, node in enumerate(self.values.cfg.nodes):
-            for number, (instruction, point) in enumerate(self.values.along(index)):
+            for position, (instruction, point) in enumerate(self.values.along(index)):
                 # What a node begins with in agreement is agreed on altogether.
-                whole = {each: UNKNOWN for each in slots if not number and node.agreement >> each & 1}
+                whole = {each: UNKNOWN for each in slots if not position and node.agreement >> each & 1}
                 yield (node.context, instruction.address), _claims(point, slots, whole, self.values.threads)
             for instruction, point in self.values.executing(index, _guarded):
                 guard = instruction.guard
@@ -118,6 +120,8 @@ class WordWatch:
                 self.problems.setdefault(("single", place, 0), ("single", int(rows[row]), f"several threads at {place[1]:04x}"))
         if claims.registers:
             words = session.warps.registers[claims.rows[:, None], rows]
+            # What is said of CC is said of the carry: the machine keeps the zero flag beside it.
+            words = np.where(claims.carries[:, None, None], words & np.uint32(1), words)
             left = words - _of(claims.adds, self.numbers[rows]) - claims.offsets[:, None, None]
             for index, word in enumerate(claims.words):
                 if word.base:
@@ -180,6 +184,7 @@ def _claims(point: PointValues, slots: Mapping[int, int], whole: Mapping[int, La
         np.array([word.modulus - 1 for word in words], dtype=np.uint32),
         np.array([word.low for word in words], dtype=np.uint32),
         np.array([word.high for word in words], dtype=np.uint32),
+        np.array([register == _CC for register in held], dtype=np.bool_),
         tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
         _lanes(point.lanes, [LANES] * len(threads)),
         _lanes(point.present, threads),
