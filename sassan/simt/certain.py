@@ -249,9 +249,10 @@ class Certainty:
 
     def left(self, number: int, block: ExecutableBlock, at: Moment, taken: Truth) -> Truth:
         """Note who leaves a block by words that are not certain, and return who is to take its control instruction."""
-        taken = self._decided(number, block, at, taken)
+        # Lanes that are elsewhere take nothing here, whatever is decided for those that may have gone another way.
+        taken = self._decided(number, block, at, taken) & at.executing
         if block.control is not None and block.control.flow in {Flow.EXIT, Flow.TRAP}:
-            self._gone(at.rows, taken & at.executing)
+            self._gone(at.rows, taken)
         for register in self.torn & self._where.keys():
             # Within a block of code no other side has used it, as every graph assumes.
             self.words[self._where[register], at.rows] = False

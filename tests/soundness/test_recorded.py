@@ -40,6 +40,11 @@ def test_no_random_program_does_more_than_its_run_said():
     assert min(tally.reached["loops"], tally.reached["blocks"], tally.reached["accesses"]) > 5
 
 
+def test_lanes_that_wait_on_the_other_side_of_a_branch_do_not_leave_a_loop_by_the_exit_of_this_one():
+    # A campaign drew it: of 32 lanes, those that were elsewhere ended with an exit that no lane took, and 20 were said to load.
+    assert hold_recorded(12005069, 12005070).findings == []
+
+
 def test_a_run_that_takes_lanes_to_be_together_too_soon_is_noticed(monkeypatch: pytest.MonkeyPatch):
     plain = AccessCounter.result
     monkeypatch.setattr(AccessCounter, "result", lambda self, _: plain(self, ()))
