@@ -149,7 +149,7 @@ def _one_after_the_other(numbers: Numbers, index: Rows, name: str, given: list[N
         first = np.concatenate([[True], places[1:] != places[:-1]]) if len(places) else np.zeros(0, np.bool_)
         before = np.cumsum(added, dtype=numbers.dtype) - added
         begins = np.flatnonzero(first)
-        before = before - np.repeat(before[begins], np.diff([*begins, len(places)]))
+        before = before - np.repeat(before[begins], np.diff(np.append(begins, len(places))))
         previous[order] = numbers[places] + before
         np.add.at(numbers, index, given[0])
         return previous
