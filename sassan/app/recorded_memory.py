@@ -35,7 +35,8 @@ def with_contents(functions: Sequence[tuple[str, Function]], recording: Launches
     stores: dict[tuple[int, Shape], frozenset[int] | None] = {}
     met: dict[str, set[str]] = {}
     rows: list[ProgramLaunch] = []
-    for launch in recording.launches:
+    launches = recording.launches
+    for launch in launches if earlier is None else earlier.observer.steps(launches, "running launches", len(launches)):
         for write in launch.writes:
             memory.write(write)
         place = kernel_of(functions, launch)

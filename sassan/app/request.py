@@ -120,12 +120,12 @@ class AnalysisRequest:
     def launch_results(self, inputs: Inputs, observer: RequestObserver = _UNOBSERVED) -> "Iterator[LaunchResult]":
         """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""
         assert self.recording is not None
-        from sassan.app.earlier_launches import EarlierLaunches  # noqa: PLC0415 - the same
-        from sassan.app.launches import analyze_launches  # noqa: PLC0415 - start-up: only for a recording
+        from sassan.app.earlier_launches import EarlierLaunches  # noqa: PLC0415 - start-up: only for a recording
+        from sassan.app.launches import analyze_launches  # noqa: PLC0415 - the same
         from sassan.app.recorded_memory import with_contents  # noqa: PLC0415 - the same
 
         functions = [(selected.file, selected.function) for selected in inputs.selected]
-        recording = with_contents(functions, self.recording, EarlierLaunches(observer.noted) if self.run_before else None)
+        recording = with_contents(functions, self.recording, EarlierLaunches(observer) if self.run_before else None)
         chosen = tuple(launch for launch in recording.launches if wanted(launch.kernel, self.patterns))
         results = analyze_launches(functions, replace(recording, launches=chosen), self.settings)
         yield from observer.steps(results, "analyzing", len(chosen))

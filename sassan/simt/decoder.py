@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sassan.domains.bits import bits
 from sassan.errors import SassanError
-from sassan.ir import Guard, Immediate, Instruction, Register, Target
+from sassan.ir import Guard, Immediate, Instruction, Memory, Register, Target
 from sassan.isa.computations import NEVER_HOLDS
 from sassan.isa.facts import Facts, Flow
 from sassan.simt.code import (
@@ -24,7 +24,6 @@ from sassan.simt.code import (
     Unity,
     number,
 )
-from sassan.simt.global_stores import STORES
 from sassan.simt.spills import local_operation, shared_operation
 from sassan.simt.values import ONE_COPY, key
 
@@ -39,15 +38,15 @@ class TableDecoder:
 
     `calls` are those by which the graph enters functions; any other one since Volta that names a place is a far jump. None: all are calls.
     `stack`: threads find again what they stored in their own memory; else that is drawn as all memory is. `shared`: loads and stores of
-    shared memory are kept apart, for machines that follow which words of it are certain. `stores`: what stores to global memory is an
-    operation, though it writes no register.
+    shared memory are kept apart, for machines that follow which words of it are certain. `memory`: what accesses memory is an
+    operation, though it may write no register.
     """
 
     facts: Callable[[Instruction], Facts | None]
     calls: frozenset[int] | None = None
     stack: bool = False
     shared: bool = False
-    stores: bool = False
+    memory: bool = False
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does.
@@ -61,7 +60,7 @@ class TableDecoder:
         if facts.flow in _QUIET:
             local = local_operation(instruction, condition, _bits(facts.writes)) if self.stack else None
             shared = shared_operation(instruction, condition, _bits(facts.writes)) if self.shared else None
-            return local or shared or _operation(instruction, facts, condition, stores=self.stores)
+            return local or shared or _operation(instruction, facts, condition, memory=self.memory)
         if facts.flow is Flow.PUSH:
             if condition != ALWAYS or facts.target is None:
                 raise _refused(instruction)
@@ -107,9 +106,9 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
     return Condition(tuple(tests), never) if tests or never else ALWAYS
 
 
-def _operation(instruction: Instruction, facts: Facts, condition: Condition, *, stores: bool) -> Operation | None:
+def _operation(instruction: Instruction, facts: Facts, condition: Condition, *, memory: bool) -> Operation | None:
     writes = _bits(facts.writes)
-    if not writes and not (stores and instruction.opcode.partition(".")[0] in STORES):
+    if not writes and not (memory and any(isinstance(operand, Memory) for operand in instruction.operands)):
         return None
     if facts.computes is NEVER_HOLDS:
         return Operation(instruction, key(instruction.opcode), (), writes, condition, exact=Linear(0))

@@ -11,7 +11,7 @@ from sassan.simt.integer_work import Longs
 from sassan.simt.values import Rows, Truth, Words
 
 _ALIGNED = 256
-"""Buffers begin at multiples of it here, as they do on a GPU."""
+"""An address and its place here leave the same rest by it, so that numbers are aligned here where they are on a GPU."""
 
 
 class GlobalMemory:
@@ -23,8 +23,9 @@ class GlobalMemory:
         merged = [*_merged((*ranges, *((part.address, part.address + len(part.data)) for part in parts)))]
         self._starts = np.array([first for first, _ in merged], np.uint64)
         self._ends = np.array([end for _, end in merged], np.uint64)
-        sizes = self._ends - self._starts
-        self._places = np.cumsum(sizes) - sizes
+        rests = self._starts % np.uint64(_ALIGNED)
+        sizes = -(-(self._ends - self._starts + rests).astype(np.int64) // _ALIGNED) * _ALIGNED
+        self._places = (np.cumsum(sizes) - sizes).astype(np.uint64) + rests
         self._data = np.zeros(int(sizes.sum()), np.uint8)
         self._known = np.zeros(len(self._data), np.bool_)
         self._stored = np.zeros(len(self._data), np.bool_)
@@ -73,13 +74,13 @@ class GlobalMemory:
         """Return all bytes as numbers of a type: the one at a place has that place by its size as index."""
         return self._data.view(kind)
 
-    def parts(self, first: int, end: int) -> Iterator[KnownBytes]:
-        """Yield what was stored from an address to another one, both in one range."""
-        place = self._place(first)
-        stored = np.concatenate([[False], self._stored[place : place + end - first], [False]])
-        edges = np.flatnonzero(stored[1:] != stored[:-1]).tolist()
-        for begin, stop in zip(edges[::2], edges[1::2], strict=True):
-            yield KnownBytes(first + begin, self._data[place + begin : place + stop].tobytes())
+    def changes(self) -> Iterator[KnownBytes]:
+        """Yield what was stored, by address."""
+        for first, end, place in zip(self._starts.tolist(), self._ends.tolist(), self._places.tolist(), strict=True):
+            stored = np.concatenate([[False], self._stored[place : place + end - first], [False]])
+            edges = np.flatnonzero(stored[1:] != stored[:-1]).tolist()
+            for begin, stop in zip(edges[::2], edges[1::2], strict=True):
+                yield KnownBytes(first + begin, self._data[place + begin : place + stop].tobytes())
 
     def _place(self, address: int) -> int:
         index = int(np.searchsorted(self._starts, np.uint64(address), side="right")) - 1
@@ -87,10 +88,9 @@ class GlobalMemory:
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield ranges that do not overlap, each from one multiple of the alignment to another."""
-    whole = sorted({(first // _ALIGNED * _ALIGNED, -(-end // _ALIGNED) * _ALIGNED) for first, end in ranges if first < end})
+    """Yield the ranges by address, those that touch as one."""
     held: tuple[int, int] | None = None
-    for first, end in whole:
+    for first, end in sorted({(first, end) for first, end in ranges if first < end}):
         if held is None or first > held[1]:
             if held is not None:
                 yield held

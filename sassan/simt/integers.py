@@ -33,7 +33,7 @@ _FLOATING = frozenset(floats.OPERATIONS)
 _SMALL = 24
 _MANY = 16
 _WAITS = frozenset({"PHASECHK", "TRY_ALLOC"})
-_ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
+ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
 """Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
 
 
@@ -189,8 +189,8 @@ class Integers:
 
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
         """Return whether the result that set the flags is zero, or not; any other test is drawn."""
-        if test in _ZERO_TESTS:
-            return np.asarray((flags & np.uint32(2) != 0) == _ZERO_TESTS[test])
+        if test in ZERO_TESTS:
+            return np.asarray((flags & np.uint32(2) != 0) == ZERO_TESTS[test])
         return np.asarray(stir(stir(self.place.salt[at.rows], np.uint32(test)), at.time)[:, None] + flags > np.uint32(1 << 31))
 
     def choose(self, selector: int, inputs: tuple[Words, ...], count: int, at: Moment) -> Rows:

@@ -54,7 +54,7 @@ def ran(
     buffers = {**{part.address: len(part.data) for part in parts}, **(free or {})}
     memory = GlobalMemory([(first, first + size) for first, size in buffers.items()], Contents(parts, "test"))
     run_kernel(function, tables.load(function.arch).facts, launched.configuration(function.arch), memory, RunBudget(operations))
-    return {part.address: part.data for first, size in sorted(buffers.items()) for part in memory.parts(first, first + size)}
+    return {part.address: part.data for part in memory.changes()}
 
 
 def sample(arch: str, name: str) -> Function:
@@ -122,6 +122,47 @@ def test_what_cannot_be_run_says_why():
         ran(sample("sm_80", "histogram_atomic"), Launched(1, 64, (A, 64, B)), {A: x}, {B: 1024})
     with pytest.raises(NotRunError, match="waits in a way that is not followed"):
         ran(sample("sm_80", "barrier_reduce"), Launched(1, 64, (A, 5)), {A: x})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MOV R4, c[0x3][0x0]", "no rule says what MOV"),  # constants of the user: who wrote them is not known
+        ("MOV R4, c[0x0][0x170]", "no rule says what MOV"),  # no such argument is given
+        ("LDGSTS.E [R4], [R2.64]", "no rule says what LDGSTS"),
+        ("SUST.D.BA.2D.STRONG.SM.TRAP [R4], R2, UR6", "no rule says what SUST"),
+        ("STL [R1], R4", "no rule says what STL"),
+        ("CS2R R4, SR_CLOCKLO", "no rule says what CS2R"),
+        ("SHFL.DOWN PT, R4, R0, 0x10, 0x1f", "no rule says what SHFL"),  # half of the warp has no threads
+        ("@P0 BRA other\nBAR.SYNC.DEFER_BLOCKING 0x0\nEXIT\nother:\nBAR.SYNC.DEFER_BLOCKING 0x0", "come apart to the barrier"),
+        ("@P0 BAR.SYNC.DEFER_BLOCKING 0x0", "waits in a way that is not followed"),
+        ("loop:\nBRA loop", "more than the limit allows"),
+    ],
+)
+def test_what_has_no_rule_or_is_not_known_ends_a_run(text: str, message: str):
+    code = f"""
+        S2R R0, SR_TID.X
+        MOV R2, c[0x0][0x160]
+        MOV R3, c[0x0][0x164]
+        ISETP.GE.AND P0, PT, R0, 0x8, PT
+        {text}
+        STG.E [R2.64], R4
+        EXIT"""
+    function = assemble(code, "sm_80").function
+    memory = GlobalMemory([(A, A + 4)], None)
+    launch = LaunchConfiguration((16, 1, 1), (1, 1, 1), (Setting("", 0x160, A, 8),))
+    with pytest.raises(NotRunError, match=message):
+        run_kernel(function, tables.load("sm_80").facts, launch, memory, RunBudget(10_000))
+
+
+def test_memory_ends_where_its_ranges_end():
+    memory = GlobalMemory([(A + 4, A + 12)], Contents((KnownBytes(B + 1, b"abc"),), "test"))
+    places, inside = memory.places(np.array([A, A + 4, A + 8, A + 12, B, B + 1, B + 4], np.uint64), 4)
+    assert inside.tolist() == [False, True, True, False, False, False, False]
+    memory.store(places[1:2], np.array([0x11223344], np.uint32), 4)
+    byte = memory.places(np.array([B + 2], np.uint64), 1)[0]
+    memory.store(byte, np.array([0x7A], np.uint32), 1)
+    assert [*memory.changes()] == [KnownBytes(A + 4, b"\x44\x33\x22\x11"), KnownBytes(B + 2, b"z")]
 
 
 @pytest.mark.parametrize("arch", ARCHS)
