@@ -117,12 +117,10 @@ def _alignment(instruction: Instruction, known: TensorMap, box: Memory, point: P
 
 def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline, *, aligned: int) -> Moved:
     bits = known.element.bits
-    elements = known.elements or 0
-    row = known.channels if known.kind is not MapKind.TILED else -(-known.box[0] // known.steps[0])
     # Of a row with gaps, each element may lie in a sector of its own.
     wide = known.channels if known.kind is not MapKind.TILED else known.box[0]
     span = -(-wide * bits // _BITS)
-    rows = -(-elements // row)
+    rows = known.rows or 0
     piece = max(HALF, _PROMOTED[known.promotion])
     sectors, pieces = (rows * (-(-span // size) + bool(aligned % size)) for size in (SECTOR, piece))
     # Where the tensor ends within a sector, so does a row of a box that reaches beyond.

@@ -140,12 +140,16 @@ class Demands:
         )
 
     def _wait_for_code(self, rows: Sequence[list[int]]) -> None:
-        """Lengthen the stall behind each line of code by the fetch of the next one, where an SM does not keep the code."""
-        code = [each.address // LINE for node in self.cfg.nodes for each in node.code]
-        if LINE * len(set(code)) <= code_caches(self.usual.rates.machine.arch).outer:
+        """Lengthen the stall behind each line of code by the fetch of the next one, where an SM does not keep the code.
+
+        L2 keeps it, and so many lines are on their way at once as a prefetcher asks for ahead.
+        """
+        code, caches = [each.address // LINE for node in self.cfg.nodes for each in node.code], code_caches(self.usual.rates.machine.arch)
+        if LINE * len(set(code)) <= caches.outer:
             return
+        fetch = round(self.usual.figures.l2 / caches.ahead)
         for row, (line, following) in zip(rows, itertools.pairwise([*code, -1]), strict=True):
-            row[RowField.STALL] += round(self.usual.figures.fetch) * (line != following)
+            row[RowField.STALL] += fetch * (line != following)
 
     def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
         """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""

@@ -8,6 +8,7 @@ Guesses, each as simple as it can be:
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
 * what spills to local memory stays in L1;
+* a copy by warps looks lines up, or receives their sectors, while those before are written to shared memory: the longer of both counts;
 * atomic operations of an instruction wait for each other at the sector that most are at, and for those of others on its line;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
 """
@@ -76,7 +77,7 @@ def expected(
             for access, sampled in zip_longest(several, known[: len(several)])
         ]
         out[address] = Expected(
-            sum(cost.cycles for cost in each),
+            max(cost.cycles for cost in each),
             sum(cost.sectors for cost in each),
             any(cost.guessed for cost in each),
             sum(cost.serial for cost in each) * alike,
@@ -88,7 +89,9 @@ def copied(copies: Mapping[int, Copied], figures: Figures) -> Mapping[int, Expec
     """Return what copies by the copy engine move, by their addresses; they pass L1 by, and L2 answers some of those of one box together."""
     return {
         address: Expected(
-            each.passed / figures.engine, each.requested / SECTOR, quicker=figures.bulk / (1 - figures.together * (1 - each.different))
+            max(each.passed / figures.engine, each.rows * figures.row),
+            each.requested / SECTOR,
+            quicker=figures.bulk / (1 - figures.together * (1 - each.different)),
         )
         for address, each in copies.items()
     }

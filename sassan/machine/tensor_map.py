@@ -100,6 +100,12 @@ class TensorMap:
         return prod(-(-extent // step) for extent, step in zip(self.box, self.steps, strict=True))
 
     @property
+    def rows(self) -> int | None:
+        """Return the rows of one copy, each of which is one piece of global memory or has gaps; None where that is not known."""
+        row = self.channels if self.kind is not MapKind.TILED else -(-self.box[0] // self.steps[0])
+        return None if self.elements is None else -(-self.elements // row)
+
+    @property
     def box_bytes(self) -> int | None:
         """Return the bytes of one copy in global memory, None where that is not known."""
         return None if self.elements is None else -(-self.elements * self.element.bits // 8)

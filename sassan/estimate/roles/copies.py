@@ -17,13 +17,14 @@ class Copied(NamedTuple):
     """Bytes of a copy: those that pass between the SM and L2, and those that L2 reads or writes; fewer, where blocks share a box.
 
     `tensors` are what it copies from or to: address and bytes of each, nothing where that is not known. `different`: which part of the
-    boxes that blocks ask for at the same time differ from each other.
+    boxes that blocks ask for at the same time differ from each other. `rows` of a box, which the engine asks for one after the other.
     """
 
     passed: float
     requested: float
     tensors: frozenset[tuple[int, int]] = frozenset()
     different: float = 1.0
+    rows: float = 0.0
 
 
 Boxes = Mapping[tuple[int, int | None], TensorMap | None]
@@ -50,7 +51,7 @@ def moved_by(traces: Sequence[WarpTrace], boxes: Boxes) -> Mapping[int, Copied]:
         arrives = announced[met.barrier] / copies[met.barrier] if met.kind is BarrierOperation.COPY else None
         if box is None or box.box_bytes is None:
             return None if arrives is None else Copied(arrives, arrives)
-        return Copied(arrives or box.box_bytes, box.box_bytes, frozenset({(box.address, box.tensor_bytes)}))
+        return Copied(arrives or box.box_bytes, box.box_bytes, frozenset({(box.address, box.tensor_bytes)}), rows=box.rows or 0)
 
     known = {address: [moved for met in several if (moved := each(met)) is not None] for address, several in by_copy.items()}
     return {
@@ -58,6 +59,7 @@ def moved_by(traces: Sequence[WarpTrace], boxes: Boxes) -> Mapping[int, Copied]:
             sum(moved.passed for moved in several) / len(several),
             sum(moved.requested for moved in several) / len(several),
             frozenset().union(*(moved.tensors for moved in several)) if all(moved.tensors for moved in several) else frozenset(),
+            rows=sum(moved.rows for moved in several) / len(several),
         )
         for address, several in known.items()
         if several

@@ -15,7 +15,7 @@ from sassan.products import Product
 from sassan.timing.latencies import Latencies
 
 _NOTHING = Moved()
-_L2_PER_SM = 16
+_L2_PER_SM = Fraction(16)
 """Bytes per cycle and SM of an L2 without a measurement: the least of those that were (V100: 19, A100: 34)."""
 _HALF = 2
 """Partitions of L2: an A100 keeps a line in both."""
@@ -75,11 +75,14 @@ class MemoryDemand:
     cached: tuple[Fraction, ...]
 
 
-def memory_of(product: Product) -> GpuMemory:
-    """Return the memory of a product, in cycles at its boost clock; what no publication gives is assumed, and said."""
+def memory_of(product: Product, per_sm: Fraction = _L2_PER_SM) -> GpuMemory:
+    """Return the memory of a product, in cycles at its boost clock; what no publication gives is assumed, and said.
+
+    `per_sm`: bytes per cycle and SM of an L2 that was not measured.
+    """
     dram = product.dram_bytes_per_cycle * Fraction(str(product.dram_efficiency))
     # What DRAM moves passes L2, which is therefore no slower.
-    l2 = Fraction(product.l2_bytes_per_cycle) if product.l2_bytes_per_cycle else max(Fraction(_L2_PER_SM * product.sms), dram)
+    l2 = Fraction(product.l2_bytes_per_cycle) if product.l2_bytes_per_cycle else max(per_sm * product.sms, dram)
     capacity = (product.l2_size or 0) * _KIB // _HALF
     figures = (
         f"{product.name}: {product.sms} SMs at {product.boost_clock} MHz, {product.launch_us:g} us per launch; "

@@ -56,3 +56,12 @@ def test_conversions_of_64_bits_wait_for_double_precision_where_an_sm_has_few_la
     known = demands("F2F.F64.F32 R0, R2 | 1 w0\nDADD R4, R0, R6 | 1 w1 wait0\nF2I.TRUNC R9, R8 | 1 w2\nEXIT | 5 wait12", arch)
     assert (known.pool("F2F.F64.F32") == known.pool("DADD")) == together
     assert known.pool("F2I.TRUNC") != known.pool("DADD")
+
+
+@pytest.mark.parametrize(("lines", "stalls"), [(255, {4}), (257, {4, 34})])
+def test_code_that_an_sm_does_not_keep_comes_from_l2_as_a_prefetcher_asks_for_it(lines: int, stalls: set[int]):
+    """The SM of an RTX 3060 keeps 32 KiB, 256 lines of 8 instructions; 240 cycles of L2 for 8 lines that are on their way at once."""
+    text = "\n".join(["IADD3 R0, R2, R3, RZ | 4"] * (8 * lines - 1)) + "\nEXIT | 4"
+    known = demands(text, "sm_86")
+    rows = known.program(Visits((0,), (1.0,), (1.0,), (0,))).rows
+    assert set(rows[:-1, RowField.STALL].tolist()) == stalls

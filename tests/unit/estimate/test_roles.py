@@ -251,6 +251,12 @@ def test_boxes_that_other_blocks_ask_for_as_well_pass_l2_sooner():
     assert own < same < own / (1 - figures.together)
 
 
+@pytest.mark.parametrize(("rows", "cycles"), [(64, 8192 / 101), (512, 512 * 1.07)])
+def test_short_rows_of_a_box_keep_the_copy_engine_longer_than_their_bytes(rows: int, cycles: float):
+    (moved,) = copied({0: Copied(8192, 8192, rows=rows)}, calibrated()).values()
+    assert moved.cycles == pytest.approx(cycles)
+
+
 def test_a_box_for_several_blocks_is_requested_by_those_that_ask_for_it():
     text = SHARED_BOXES.replace("UTMALDG.2D [UR4]", "@!UP1 UTMALDG.2D.MULTICAST [UR4]").replace(
         "    UMOV UR7, URZ ", "    ULOP3.LUT UP1, URZ, UR6, 0x1, URZ, 0xc0, !UPT | 13\n    UMOV UR7, URZ ", 1
