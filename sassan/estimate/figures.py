@@ -30,8 +30,8 @@ class Figures:
     `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit. `copy`: from the issue of a copy by the
     copy engine until L1 would have answered a load. `trial`: of an arrival at a barrier in shared memory, or a look at it. `product`: from
     the last pass of an asynchronous matrix product until it is known to be done. `phase`: until a warp sees that a phase is over. `engine`:
-    bytes a cycle that the copy engine of an SM moves. `row`: for
-    which it asks for one row of a box. `bulk`: how many times as fast as loads of all SMs L2 answers copies.
+    bytes a cycle that the copy engine of an SM moves. `box_row`:
+    for which it asks for one row of a box. `bulk`: how many times as fast as loads of all SMs L2 answers copies.
     `together`: the part of the requests for what another SM requests at about the same time that it answers with those of the other.
     """
 
@@ -51,7 +51,7 @@ class Figures:
     product: float
     phase: float
     engine: float
-    row: float
+    box_row: float
     bulk: float
     together: float
 
@@ -60,14 +60,14 @@ class Figures:
 class Usual:
     """The rates of an architecture with usual latencies, and the figures of all of them.
 
-    `fills`: the part of the sectors stored in part that its L2 fetches. `link`: bytes a cycle and SM of an L2 that was not measured, None
+    `fills`: the part of the sectors stored in part that its L2 fetches. `l2_rate`: bytes a cycle and SM of an L2 that was not measured, None
     where the bound's figure is the usual one. `given` are the latencies that the user says.
     """
 
     rates: Rates
     figures: Figures
     fills: float = 0.0
-    link: float | None = None
+    l2_rate: float | None = None
     given: frozenset[str] = frozenset()
 
 
@@ -99,12 +99,12 @@ def fills(arch: str) -> float:
 
 
 @cache
-def link(arch: str) -> float | None:
+def l2_rate(arch: str) -> float | None:
     """Return the bytes a cycle and SM of an L2 that was not measured, None where no figure is known.
 
     Raises InputError `bad-table`.
     """
-    table = _file().table("links")
+    table = _file().table("l2_rates")
     return table.table(arch).number("value", least=1, most=1e3) if arch in table else None
 
 
@@ -118,4 +118,4 @@ def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     given = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
     latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **given}
     machine = tables.rates(arch).machine
-    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), link(machine.arch), frozenset(given))
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), l2_rate(machine.arch), frozenset(given))

@@ -159,7 +159,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], pipeline, kernel.accessed)
     if kernel.traced is not None:
         moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
-    memory = LaunchMemory(memory_of(gpu) if usual.link is None else memory_of(gpu, Fraction(usual.link)), grid.allocated)
+    memory = LaunchMemory(memory_of(gpu) if usual.l2_rate is None else memory_of(gpu, Fraction(usual.l2_rate)), grid.allocated)
     warps = grid.blocks * grid.block_warps
     share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)

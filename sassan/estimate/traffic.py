@@ -89,7 +89,7 @@ def copied(copies: Mapping[int, Copied], figures: Figures) -> Mapping[int, Expec
     """Return what copies by the copy engine move, by their addresses; they pass L1 by, and L2 answers some of those of one box together."""
     return {
         address: Expected(
-            max(each.passed / figures.engine, each.rows * figures.row),
+            max(each.passed / figures.engine, each.rows * figures.box_row),
             each.requested / SECTOR,
             quicker=figures.bulk / (1 - figures.together * (1 - each.different)),
         )

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.access import accesses
-from sassan.estimate.figures import link
+from sassan.estimate.figures import l2_rate
 from sassan.estimate.traffic import expected
 from sassan.ipet.sm.gpu import memory_of
 from sassan.isa.tables import load
@@ -38,5 +38,5 @@ def test_a_copy_by_warps_keeps_the_pipeline_for_the_longer_of_its_two_accesses()
 @pytest.mark.parametrize(("name", "per_sm"), [("B200", 57), ("H100 NVL", 27), ("A30", 34)])
 def test_an_estimate_takes_a_usual_l2_where_none_was_measured_and_a_bound_the_slowest(name: str, per_sm: int):
     gpu = find(name)
-    assert link(gpu.architecture) == per_sm
+    assert l2_rate(gpu.architecture) == per_sm
     assert memory_of(gpu, Fraction(per_sm)).l2 == per_sm * gpu.sms > memory_of(gpu).l2
