@@ -60,8 +60,8 @@ class Figures:
 class Usual:
     """The rates of an architecture with usual latencies, and the figures of all of them.
 
-    `fills`: the part of the sectors stored in part that its L2 fetches. `l2_rate`: bytes a cycle and SM of an L2 that was not measured, None
-    where the bound's figure is the usual one. `given` are the latencies that the user says.
+    `fills`: the part of the sectors stored in part that its L2 fetches. `l2_rate`: bytes a cycle and SM of an L2 that was not measured,
+    None where the figure of a bound is the usual one. `given` are the latencies that the user says.
     """
 
     rates: Rates
