@@ -25,6 +25,7 @@ class Figures:
 
     `l1` and `l2`: from the issue of a load until that level answers it; `dram`: more than L2. `dispatch`: until a block follows another
     one. `release`: from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
+    `row`: bytes that DRAM moves in the time in which it opens a row, and at least a piece of memory that lies alone takes as long.
     `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
     is usual. `cache`: KiB of L1 that shared memory never takes.
     `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit. `copy`: from the issue of a copy by the
@@ -40,6 +41,7 @@ class Figures:
     dispatch: float
     release: float
     backlog: float
+    row: float
     fetch: float
     launch: float
     cache: float

@@ -101,6 +101,13 @@ class EstimatedKernel:
         every = self.traced.every if self.traced.every is not None else len(self.traced.traces) * np.array(walked.counts(len(sizes)))
         return max(1.0, float(sizes @ every) / float(sizes @ self.traced.executions(len(sizes))))
 
+    def slower(self, row: float) -> float:
+        """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece."""
+        if self.sampled is None or not (moved := sum(self.sampled.footprint)):
+            return 1.0
+        several = zip(self.sampled.footprint, self.sampled.pieces, strict=True)
+        return sum(size * max(1.0, row / piece) for size, piece in several) / moved
+
     def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
@@ -160,7 +167,8 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
     memory = LaunchMemory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
-    share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
+    missed = kernel.missed(walked, moved, memory, warps, usual.fills)
+    share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row))
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())

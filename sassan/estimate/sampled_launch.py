@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 
 from sassan.errors import SassanError
 from sassan.estimate.accesses.averages import AverageAccess, average_accesses
 from sassan.estimate.accesses.footprint import footprint, parts
+from sassan.estimate.accesses.pieces import pieces
 from sassan.estimate.arguments import with_numbers
 from sassan.estimate.counted import NOTHING, Counted, counted, trips
 from sassan.estimate.needed import numbers_needed, pointers_decide
@@ -31,6 +32,8 @@ class SampledLaunch:
     accessed: Mapping[Key, AverageAccess]
     footprint: tuple[float, float]
     parts: float = 0.0
+    pieces: tuple[float, float] = (inf, inf)
+    """Bytes that follow each other where neighbouring blocks read, and write; infinite where each goes on where others end."""
     assumed: tuple[ParameterLocation, ...] = ()
     """Parameters that are not given, and were assumed."""
 
@@ -70,4 +73,6 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), missing)
+    return SampledLaunch(
+        counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), missing
+    )

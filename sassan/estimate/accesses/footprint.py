@@ -33,7 +33,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     grain = min((kinds[key][1].bytes for key in some if kinds[key][0].startswith("ST")), default=WORD)
     for key in some:
         opcode, kind = kinds[key]
-        for number, addresses in _by_block(joined(watch.seen[key]), chosen):
+        for number, addresses in of_blocks(joined(watch.seen[key]), chosen):
             if opcode.startswith("ST"):
                 first = addresses // grain
                 per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
@@ -48,7 +48,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     return 1 - whole / every if every else 0.0
 
 
-def _by_block(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+def of_blocks(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
     """Yield the blocks that were run as a whole, by number, each with the addresses of its active lanes."""
     numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
     for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
@@ -65,7 +65,7 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
         if some.active.any():
             used = some.addresses[some.active] // SECTOR
             spans.append((int(used.min()), int(used.max()) + 1))
-            by_block = {number: np.unique(addresses // SECTOR) for number, addresses in _by_block(some, chosen)}
+            by_block = {number: np.unique(addresses // SECTOR) for number, addresses in of_blocks(some, chosen)}
             for number, sectors in by_block.items():
                 per_block.setdefault(number, []).append(sectors)
             count = sum(map(len, by_block.values()))
