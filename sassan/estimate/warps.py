@@ -139,7 +139,7 @@ def run(
     # Without the accesses, there is less to execute.
     code = live_slice(_code(cfg, facts_of, nodes, frozenset()), {})
     again, values = watch_of(code)
-    again.only_count(watch.seen, tiles=watch.tiles)
+    again.only_count(watch.seen, tiles=watch.tiles or bool(watch.leapt.any()))
     more = _ends(again, values, code, active, blocks)
     return (again, more) if more.sum() > done.sum() else (watch, done)
 
