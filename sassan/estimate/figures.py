@@ -60,12 +60,14 @@ class Figures:
 class Usual:
     """The rates of an architecture with usual latencies, and the figures of all of them.
 
-    `fills`: the part of the sectors stored in part that its L2 fetches. `given` are the latencies that the user says.
+    `fills`: the part of the sectors stored in part that its L2 fetches. `link`: GB/s between it and memory of the host, 0 where it has
+    none of its own. `given` are the latencies that the user says.
     """
 
     rates: Rates
     figures: Figures
     fills: float = 0.0
+    link: float = 0.0
     given: frozenset[str] = frozenset()
 
 
@@ -96,6 +98,16 @@ def fills(arch: str) -> float:
     return table.table(arch).number("value", least=0, most=1) if arch in table else 0.0
 
 
+@cache
+def link(arch: str) -> float:
+    """Return how many GB/s an architecture gets from memory of the host, and as many into it; 0 where it shares that memory.
+
+    Raises InputError `bad-table`.
+    """
+    table = _file().table("links")
+    return table.table(arch).number("value", least=0, most=1e6) if arch in table else 0.0
+
+
 def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     """Return the figures of an architecture; what a user says of a latency goes over them.
 
@@ -106,4 +118,4 @@ def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     given = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
     latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **given}
     machine = tables.rates(arch).machine
-    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), frozenset(given))
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), link(machine.arch), frozenset(given))

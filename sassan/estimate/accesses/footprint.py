@@ -13,10 +13,22 @@ from sassan.estimate.watch import Executions, Key, Watch, joined
 
 CACHED = (MemorySpace.GLOBAL, MemorySpace.GENERIC)
 _STORES = ("ST", "RED")
+_LOW = (1 << 32) - 1
+"""Addresses are known by their low words."""
+
+
+def pinned(watch: Watch, ranges: Sequence[tuple[int, int]]) -> frozenset[Key]:
+    """Return the accesses that are in some buffers, given by their first addresses and bytes."""
+    return frozenset(key for key, parts in watch.seen.items() if ranges and _within(joined(parts), ranges))
+
+
+def _within(some: Executions, ranges: Sequence[tuple[int, int]]) -> bool:
+    used = some.addresses[some.active][:1]
+    return any(((used - np.uint32(first & _LOW)) < size).any() for first, size in ranges)
 
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
-    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
+    """Return how many bytes of global memory all blocks read, and how many they write; those at `drawn` addresses are omitted."""
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(_STORES)]
