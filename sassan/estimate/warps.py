@@ -36,6 +36,8 @@ _SPREAD = 13
 """As many of a grid with rows: of half of its blocks, as a triangle has them, these are between 5 and 8, where 8 may be 2 to 6."""
 _GOLDEN, _PLASTIC = (0.6180339887, 0.6180339887), (0.7548776662, 0.5698402910)
 """Steps along the other extents from a place to the next one, as parts of them, that spread any number of places evenly."""
+_BEGIN = (0.1, 0.3)
+"""Where the first place is: of every two extents either triangle has 6 or 7 of the places."""
 _WARPS = 6
 """Warps of each block: the first one, which often does what a block does once, and consecutive ones."""
 _COPIES = 8
@@ -86,8 +88,12 @@ def sample(block: Shape, grid: Shape) -> Sample:
     inner = sorted({each for first in _spread(grid, random) for each in (first, first + 1) if each < blocks})
     spots: list[Spot] = []
     stands: list[bool] = []
+    first, before = 0, -2
     for number in sorted({*inner, 0, blocks - 1}):
-        first = int(random.integers(0, max(1, warps - _WARPS + 1)))
+        # Of two neighbours the same warps are run: what one of them touches may begin where the other ends.
+        alone = number - 1 != before
+        first = int(random.integers(0, max(1, warps - _WARPS + 1))) if alone else first
+        before = number if alone else -2
         place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         block_spots = [Spot(place, first + index if index else 0) for index in range(min(_WARPS, warps))]
         spots += block_spots
@@ -105,11 +111,10 @@ def _spread(grid: Shape, random: np.random.Generator) -> Iterator[int]:
     *others, last = extents
     groups = _SPREAD if others else _GROUPS
     steps = _PLASTIC if len(others) > 1 else _GOLDEN
-    begin = random.random(len(others))
     for group in range(groups):
         low = group * last // groups
         number = int(random.integers(low, max(low + 1, (group + 1) * last // groups)))
-        for extent, step, first in zip(reversed(others), steps, begin, strict=False):
+        for extent, step, first in zip(reversed(others), steps, _BEGIN, strict=False):
             number = number * extent + int((first + group * step) % 1 * extent)
         yield number
 
