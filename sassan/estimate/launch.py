@@ -213,7 +213,12 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         stalls=_stalls(kernel.cfg, run),
         assumed=1 - part + part * float(np.maximum(doubtful, uncounted).sum() / run.stalls.sum()),
         source=kernel.source,
-        assumptions=(*memory.assumptions(share), *_linked(kernel, usual), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_assumptions(kernel)),
+        assumptions=(
+            *memory.assumptions(share),
+            *_linked(kernel, usual),
+            *_counts(kernel, float(uncounted.sum() / run.stalls.sum())),
+            *_assumptions(kernel),
+        ),
         timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),
     )
 

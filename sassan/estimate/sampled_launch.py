@@ -77,6 +77,4 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     hosted = footprint(watch, chosen, blocks, block_warps, frozenset(watch.seen) - of_host) if of_host else (0.0, 0.0)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return SampledLaunch(
-        counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), hosted, missing
-    )
+    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), hosted, missing)

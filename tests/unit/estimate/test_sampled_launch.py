@@ -299,7 +299,9 @@ def made_of(result: AnalysisResult) -> Prepared:
 def of_two_buffers(pinned: tuple[tuple[int, int], ...]) -> EstimateResult:
     size, first, second = 1 << 24, 1 << 28, 1 << 29
     pointers = (Setting("param_0", -1, first), Setting("param_1", -1, second))
-    return estimated(analysed("memory_patterns", LaunchConfiguration((256, 1, 1), (size // 4096, 1, 1), pointers, pinned=pinned), "vector_copy"))
+    return estimated(
+        analysed("memory_patterns", LaunchConfiguration((256, 1, 1), (size // 4096, 1, 1), pointers, pinned=pinned), "vector_copy")
+    )
 
 
 def test_memory_of_the_host_is_read_over_the_link():
