@@ -109,9 +109,12 @@ class EstimatedKernel:
         """Return how many bytes of memory of the host all blocks read, and write."""
         return self.sampled.hosted if self.sampled is not None else (0.0, 0.0)
 
-    def slower(self, row: float) -> float:
-        """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece."""
-        if self.sampled is None or not (moved := sum(self.sampled.footprint)):
+    def slower(self, row: float, at_once: int) -> float:
+        """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece.
+
+        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end.
+        """
+        if self.sampled is None or self.sampled.across <= at_once or not (moved := sum(self.sampled.footprint)):
             return 1.0
         several = zip(self.sampled.footprint, self.sampled.pieces, strict=True)
         return sum(size * max(1.0, row / piece) for size, piece in several) / moved
@@ -176,7 +179,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     memory = LaunchMemory(memory_of(gpu), grid.allocated)
     warps = grid.blocks * grid.block_warps
     missed = kernel.missed(walked, moved, memory, warps, usual.fills)
-    share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row))
+    share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row, gpu.sms * on_sm.places))
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())

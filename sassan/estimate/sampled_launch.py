@@ -34,6 +34,8 @@ class SampledLaunch:
     parts: float = 0.0
     pieces: tuple[float, float] = (inf, inf)
     """Bytes that follow each other where neighbouring blocks read, and write; infinite where each goes on where others end."""
+    across: int = 1
+    """Blocks of a row of the grid, which begin one after the other."""
     hosted: tuple[float, float] = (0.0, 0.0)
     """Bytes of memory of the host that all blocks read, and write; the footprint leaves them out."""
     assumed: tuple[ParameterLocation, ...] = ()
@@ -77,4 +79,4 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     hosted = footprint(watch, chosen, blocks, block_warps, frozenset(watch.seen) - of_host) if of_host else (0.0, 0.0)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), hosted, missing)
+    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), grid[0], hosted, missing)

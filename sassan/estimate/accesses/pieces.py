@@ -12,7 +12,8 @@ from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Key, Watch, joined
 
 _LONGER = 1.5
-"""Where two neighbouring blocks together touch pieces so many times as long as one does, all blocks of a row touch long ones."""
+"""Where two neighbouring blocks together touch pieces so many times as long as one does, all blocks of a row touch long ones. Where they
+touch no more than so many times as much, both are in the same pieces, and blocks further on come to what follows."""
 _LONG = float("inf")
 Sectors = npt.NDArray[np.uint32]
 
@@ -20,6 +21,7 @@ Sectors = npt.NDArray[np.uint32]
 def pieces(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> tuple[float, float]:
     """Return the bytes of a piece that blocks read, and write, on average; infinite where neighbours go on where others end.
 
+    Where neighbours touch the same, blocks further on do, and pieces count as infinite as well.
     Accesses at drawn addresses are omitted. A block that comes to further sectors of a piece later is taken to touch it as a whole.
     """
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
@@ -37,11 +39,15 @@ def _pieces(watch: Watch, chosen: Sample, keys: Sequence[Key], kinds: Mapping[Ke
             touched.setdefault(number, []).extend((addresses + np.uint32(at)) // SECTOR for at in range(0, size, SECTOR))
     by_number = {number: np.unique(np.concatenate(several)) for number, several in touched.items()}
     pairs = [(one, by_number[number + 1]) for number, one in by_number.items() if number + 1 in by_number]
-    if not pairs:
-        return _LONG
-    alone = _length([one for one, _ in pairs])
-    together = _length([np.union1d(one, other) for one, other in pairs])
-    return _LONG if together > _LONGER * alone else SECTOR * together
+    return of_neighbours(pairs) if pairs else _LONG
+
+
+def of_neighbours(pairs: Sequence[tuple[Sectors, Sectors]]) -> float:
+    """Return the bytes of a piece, from the sectors of two neighbouring blocks each, in order."""
+    ones, both = [one for one, _ in pairs], [np.union1d(one, other) for one, other in pairs]
+    apart = sum(map(len, both)) > _LONGER * sum(map(len, ones))
+    alone, together = _length(ones), _length(both)
+    return SECTOR * together if apart and together <= _LONGER * alone else _LONG
 
 
 def _length(several: Sequence[Sectors]) -> float:
