@@ -32,21 +32,21 @@ def pieces(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> tuple[float, 
 
 
 def _pieces(watch: Watch, chosen: Sample, keys: Sequence[Key], kinds: Mapping[Key, tuple[str, Reference]]) -> float:
-    touched: dict[int, list[Sectors]] = {}
+    parts: dict[int, list[Sectors]] = {}
     for key in keys:
         size = kinds[key][1].bytes
         for number, addresses in of_blocks(joined(watch.seen[key]), chosen):
-            touched.setdefault(number, []).extend((addresses + np.uint32(at)) // SECTOR for at in range(0, size, SECTOR))
-    by_number = {number: np.unique(np.concatenate(several)) for number, several in touched.items()}
-    pairs = [(one, by_number[number + 1]) for number, one in by_number.items() if number + 1 in by_number]
+            parts.setdefault(number, []).extend((addresses + np.uint32(at)) // SECTOR for at in range(0, size, SECTOR))
+    by_number = {number: np.unique(np.concatenate(several)) for number, several in parts.items()}
+    pairs = [(sectors, by_number[number + 1]) for number, sectors in by_number.items() if number + 1 in by_number]
     return of_neighbours(pairs) if pairs else _LONG
 
 
 def of_neighbours(pairs: Sequence[tuple[Sectors, Sectors]]) -> float:
     """Return the bytes of a piece, from the sectors of two neighbouring blocks each, in order."""
-    ones, both = [one for one, _ in pairs], [np.union1d(one, other) for one, other in pairs]
-    apart = sum(map(len, both)) > _LONGER * sum(map(len, ones))
-    alone, together = _length(ones), _length(both)
+    first, both = [sectors for sectors, _ in pairs], [np.union1d(*each) for each in pairs]
+    apart = sum(map(len, both)) > _LONGER * sum(map(len, first))
+    alone, together = _length(first), _length(both)
     return SECTOR * together if apart and together <= _LONGER * alone else _LONG
 
 
