@@ -123,6 +123,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             maps=tuple(_maps(function, launch)),
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
+            pinned=_pinned(launch.arguments),
             recorded=True,
             contents=launch.contents,
             initial=launch.initial,
@@ -144,6 +145,12 @@ def _buffers(arguments: Sequence[Argument] | None) -> tuple[int, ...] | None:
 def _host(arguments: Sequence[Argument] | None) -> bool:
     """Return whether a kernel gets memory of the host, or such that moves between host and GPU."""
     return any(argument.buffer is not None and argument.buffer.host for argument in arguments or ())
+
+
+def _pinned(arguments: Sequence[Argument] | None) -> tuple[tuple[int, int], ...]:
+    """Return address and bytes of each buffer that stays in memory of the host."""
+    some = [(argument.value - argument.buffer.offset, argument.buffer) for argument in arguments or () if argument.buffer is not None]
+    return tuple(sorted({(first, buffer.size) for first, buffer in some if buffer.host and not buffer.managed}))
 
 
 def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:

@@ -43,12 +43,16 @@ _READ = 20
 
 @dataclass(frozen=True, slots=True)
 class MemoryShare:
-    """An SM's `part` of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives."""
+    """An SM's `part` of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives.
+
+    `slower`: how many times as long as of long pieces of memory DRAM takes for each byte.
+    """
 
     l2: Fraction
     dram: Fraction
     missed: float
     part: float
+    slower: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,10 @@ class LaunchMemory:
     gpu: GpuMemory
     allocated: int | None
 
-    def share(self, blocks: int, per_sm: int, missed: float) -> MemoryShare:
+    def share(self, blocks: int, per_sm: int, missed: float, slower: float = 1.0) -> MemoryShare:
         """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks."""
         part = Fraction(per_sm, blocks)
-        return MemoryShare(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part))
+        return MemoryShare(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part), slower)
 
     @property
     def beyond(self) -> float:
@@ -80,7 +84,9 @@ class LaunchMemory:
     def assumptions(self, share: MemoryShare) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
         known = "not known" if self.allocated is None else f"{self.allocated} bytes"
-        return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2; its buffers are {known}")
+        slower = "" if share.slower == 1 else f"; short pieces of memory take it {share.slower:.2f} times as long as long ones"
+        moved = f"DRAM gives {share.missed:.0%} of what the launch requests of L2; its buffers are {known}{slower}"
+        return (*self.gpu.assumptions, moved)
 
 
 @dataclass(frozen=True)
@@ -235,7 +241,7 @@ class _Rows:
         share, figures = self._demands.share, self._demands.usual.figures
         row[RowField.PIPELINE] = _ticks(moved.cycles)
         row[RowField.L2] = _ticks(max(moved.bytes / (moved.quicker * float(share.l2)), moved.serial / share.part))
-        row[RowField.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
+        row[RowField.DRAM] = _ticks(moved.bytes * share.missed * share.slower / float(share.dram))
         if moved.sectors:
             missed = min(1.0, moved.sectors)
             row[RowField.BEYOND] = round(missed * (figures.l2 - figures.l1 + min(1.0, share.missed) * figures.dram))

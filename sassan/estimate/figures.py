@@ -25,6 +25,7 @@ class Figures:
 
     `l1` and `l2`: from the issue of a load until that level answers it; `dram`: more than L2. `dispatch`: until a block follows another
     one. `release`: from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
+    `row`: bytes that DRAM moves in the time in which it opens a row, and at least a piece of memory that lies alone takes as long.
     `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the part of the launch overhead of a product that
     is usual. `cache`: KiB of L1 that shared memory never takes.
     `check` and `shuffle`: for which FCHK, the test of a fast division, and SHFL keep their unit. `copy`: from the issue of a copy by the
@@ -41,6 +42,7 @@ class Figures:
     dispatch: float
     release: float
     backlog: float
+    row: float
     fetch: float
     launch: float
     cache: float
@@ -61,13 +63,15 @@ class Usual:
     """The rates of an architecture with usual latencies, and the figures of all of them.
 
     `fills`: the part of the sectors stored in part that its L2 fetches. `l2_rate`: bytes a cycle and SM of an L2 that was not measured,
-    None where the figure of a bound is the usual one. `given` are the latencies that the user says.
+    None where the figure of a bound is the usual one. `link`: GB/s between it and memory of the host, 0 where it has none of its own.
+    `given` are the latencies that the user says.
     """
 
     rates: Rates
     figures: Figures
     fills: float = 0.0
     l2_rate: float | None = None
+    link: float = 0.0
     given: frozenset[str] = frozenset()
 
 
@@ -108,6 +112,16 @@ def l2_rate(arch: str) -> float | None:
     return table.table(arch).number("value", least=1, most=1e3) if arch in table else None
 
 
+@cache
+def link(arch: str) -> float:
+    """Return how many GB/s an architecture gets from memory of the host, and as many into it; 0 where it shares that memory.
+
+    Raises InputError `bad-table`.
+    """
+    table = _file().table("links")
+    return table.table(arch).number("value", least=0, most=1e6) if arch in table else 0.0
+
+
 def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     """Return the figures of an architecture; what a user says of a latency goes over them.
 
@@ -118,4 +132,5 @@ def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     given = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
     latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **given}
     machine = tables.rates(arch).machine
-    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, fills(machine.arch), l2_rate(machine.arch), frozenset(given))
+    part, rate, to_host = fills(machine.arch), l2_rate(machine.arch), link(machine.arch)
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known, part, rate, to_host, frozenset(given))

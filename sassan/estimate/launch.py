@@ -42,6 +42,9 @@ _BINDS = 0.6
 _SHOWN = 0.001
 """Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
+HOST = "host"
+"""The link to memory of the host, where a launch uses it."""
+_KILO = 1000
 WAITS = ("latency", "barrier", "tail", "launch")
 """Shares of the time in which warps wait; the others are those of resources that work."""
 _NAMED = 4
@@ -102,6 +105,21 @@ class EstimatedKernel:
         every = self.traced.every if self.traced.every is not None else len(self.traced.traces) * np.array(walked.counts(len(sizes)))
         return max(1.0, float(sizes @ every) / float(sizes @ self.traced.executions(len(sizes))))
 
+    @property
+    def hosted(self) -> tuple[float, float]:
+        """Return how many bytes of memory of the host all blocks read, and write."""
+        return self.sampled.hosted if self.sampled is not None else (0.0, 0.0)
+
+    def slower(self, row: float, at_once: int) -> float:
+        """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece.
+
+        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end.
+        """
+        if self.sampled is None or self.sampled.across <= at_once or not (moved := sum(self.sampled.footprint)):
+            return 1.0
+        several = zip(self.sampled.footprint, self.sampled.pieces, strict=True)
+        return sum(size * max(1.0, row / piece) for size, piece in several) / moved
+
     def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
@@ -161,7 +179,8 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
     memory = LaunchMemory(memory_of(gpu) if usual.l2_rate is None else memory_of(gpu, Fraction(usual.l2_rate)), grid.allocated)
     warps = grid.blocks * grid.block_warps
-    share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, warps, usual.fills))
+    missed = kernel.missed(walked, moved, memory, warps, usual.fills)
+    share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row, gpu.sms * on_sm.places))
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())
@@ -173,7 +192,8 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         simulated *= kernel.beyond(walked)
     warps = on_sm.blocks * grid.block_warps
     # What is simulated may end before its stores have left the queues; and an SM gets its blocks one after the other.
-    cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles)
+    linked = max(kernel.hosted) * gpu.boost_clock / (_KILO * usual.link) if usual.link else 0.0
+    cycles = max(simulated, *work.shares(walked, warps).values(), on_sm.blocks * gpu.block_cycles, linked)
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
     # How long engines take until what they do is seen is assumed, and so are the waits for them.
@@ -181,6 +201,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     uncounted = run.stalls.sum(axis=1) * np.repeat([node in kernel.assumed for node in range(len(sizes))], sizes)
     balance = grid.blocks / (gpu.sms * on_sm.blocks)
     shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
+    shares |= {HOST: linked / total} if linked else {}
     return LaunchEstimate(
         cycles=total,
         us=gpu.us(total),
@@ -196,7 +217,12 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         stalls=_stalls(kernel.cfg, run),
         assumed=1 - part + part * float(np.maximum(doubtful, uncounted).sum() / run.stalls.sum()),
         source=kernel.source,
-        assumptions=(*memory.assumptions(share), *_counts(kernel, float(uncounted.sum() / run.stalls.sum())), *_assumptions(kernel)),
+        assumptions=(
+            *memory.assumptions(share),
+            *_linked(kernel, usual),
+            *_counts(kernel, float(uncounted.sum() / run.stalls.sum())),
+            *_assumptions(kernel),
+        ),
         timeline=timeline(run, program, tuple(demands.pools), usual.rates.machine.schedulers),
     )
 
@@ -204,6 +230,14 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
 def _assumptions(kernel: EstimatedKernel) -> tuple[str, ...]:
     """Return what is taken for granted of the paths of warps, and of what is not known of hardware."""
     return (*((_ALIKE,) if kernel.traced is None else kernel.traced.assumptions), _GUESSES)
+
+
+def _linked(kernel: EstimatedKernel, usual: Usual) -> tuple[str, ...]:
+    """Return what is taken for granted of the link to memory of the host, nothing where it is not used."""
+    reads, writes = kernel.hosted
+    if not usual.link or not reads + writes:
+        return ()
+    return (f"{reads:.0f} bytes come from memory of the host, {writes:.0f} go there, at {usual.link:g} GB/s either way: each once",)
 
 
 def _counts(kernel: EstimatedKernel, share: float) -> tuple[str, ...]:

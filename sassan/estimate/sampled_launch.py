@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 
 from sassan.errors import SassanError
 from sassan.estimate.accesses.averages import AverageAccess, average_accesses
-from sassan.estimate.accesses.footprint import footprint, parts
+from sassan.estimate.accesses.footprint import footprint, parts, pinned
+from sassan.estimate.accesses.pieces import pieces
 from sassan.estimate.arguments import with_numbers
 from sassan.estimate.counted import NOTHING, Counted, counted, trips
 from sassan.estimate.needed import numbers_needed, pointers_decide
@@ -31,6 +32,12 @@ class SampledLaunch:
     accessed: Mapping[Key, AverageAccess]
     footprint: tuple[float, float]
     parts: float = 0.0
+    pieces: tuple[float, float] = (inf, inf)
+    """Bytes that follow each other where neighbouring blocks read, and write; infinite where each goes on where others end."""
+    across: int = 1
+    """Blocks of a row of the grid, which begin one after the other."""
+    hosted: tuple[float, float] = (0.0, 0.0)
+    """Bytes of memory of the host that all blocks read, and write; the footprint leaves them out."""
     assumed: tuple[ParameterLocation, ...] = ()
     """Parameters that are not given, and were assumed."""
 
@@ -67,7 +74,9 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     touches = average_accesses(watch, chosen, kept, launch.allocated)
     drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(grid), -(-prod(block) // LANES)
-    bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn)
+    of_host = pinned(watch, launch.pinned)
+    bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn | of_host)
+    hosted = footprint(watch, chosen, blocks, block_warps, frozenset(watch.seen) - of_host) if of_host else (0.0, 0.0)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), missing)
+    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), grid[0], hosted, missing)

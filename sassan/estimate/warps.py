@@ -3,7 +3,7 @@
 What memory holds is drawn, so a branch that data decides is taken every other time, about; what the launch decides is as it would be.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -31,7 +31,13 @@ from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
 _GROUPS = 8
-"""Places of the grid from which two neighbouring blocks each are taken."""
+"""Places of a row of blocks from which two neighbouring ones each are taken."""
+_SPREAD = 13
+"""As many of a grid with rows: of half of its blocks, as a triangle has them, these are between 5 and 8, where 8 may be 2 to 6."""
+_GOLDEN, _PLASTIC = (0.6180339887, 0.6180339887), (0.7548776662, 0.5698402910)
+"""Steps along the other extents from a place to the next one, as parts of them, that spread any number of places evenly."""
+_BEGIN = (0.1, 0.3)
+"""Where the first place is: of every two extents either triangle has 6 or 7 of the places."""
 _WARPS = 6
 """Warps of each block: the first one, which often does what a block does once, and consecutive ones."""
 _COPIES = 8
@@ -79,15 +85,15 @@ def sample(block: Shape, grid: Shape) -> Sample:
     """Return warps of neighbouring blocks all over a grid, and of its first and its last block; always the same."""
     random = np.random.default_rng(_SEED)
     blocks, warps = prod(grid), -(-prod(block) // WARP_SIZE)
-    chosen: list[int] = []
-    for group in range(_GROUPS):
-        first = int(random.integers(group * blocks // _GROUPS, max(group * blocks // _GROUPS + 1, (group + 1) * blocks // _GROUPS)))
-        chosen += [each for each in (first, first + 1) if each < blocks]
-    inner = sorted(set(chosen))
+    inner = sorted({each for first in _spread(grid, random) for each in (first, first + 1) if each < blocks})
     spots: list[Spot] = []
     stands: list[bool] = []
+    first, before = 0, -2
     for number in sorted({*inner, 0, blocks - 1}):
-        first = int(random.integers(0, max(1, warps - _WARPS + 1)))
+        # Of two neighbours the same warps are run: what one of them touches may begin where the other ends.
+        alone = number - 1 != before
+        first = int(random.integers(0, max(1, warps - _WARPS + 1))) if alone else first
+        before = number if alone else -2
         place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         block_spots = [Spot(place, first + index if index else 0) for index in range(min(_WARPS, warps))]
         spots += block_spots
@@ -97,6 +103,20 @@ def sample(block: Shape, grid: Shape) -> Sample:
     pairs = tuple((index, len(spots) + copy) for copy, index in enumerate(some))
     spots += [spots[index] for index in some]
     return Sample(tuple(spots), np.array(stands + [False] * len(some)), pairs, min(_WARPS, warps), warps)
+
+
+def _spread(grid: Shape, random: np.random.Generator) -> Iterator[int]:
+    """Yield the numbers of blocks all over a grid: one from each of as many parts of its last extent, and spread over the others."""
+    extents = [extent for extent in grid if extent > 1] or [1]
+    *others, last = extents
+    groups = _SPREAD if others else _GROUPS
+    steps = _PLASTIC if len(others) > 1 else _GOLDEN
+    for group in range(groups):
+        low = group * last // groups
+        number = int(random.integers(low, max(low + 1, (group + 1) * last // groups)))
+        for extent, step, first in zip(reversed(others), steps, _BEGIN, strict=False):
+            number = number * extent + int((first + group * step) % 1 * extent)
+        yield number
 
 
 def run(
@@ -124,7 +144,7 @@ def run(
     # Without the accesses, there is less to execute.
     code = live_slice(_code(cfg, facts_of, nodes, frozenset()), {})
     again, values = watch_of(code)
-    again.only_count(watch.seen, tiles=watch.tiles)
+    again.only_count(watch.seen, tiles=watch.tiles or bool(watch.leapt.any()))
     more = _ends(again, values, code, active, blocks)
     return (again, more) if more.sum() > done.sum() else (watch, done)
 

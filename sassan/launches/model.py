@@ -13,13 +13,14 @@ from sassan.machine.tensor_map import TensorMap, tensor_maps
 class Buffer:
     """The target of a pointer argument: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes.
 
-    `host`: the pages are those of the host, or move between host and GPU (managed memory).
+    `host`: the pages are those of the host, or move between host and GPU: then it is `managed`, too.
     """
 
     number: int
     offset: int
     size: int
     host: bool = False
+    managed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

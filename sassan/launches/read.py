@@ -177,9 +177,9 @@ def _argument(table: Fields) -> Argument:
 
 
 def _buffer(table: Fields) -> Buffer:
-    table.only("buffer", "offset", "size", "host")
+    table.only("buffer", "offset", "size", "host", "managed")
     size = table.whole("size", least=0)
-    return Buffer(table.whole("buffer"), table.whole("offset", most=size, least=0), size, table.flag("host"))
+    return Buffer(table.whole("buffer"), table.whole("offset", most=size, least=0), size, table.flag("host"), table.flag("managed"))
 
 
 def _shape(table: Fields, key: str, limits: Shape) -> Shape:

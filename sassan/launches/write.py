@@ -87,7 +87,7 @@ def _argument(argument: Argument) -> str:
     if argument.buffer is None:
         return f"{{{value}}}"
     buffer = argument.buffer
-    host = ", host = true" if buffer.host else ""
+    host = ", host = true" * buffer.host + ", managed = true" * buffer.managed
     return f"{{{value}, pointer = {{buffer = {buffer.number}, offset = {buffer.offset}, size = {buffer.size}{host}}}}}"
 
 

@@ -40,6 +40,8 @@ class LaunchConfiguration:
     """Bytes of each buffer that its arguments point to, where the kernel may touch no others; None where unknown."""
     host: bool = False
     """Whether some of it is memory of the host, or moves between host and GPU."""
+    pinned: tuple[tuple[int, int], ...] = ()
+    """First address and bytes of each buffer among them that stays in memory of the host."""
     recorded: bool = False
     """Whether it is one of several launches that a file lists."""
     contents: Contents | None = None

@@ -29,15 +29,15 @@ class Allocations:
     def __init__(self) -> None:
         """Create an empty state."""
         self._starts: list[int] = []
-        self._buffers: dict[int, tuple[int, int, bool]] = {}
+        self._buffers: dict[int, tuple[int, int, bool, bool]] = {}
         self._count = 0
 
-    def add(self, address: int, size: int, *, host: bool = False) -> None:
-        """Add an allocation of `size` bytes; `host`: of memory that the host holds, or that moves between host and GPU."""
+    def add(self, address: int, size: int, *, host: bool = False, managed: bool = False) -> None:
+        """Add an allocation of `size` bytes; `host`: of memory that the host holds, or, `managed`, that moves between host and GPU."""
         self._count += 1
         if address not in self._buffers:
             self._starts.insert(bisect_right(self._starts, address), address)
-        self._buffers[address] = (self._count, size, host)
+        self._buffers[address] = (self._count, size, host, managed)
 
     def remove(self, address: int) -> None:
         """Remove a freed allocation."""
@@ -50,8 +50,8 @@ class Allocations:
         if at < 0:
             return None
         start = self._starts[at]
-        number, size, host = self._buffers[start]
-        return Buffer(number, address - start, size, host) if address - start < size else None
+        number, size, host, managed = self._buffers[start]
+        return Buffer(number, address - start, size, host, managed) if address - start < size else None
 
 
 class ProcessState:
@@ -139,7 +139,7 @@ class Recorder:
                     self._data.transfer(process.transfers, kind, protocol.transfer(payload))
                 case "A":
                     address, size, kind_of = protocol.block(payload)
-                    process.memory.add(address, size, host=kind_of in protocol.HOST)
+                    process.memory.add(address, size, host=kind_of in protocol.HOST, managed=kind_of == protocol.MANAGED)
                     process.transfers.allocated(address, size, managed=kind_of == protocol.MANAGED)
                 case "F":
                     process.memory.remove(protocol.block(payload)[0])

@@ -32,7 +32,7 @@ class RecordingLimits:
 
     launches: int = 10_000
     seconds: float = 60.0
-    data: int = 64 << 20
+    data: int = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)

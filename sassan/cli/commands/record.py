@@ -63,7 +63,7 @@ def record(
     max_launches: MaxLaunches = 10_000,
     time_limit: TimeLimit = 60.0,
     images: ImagesFolder = None,
-    data: Data = "64M",
+    data: Data = "256M",
     quiet: Quiet = False,
 ) -> None:
     """Run a program without a GPU and write down its kernel launches.

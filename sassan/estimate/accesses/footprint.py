@@ -13,10 +13,22 @@ from sassan.estimate.watch import Executions, Key, Watch, joined
 
 CACHED = (MemorySpace.GLOBAL, MemorySpace.GENERIC)
 _STORES = ("ST", "RED")
+_LOW = (1 << 32) - 1
+"""Addresses are known by their low words."""
+
+
+def pinned(watch: Watch, ranges: Sequence[tuple[int, int]]) -> frozenset[Key]:
+    """Return the accesses that are in some buffers, given by their first addresses and bytes."""
+    return frozenset(key for key, parts in watch.seen.items() if ranges and _within(joined(parts), ranges))
+
+
+def _within(some: Executions, ranges: Sequence[tuple[int, int]]) -> bool:
+    used = some.addresses[some.active][:1]
+    return any(((used - np.uint32(first & _LOW)) < size).any() for first, size in ranges)
 
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
-    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
+    """Return how many bytes of global memory all blocks read, and how many they write; those at `drawn` addresses are omitted."""
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(_STORES)]
@@ -33,7 +45,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     grain = min((kinds[key][1].bytes for key in some if kinds[key][0].startswith("ST")), default=WORD)
     for key in some:
         opcode, kind = kinds[key]
-        for number, addresses in _by_block(joined(watch.seen[key]), chosen):
+        for number, addresses in of_blocks(joined(watch.seen[key]), chosen):
             if opcode.startswith("ST"):
                 first = addresses // grain
                 per_block.setdefault(number, []).extend(first + np.uint32(step) for step in range(kind.bytes // grain))
@@ -48,7 +60,7 @@ def parts(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> float:
     return 1 - whole / every if every else 0.0
 
 
-def _by_block(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+def of_blocks(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
     """Yield the blocks that were run as a whole, by number, each with the addresses of its active lanes."""
     numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
     for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
@@ -65,7 +77,7 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
         if some.active.any():
             used = some.addresses[some.active] // SECTOR
             spans.append((int(used.min()), int(used.max()) + 1))
-            by_block = {number: np.unique(addresses // SECTOR) for number, addresses in _by_block(some, chosen)}
+            by_block = {number: np.unique(addresses // SECTOR) for number, addresses in of_blocks(some, chosen)}
             for number, sectors in by_block.items():
                 per_block.setdefault(number, []).append(sectors)
             count = sum(map(len, by_block.values()))

@@ -13,11 +13,11 @@ from budget import some
 from samples import SAMPLES
 from sassan.access import accesses, transactions
 from sassan.app.analysis import analyze
-from sassan.app.estimating import EstimateResult, estimated
+from sassan.app.estimating import EstimateResult, Prepared, estimated
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.estimate import sampled_launch, warps, watch
-from sassan.estimate.accesses import contents, lanes
+from sassan.estimate.accesses import contents, lanes, pieces
 from sassan.estimate.launch import ALONE, LongerPath
 from sassan.estimate.path import PathSource, nested
 from sassan.estimate.watch import watched
@@ -258,3 +258,70 @@ def test_what_iterations_touch_that_are_leapt_over_is_read_as_well(number: int, 
     )
     _, found = seen("reduce_shuffle", launch)
     assert found.footprint[0] == pytest.approx(bytes_of_all, rel=0.02)
+
+
+@pytest.mark.parametrize("grid", [(256, 256, 1), (40, 3000, 1), (64, 16, 64)])
+def test_blocks_that_are_run_are_spread_over_every_extent(grid: Shape):
+    """Of a kernel over pairs half of the blocks do nothing: with two thirds of those that ran it was estimated at 1.9 times its time."""
+    chosen = warps.sample((64, 1, 1), grid)
+    blocks = {spot.block for spot, inner in zip(chosen.spots, chosen.inner, strict=False) if inner}
+    first, last = (axis for axis in (0, 1, 2) if grid[axis] > 1 and axis in {0, max(each for each in range(3) if grid[each] > 1)})
+    above = sum(block[first] / grid[first] > block[last] / grid[last] for block in blocks)
+    assert above / len(blocks) == pytest.approx(0.5, abs=0.16)
+
+
+def transposed(tile: int, kernel: str) -> tuple[AnalysisResult, sampled_launch.SampledLaunch]:
+    number, pointers = 1 << 14, [Setting(f"param_{place}", -1, 1 << 29 + place) for place in (0, 1)]
+    launch = LaunchConfiguration((tile, tile, 1), (number // tile, number // tile, 1), (*pointers, Setting("param_2", -1, number)))
+    return seen("memory_patterns", launch, kernel)
+
+
+def test_neighbouring_blocks_that_write_columns_touch_pieces_and_read_whole_rows():
+    _, found = transposed(LANES, "transpose_pad")
+    assert found.pieces == (np.inf, 4 * LANES)
+
+
+def test_neighbouring_blocks_that_touch_the_same_sectors_touch_no_short_pieces():
+    """Blocks of one sample each of a dedispersion read the same sectors: estimated at 2.7 times its time where these were short pieces."""
+    numbers = [np.arange(0, 4096, 8, np.uint32) + np.uint32(step) for step in (0, 1)]
+    shared, others = np.array([0, 1, 2, 3], np.uint32), np.array([8, 9, 10, 11], np.uint32)
+    assert pieces.of_neighbours([(numbers[0], numbers[0])]) == np.inf
+    assert pieces.of_neighbours([(numbers[0], numbers[1])]) == np.inf
+    assert pieces.of_neighbours([(numbers[0], numbers[0] + np.uint32(4))]) == 32
+    assert pieces.of_neighbours([(shared, others)]) == 128
+
+
+def test_dram_takes_as_long_for_a_short_piece_as_for_a_row():
+    result, found = transposed(LANES, "transpose_pad")
+    kernel = made_of(result).kernel
+    assert kernel.slower(4.0 * LANES, 100) == 1
+    # Half of the bytes are in pieces that take four times as long.
+    assert kernel.slower(16.0 * LANES, 100) == pytest.approx(2.5, rel=0.01)
+    # Blocks of the next row of the grid go on where those of this one end.
+    assert kernel.slower(16.0 * LANES, found.across) == 1
+
+
+def made_of(result: AnalysisResult) -> Prepared:
+    made = estimated(result).prepared
+    assert made is not None
+    return made
+
+
+def of_two_buffers(pinned: tuple[tuple[int, int], ...]) -> EstimateResult:
+    size, first, second = 1 << 24, 1 << 28, 1 << 29
+    pointers = (Setting("param_0", -1, first), Setting("param_1", -1, second))
+    return estimated(
+        analysed("memory_patterns", LaunchConfiguration((256, 1, 1), (size // 4096, 1, 1), pointers, pinned=pinned), "vector_copy")
+    )
+
+
+def test_memory_of_the_host_is_read_over_the_link():
+    """The sum of two such arrays was estimated at 0.05 of its time."""
+    size, second = 1 << 24, 1 << 29
+    here, there = of_two_buffers(()), of_two_buffers(((second, size),))
+    assert here.estimate is not None
+    assert there.estimate is not None
+    assert "host" not in here.estimate.shares
+    assert there.estimate.bound_by == "host"
+    assert there.estimate.us == pytest.approx(size / 24_600, rel=0.1)
+    assert [text for text in there.assumptions if "bytes come from memory of the host, 0 go there" in text]

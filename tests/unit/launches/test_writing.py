@@ -11,7 +11,11 @@ from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLa
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
 SHAPES = st.tuples(st.integers(1, 16), st.integers(1, 8), st.integers(1, 8))
 BUFFERS = st.builds(
-    lambda number, offset, host: Buffer(number, offset, 2 * offset, host), st.integers(1, 9), st.integers(0, 99), st.booleans()
+    lambda number, offset, host, managed: Buffer(number, offset, 2 * offset, host, host and managed),
+    st.integers(1, 9),
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
 )
 
 

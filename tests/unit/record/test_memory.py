@@ -25,6 +25,12 @@ def test_memory_of_the_host_is_told_apart():
     assert [allocations.buffer(address) for address in (0x3000, 0x5000)] == [Buffer(2, 0, 50), Buffer(3, 0, 8, host=True)]
 
 
+def test_memory_that_moves_between_host_and_gpu_is_told_apart_from_what_stays():
+    allocations = memory()
+    allocations.add(0x5000, 8, host=True, managed=True)
+    assert allocations.buffer(0x5000) == Buffer(3, 0, 8, host=True, managed=True)
+
+
 def test_an_address_before_all_is_in_none():
     assert memory().buffer(0xFFF) is None
 
