@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -31,6 +32,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import read_program
 from sassan.app.recorded_memory import with_contents
 from sassan.app.settings import Settings
+from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
 from sassan.names import readable
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sassan.app.launches import LaunchResult
-    from sassan.errors import Gap, SassanError
+    from sassan.errors import Gap
     from sassan.ir import Function
     from sassan.launches import Launches
 
@@ -121,7 +123,12 @@ def _inputs(source: Path) -> Iterator[tuple[tuple[str, ...], str | None]]:
 
 
 def _tasks(source: str, files: tuple[str, ...], recording: str | None, gpu: str, seconds: float) -> Iterator[_Task]:
-    for name in dict.fromkeys(function.name for _, function in _functions(files) if function.kernel):
+    try:
+        names = dict.fromkeys(function.name for _, function in _functions(files) if function.kernel)
+    except SassanError as error:  # one program of a hundred has no code, or code that is not read: the others are measured all the same
+        print(f"note: {', '.join(files)}: {error}", file=sys.stderr)
+        return
+    for name in names:
         yield _Task(source, files, recording, name, gpu, seconds)
 
 
