@@ -1,7 +1,7 @@
 """What an integer operation works on: its operands as words of all lanes, and the words that it writes."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -179,3 +179,13 @@ def split(operands: tuple[Operand, ...]) -> tuple[Operand, list[Operand], list[O
     rest = rest[len(outs) :]
     late = next((place for place, operand in enumerate(reversed(rest)) if not is_truth(operand)), 0)
     return to, outs, rest[: len(rest) - late], rest[len(rest) - late :]
+
+
+def is_negated(operand: Operand) -> bool:
+    """Say whether an operand is -x, which is ~x + 1."""
+    return getattr(operand, "negated", False) and not getattr(operand, "inverted", False)
+
+
+def is_difference(modifiers: Collection[str], words: Iterable[Operand]) -> bool:
+    """Say whether the signs of a sum of whole words are those of differences, so that it is known what is carried."""
+    return not modifiers and not any(getattr(word, "inverted", False) for word in words)
