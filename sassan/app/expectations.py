@@ -107,5 +107,7 @@ def with_expectations(
         costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
     # What runs said of bounds holds here, too.
     external = (*facts.external, *calls.items())
-    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds)), external=external), costs=costs, check=False, contention=False)
+    settings = replace(
+        settings, facts=replace(facts, functions=(*others, (name, bounds)), external=external), costs=costs, check=False, contention=False
+    )
     return analyze(result.function, settings, result.file, before=result)

@@ -7,7 +7,19 @@ import numpy as np
 
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
-from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, as_signed, back, is_difference, is_negated, is_truth, numbers, split
+from sassan.simt.integer_work import (
+    MASK,
+    GroupOperation,
+    Longs,
+    UnknownError,
+    as_signed,
+    back,
+    carries_unknown,
+    is_negated,
+    is_truth,
+    numbers,
+    split,
+)
 
 _WORD = 0xFFFFFFFF
 _CC = bit("CC", 0).bit_length() - 1
@@ -176,10 +188,7 @@ def _scaled_add(work: GroupOperation) -> None:
     # Until Pascal the carry out stands before the destination, or in CC.
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended, has_flags = "X" in work.modifiers, isinstance(to, Register) and "CC" in to.modifiers
-    signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
-    if ins and not extended:
-        raise UnknownError
-    if any(signs) and (extended or has_flags or (outs and (is_truth(first) or not is_difference(work.modifiers, words)))):
+    if (ins and not extended) or carries_unknown(work.modifiers, first, words, out=bool(outs), flags=has_flags):
         raise UnknownError
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
@@ -197,7 +206,8 @@ def _scaled_add(work: GroupOperation) -> None:
     total = sum(carried, added[0] + added[1])
     work.put(to, total)
     # -x is ~x + 1, and the carry counts the 1; the sign is that of what has been shifted.
-    carry = total + sum((value == 0).astype(np.uint64) << np.uint64(32) for value, word in zip(added, words, strict=False) if is_negated(word))
+    zeros = [(value == 0).astype(np.uint64) for value, word in zip(added, words, strict=False) if is_negated(word)]
+    carry = sum((zero << np.uint64(32) for zero in zeros), total)
     for out in outs:
         work.put(out, carry >> np.uint64(32) != 0)
     if has_flags:

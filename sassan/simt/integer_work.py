@@ -186,6 +186,11 @@ def is_negated(operand: Operand) -> bool:
     return getattr(operand, "negated", False) and not getattr(operand, "inverted", False)
 
 
-def is_difference(modifiers: Collection[str], words: Iterable[Operand]) -> bool:
-    """Say whether the signs of a sum of whole words are those of differences, so that it is known what is carried."""
-    return not modifiers and not any(getattr(word, "inverted", False) for word in words)
+def carries_unknown(modifiers: Collection[str], first: Operand, words: Iterable[Operand], *, out: bool, flags: bool) -> bool:
+    """Say whether signs leave open what a scaled sum carries: known is that of a difference of whole words in a predicate.
+
+    `first` is the first operand of the instruction, `out` whether it has such a predicate, `flags` whether it sets CC.
+    """
+    signed = [word for word in words if isinstance(word, Register | Constant) and (word.negated or word.inverted)]
+    is_known = not modifiers and not is_truth(first) and all(map(is_negated, signed))
+    return bool(signed) and ("X" in modifiers or flags or (out and not is_known))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.code import ExactQuotient, Linear, Operation, number
-from sassan.simt.integer_work import UnknownError, is_difference, is_negated, is_truth, split
+from sassan.simt.integer_work import UnknownError, carries_unknown, is_negated, is_truth, split
 from sassan.simt.micro_operations import (
     ADD_WHOLE,
     AND,
@@ -244,10 +244,7 @@ def _scaled_add(work: RowWork) -> MicroOperation:
     first, second, *rest = work.instruction.operands
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended, flags = "X" in work.modifiers, _has_flags(to)
-    signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
-    if (ins and not extended) or len(ins) > _TRUTHS - 1:
-        raise UnknownError
-    if any(signs) and (extended or flags or (outs and (is_truth(first) or not is_difference(work.modifiers, words)))):
+    if (ins and not extended) or len(ins) > _TRUTHS - 1 or carries_unknown(work.modifiers, first, words, out=bool(outs), flags=flags):
         raise UnknownError
     work.word(words[0])
     work.word(words[1])
@@ -266,8 +263,8 @@ def _scaled_add(work: RowWork) -> MicroOperation:
     if extended and not ins:
         options |= CARRIES
         work.made.truths.append(work.flags())
-    results = [(to, 0), *((out, 1) for out in outs), *([(_CC, 3)] if flags else [])]
-    return work.done(Code.SCALED_ADD, *results, numbers=(options, work.integer(words[-1]) & 31))
+    results, places = [(to, 0), *((out, 1) for out in outs), *([(_CC, 3)] if flags else [])], work.integer(words[-1]) & 31
+    return work.done(Code.SCALED_ADD, *results, numbers=(options, places))
 
 
 def _bitwise(work: RowWork) -> MicroOperation:
