@@ -49,7 +49,7 @@ LAUNCHES = 4
 """Different launches of one kernel, at most."""
 _CODE = (".cubin", ".so", ".o", "")
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
-_PLACE = re.compile(r" at 0x[0-9a-f]+(?= |:|$)")
+_PLACE = re.compile(r" at 0x[0-9a-f]+(?=[ :,]|$)")
 _WHY = re.compile(r"has no bound \((.+)\): pass")
 _MANGLED = re.compile(r"_Z\w+")
 _WORDS = 160
