@@ -30,12 +30,19 @@ _NUMBER_ENDS, _IN_NUMBERS = re.compile(r"[0-9.,]+"), frozenset("0123456789.,")
 _LEAST = 8
 """Characters that are shown at least of what long names have in common."""
 _WORDS = re.compile(r"[0-9]+|[^\W0-9]{1,12}|\W")
+_STATIC = re.compile(r"__nv_static_([0-9]{1,6})_")
+"""The begin of the name of a kernel that only one file sees: behind it, so many characters name the file."""
 _TOKEN = re.compile(r"(?<![\w./-])_Z[A-Za-z0-9_]+(?![\w/-]|\.\w)")
 
 
 @lru_cache(maxsize=4096)
 def demangled(name: str) -> str:
-    """Return the declaration that a mangled name stands for, the name itself where it is no mangled name."""
+    """Return the declaration that a mangled name stands for, the name itself where it is no mangled name.
+
+    Of a kernel that only one file sees (`static`), without what nvcc puts before its name: `__nv_static_7__ab_1_f__Z1kv` is `k()`.
+    """
+    if (static := _STATIC.match(name)) is not None and name[static.end() + int(static[1]) :].startswith("_"):
+        return demangled(name[static.end() + int(static[1]) + 1 :]) or name
     if not name.startswith("_Z") or len(name) > _LONGEST or not name.isascii() or not name.isprintable():
         return name
     if len(_REFERENCE.findall(name)) <= _FEW:

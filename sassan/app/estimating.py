@@ -15,6 +15,7 @@ from sassan.app.accesses import launch_accesses
 from sassan.app.expectations import (
     ITERATIONS,
     endings_of,
+    expected_calls,
     expected_iterations,
     expected_latencies,
     iterations_of,
@@ -145,7 +146,9 @@ def prepared(
     grid = Grid(blocks, occupancy.block_warps, gpu.sms, occupancy.blocks, buffers=settings.launch.buffers)
     longer = _longer(cfg, seen.counted, grid) if seen is not None and traced_block is None and source is sampled else ()
     assumed = frozenset[int]() if average is not None else _assumed(result, source, seen, expected)
-    kernel = EstimatedKernel(cfg, _accesses(result, seen), walked or ran or longest, source, longest, seen, assumed, longer, traced_block)
+    called = {address: cost for address, cost in result.bounds.external if cost}
+    path = walked or ran or longest
+    kernel = EstimatedKernel(cfg, _accesses(result, seen), path, source, longest, seen, assumed, longer, traced_block, called)
     return Prepared(kernel, grid, gpu, tables)
 
 
@@ -155,9 +158,9 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `policy`: which
     warp a scheduler takes.
     """
-    iterations, latencies = expected_iterations(result), expected_latencies(result)
+    iterations, latencies, calls = expected_iterations(result), expected_latencies(result), expected_calls(result)
     while True:
-        expected = with_expectations(result, iterations, latencies) if iterations or latencies else result
+        expected = with_expectations(result, iterations, latencies, calls) if iterations or latencies or calls else result
         made = prepared(expected, recorded, iterations)
         if isinstance(made, Prepared):
             break
@@ -187,6 +190,10 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         + tuple(
             f"no latency of {name} is known: {cycles} cycles are expected; set it with --latency {name}=N"
             for name, cycles in latencies.items()
+        )
+        + tuple(
+            f"the input does not contain {name}: a call is expected to take {cycles} cycles; set it in a --bounds file"
+            for name, cycles in calls.items()
         )
     )
     return EstimateResult(result, replace(known, assumptions=(*known.assumptions, *texts)), prepared=made)

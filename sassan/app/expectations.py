@@ -6,7 +6,7 @@ from dataclasses import replace
 from sassan.app.analysis import analyze
 from sassan.app.result import AnalysisResult
 from sassan.ipet.facts.model import FlowFacts
-from sassan.ipet.flow_facts import UNBOUNDED
+from sassan.ipet.flow_facts import EXTERNAL, UNBOUNDED
 from sassan.ipet.loop_bounds import Ending
 from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
@@ -25,11 +25,14 @@ _EXPECTED: Mapping[Ending | None, int] = {
 _LATENCIES = {"fence": 600, "sleep": 1000}
 """Cycles that are expected of latencies that no table has; a fence waits for what L2 has not answered."""
 _LATENCY = 300
+_CALL = 2000
+"""Cycles that are expected of a function that the input does not hold, such as `vprintf` and `malloc`: no publication, some accesses of L2
+one after the other, and a hundred instructions."""
 
 
 def _only_expected(result: AnalysisResult) -> bool:
-    """Say whether nothing is missing but what has an expectation: bounds of loops, and latencies."""
-    return {gap.code for gap in result.wcet.gaps} <= {UNBOUNDED, NO_LATENCY} and result.settings.solve
+    """Say whether nothing is missing but what has an expectation: bounds of loops, latencies, and what functions outside the input take."""
+    return {gap.code for gap in result.wcet.gaps} <= {UNBOUNDED, NO_LATENCY, EXTERNAL} and result.settings.solve
 
 
 def expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
@@ -85,7 +88,15 @@ def expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
     return {name: _LATENCIES.get(name, _LATENCY) for name in sorted(kinds)}
 
 
-def with_expectations(result: AnalysisResult, iterations: Mapping[int, int], latencies: Mapping[str, int]) -> AnalysisResult:
+def expected_calls(result: AnalysisResult) -> Mapping[str, int]:
+    """The cycles to expect of a call of each function that the input does not hold and no fact is about, by its name; none as above."""
+    missing = {gap.address for gap in result.wcet.gaps if gap.code == EXTERNAL}
+    return {external.name: _CALL for external in result.cfg.externals if external.address in missing} if _only_expected(result) else {}
+
+
+def with_expectations(
+    result: AnalysisResult, iterations: Mapping[int, int], latencies: Mapping[str, int], calls: Mapping[str, int]
+) -> AnalysisResult:
     """The analysis for an estimate, with expectations in the place of bounds and latencies."""
     name, settings = result.function.name, result.settings
     facts = settings.facts or FlowFacts("")
@@ -95,5 +106,8 @@ def with_expectations(result: AnalysisResult, iterations: Mapping[int, int], lat
     if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         costs = replace(costs, tables=replace(costs.tables, given={**latencies, **costs.tables.given}))
     # What runs said of bounds holds here, too.
-    settings = replace(settings, facts=replace(facts, functions=(*others, (name, bounds))), costs=costs, check=False, contention=False)
+    external = (*facts.external, *calls.items())
+    settings = replace(
+        settings, facts=replace(facts, functions=(*others, (name, bounds)), external=external), costs=costs, check=False, contention=False
+    )
     return analyze(result.function, settings, result.file, before=result)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -98,6 +98,8 @@ class Demands:
     moved: Mapping[int, Expected]
     share: MemoryShare
     traced: TracedBlock | None = None
+    called: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Cycles that functions outside the input take, by the addresses of their calls."""
 
     @cached_property
     def pools(self) -> Mapping[str, bool]:
@@ -127,6 +129,7 @@ class Demands:
         starts = np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64)
         self._wait_for_products(rows, starts.tolist())
         self._wait_for_code(rows)
+        self._wait_for_callees(rows)
         # No warp skips a barrier of its block: a node that some warps visit is visited by all of them there, and takes less time.
         if self.traced is not None:
             return self.traced.program(np.array(rows, np.int64), starts, np.array(list(self.pools.values()), np.int64))
@@ -156,6 +159,13 @@ class Demands:
         fetch = round(self.usual.figures.l2 / caches.ahead)
         for row, (line, following) in zip(rows, itertools.pairwise([*code, -1]), strict=True):
             row[RowField.STALL] += fetch * (line != following)
+
+    def _wait_for_callees(self, rows: Sequence[list[int]]) -> None:
+        """Lengthen the stalls of calls of functions that the input does not hold by what those are expected to take."""
+        for row, each in zip(rows, (each for node in self.cfg.nodes for each in node.code), strict=True):
+            if each.address in self.called:
+                row[RowField.STALL] += self.called[each.address]
+                row[RowField.ASSUMED] = 1
 
     def _wait_for_products(self, rows: Sequence[list[int]], starts: Sequence[int]) -> None:
         """Lengthen the stalls before instructions that read matrix products, by as much as the stalls are no wait for them."""

@@ -1,7 +1,7 @@
 """The estimate of a launch: one SM is simulated, and the rest of the grid follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -70,7 +70,8 @@ class EstimatedKernel:
     """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run.
 
     `assumed` are nodes whose executions nothing counts. `longer` are paths of blocks and warps that take longer than others. `traced`:
-    warps of a block, where each has a path of its own; what of `path` is not theirs is extrapolated.
+    warps of a block, where each has a path of its own; what of `path` is not theirs is extrapolated. `called`: cycles of functions that
+    the input does not hold, by the addresses of their calls.
     """
 
     cfg: WarpCfg
@@ -82,6 +83,7 @@ class EstimatedKernel:
     assumed: frozenset[int] = frozenset()
     longer: tuple[LongerPath, ...] = ()
     traced: TracedBlock | None = None
+    called: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
     def sizes(self) -> list[int]:
@@ -181,7 +183,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     warps = grid.blocks * grid.block_warps
     missed = kernel.missed(walked, moved, memory, warps, usual.fills)
     share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row, gpu.sms * on_sm.places))
-    demands = Demands(kernel.cfg, usual, moved, share, kernel.traced)
+    demands = Demands(kernel.cfg, usual, moved, share, kernel.traced, kernel.called)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())
     run, simulated = on_sm.run(program, usual, length, policy=policy)

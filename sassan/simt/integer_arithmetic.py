@@ -7,7 +7,19 @@ import numpy as np
 
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
-from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, as_signed, back, is_truth, numbers, split
+from sassan.simt.integer_work import (
+    MASK,
+    GroupOperation,
+    Longs,
+    UnknownError,
+    as_signed,
+    back,
+    carries_unknown,
+    is_negated,
+    is_truth,
+    numbers,
+    split,
+)
 
 _WORD = 0xFFFFFFFF
 _CC = bit("CC", 0).bit_length() - 1
@@ -27,7 +39,7 @@ def _add(work: GroupOperation) -> None:
     values = [_summand(work, word) for word in words]
     total = reduce(lambda a, b: a + b, values, work.full(0))
     # -x is ~x + 1: the carry of a difference counts the 1.
-    minus_zero = [getattr(word, "negated", False) and not getattr(word, "inverted", False) for word in words]
+    minus_zero = [is_negated(word) for word in words]
     carry = total + sum((value == 0).astype(np.uint64) << np.uint64(32) for value, flag in zip(values, minus_zero, strict=True) if flag)
     if "X" in modifiers:
         if not ins and any(minus_zero):
@@ -176,8 +188,7 @@ def _scaled_add(work: GroupOperation) -> None:
     # Until Pascal the carry out stands before the destination, or in CC.
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended, has_flags = "X" in work.modifiers, isinstance(to, Register) and "CC" in to.modifiers
-    signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
-    if (ins and not extended) or ((extended or outs or has_flags) and any(signs)):
+    if (ins and not extended) or carries_unknown(work.modifiers, first, words, out=bool(outs), flags=has_flags):
         raise UnknownError
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
@@ -191,10 +202,14 @@ def _scaled_add(work: GroupOperation) -> None:
             raise UnknownError
     carried = [work.truth(carry) for carry in ins] or ([(work.inputs[_CC] & 1) != 0] if extended else [])
     # What is shifted out belongs to the next word: LEA.HI adds it there.
-    total = sum(carried, (shifted & MASK) + work.word(words[1]))
+    added = shifted & MASK, work.word(words[1])
+    total = sum(carried, added[0] + added[1])
     work.put(to, total)
+    # -x is ~x + 1, and the carry counts the 1; the sign is that of what has been shifted.
+    zeros = [(value == 0).astype(np.uint64) for value, word in zip(added, words, strict=False) if is_negated(word)]
+    carry = sum((zero << np.uint64(32) for zero in zeros), total)
     for out in outs:
-        work.put(out, total >> np.uint64(32) != 0)
+        work.put(out, carry >> np.uint64(32) != 0)
     if has_flags:
         work.out[_CC] = (total >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
 

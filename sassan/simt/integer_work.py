@@ -1,7 +1,7 @@
 """What an integer operation works on: its operands as words of all lanes, and the words that it writes."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -179,3 +179,18 @@ def split(operands: tuple[Operand, ...]) -> tuple[Operand, list[Operand], list[O
     rest = rest[len(outs) :]
     late = next((place for place, operand in enumerate(reversed(rest)) if not is_truth(operand)), 0)
     return to, outs, rest[: len(rest) - late], rest[len(rest) - late :]
+
+
+def is_negated(operand: Operand) -> bool:
+    """Say whether an operand is -x, which is ~x + 1."""
+    return getattr(operand, "negated", False) and not getattr(operand, "inverted", False)
+
+
+def carries_unknown(modifiers: Collection[str], first: Operand, words: Iterable[Operand], *, out: bool, flags: bool) -> bool:
+    """Say whether signs leave open what a scaled sum carries: known is that of a difference of whole words in a predicate.
+
+    `first` is the first operand of the instruction, `out` whether it has such a predicate, `flags` whether it sets CC.
+    """
+    signed = [word for word in words if isinstance(word, Register | Constant) and (word.negated or word.inverted)]
+    is_known = not modifiers and not is_truth(first) and all(map(is_negated, signed))
+    return bool(signed) and ("X" in modifiers or flags or (out and not is_known))

@@ -28,6 +28,8 @@ from sassan.simt.micro_operations import (
     LOW_IS_TRUTH,
     MERGE,
     MINUS_A,
+    MINUS_ADDEND,
+    MINUS_SHIFTED,
     NOT_EQUAL,
     OF_NEXT,
     OR,
@@ -264,13 +266,18 @@ def _scaled_add(rows: Numbers, number: int, words: Longs, truth: Truth, out: Lon
         else:
             shifted = words[0, lane] << places
         total = (shifted & MASK) + words[1, lane]
+        carry = np.uint64(0)
+        if options & MINUS_SHIFTED and shifted & MASK == 0:
+            carry += _ONE << _WORD
+        if options & MINUS_ADDEND and words[1, lane] == 0:
+            carry += _ONE << _WORD
         if options & CARRIES:
             total += words[FLAGS, lane] & _ONE
         else:
             for each in range(rows[number, TRUTHS]):
                 total += np.uint64(truth[each, lane])
         out[0, lane] = total & MASK
-        out[1, lane] = np.uint64(total >> _WORD != 0)
+        out[1, lane] = np.uint64((total + carry) >> _WORD != 0)
         out[3, lane] = np.uint64(total >> _WORD != 0) | np.uint64(total & MASK == 0) << _ONE
 
 

@@ -55,8 +55,8 @@ MINUS_A, X, FROM_FLAGS, PARTS = 1, 8, 16, 32
 """Options of ADD; the first is followed by those of b and c."""
 PSL, MERGE, ADD_WHOLE, LOW, HIGH, HIGH_A, HIGH_B = (1 << place for place in range(7))
 """Options of MULTIPLY_HALVES."""
-OF_NEXT, SIGNED_NEXT, CARRIES = 1, 2, 4
-"""Options of SCALED_ADD: what is added is shifted out of two words, or of one with a sign; the flags are a carry."""
+OF_NEXT, SIGNED_NEXT, CARRIES, MINUS_SHIFTED, MINUS_ADDEND = 1, 2, 4, 8, 16
+"""Options of SCALED_ADD: what is added is shifted out of two words, or of one with a sign; the flags are a carry; words with a minus."""
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(6)
 COMPARISONS: Mapping[str, int] = {"EQ": EQUAL, "NE": NOT_EQUAL, "LT": LESS, "LE": LESS_EQUAL, "GT": GREATER, "GE": GREATER_EQUAL}
 AND, OR, XOR = range(3)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sassan.ir import Constant, Immediate, Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.code import ExactQuotient, Linear, Operation, number
-from sassan.simt.integer_work import UnknownError, is_truth, split
+from sassan.simt.integer_work import UnknownError, carries_unknown, is_negated, is_truth, split
 from sassan.simt.micro_operations import (
     ADD_WHOLE,
     AND,
@@ -20,6 +20,8 @@ from sassan.simt.micro_operations import (
     LOW_IS_TRUTH,
     MERGE,
     MINUS_A,
+    MINUS_ADDEND,
+    MINUS_SHIFTED,
     MOST_WORDS,
     OF_NEXT,
     OR,
@@ -242,14 +244,13 @@ def _scaled_add(work: RowWork) -> MicroOperation:
     first, second, *rest = work.instruction.operands
     to, outs, words, ins = split((second, first, *rest) if is_truth(first) else work.instruction.operands)
     extended, flags = "X" in work.modifiers, _has_flags(to)
-    signs = [word.negated or word.inverted for word in words if isinstance(word, Register | Constant)]
-    if (ins and not extended) or ((extended or outs or flags) and any(signs)) or len(ins) > _TRUTHS - 1:
+    if (ins and not extended) or len(ins) > _TRUTHS - 1 or carries_unknown(work.modifiers, first, words, out=bool(outs), flags=flags):
         raise UnknownError
     work.word(words[0])
     work.word(words[1])
     match sorted(work.modifiers - {"X"}):
         case [] if not extended:
-            options = 0
+            options = MINUS_SHIFTED * is_negated(words[0]) | MINUS_ADDEND * is_negated(words[1])
         case ["HI"]:
             work.word(words[2])
             options = OF_NEXT
@@ -262,8 +263,8 @@ def _scaled_add(work: RowWork) -> MicroOperation:
     if extended and not ins:
         options |= CARRIES
         work.made.truths.append(work.flags())
-    results = [(to, 0), *((out, 1) for out in outs), *([(_CC, 3)] if flags else [])]
-    return work.done(Code.SCALED_ADD, *results, numbers=(options, work.integer(words[-1]) & 31))
+    results, places = [(to, 0), *((out, 1) for out in outs), *([(_CC, 3)] if flags else [])], work.integer(words[-1]) & 31
+    return work.done(Code.SCALED_ADD, *results, numbers=(options, places))
 
 
 def _bitwise(work: RowWork) -> MicroOperation:

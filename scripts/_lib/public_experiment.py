@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -31,6 +32,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import read_program
 from sassan.app.recorded_memory import with_contents
 from sassan.app.settings import Settings
+from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
 from sassan.names import readable
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sassan.app.launches import LaunchResult
-    from sassan.errors import Gap, SassanError
+    from sassan.errors import Gap
     from sassan.ir import Function
     from sassan.launches import Launches
 
@@ -47,6 +49,8 @@ LAUNCHES = 4
 """Different launches of one kernel, at most."""
 _CODE = (".cubin", ".so", ".o", "")
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
+_PLACE = re.compile(r" at 0x[0-9a-f]+(?=[ :,]|$)")
+_WHY = re.compile(r"has no bound \((.+)\): pass")
 _MANGLED = re.compile(r"_Z\w+")
 _WORDS = 160
 
@@ -121,7 +125,12 @@ def _inputs(source: Path) -> Iterator[tuple[tuple[str, ...], str | None]]:
 
 
 def _tasks(source: str, files: tuple[str, ...], recording: str | None, gpu: str, seconds: float) -> Iterator[_Task]:
-    for name in dict.fromkeys(function.name for _, function in _functions(files) if function.kernel):
+    try:
+        names = dict.fromkeys(function.name for _, function in _functions(files) if function.kernel)
+    except SassanError as error:  # one program of a hundred has no code, or code that is not read: the others are measured all the same
+        print(f"note: {', '.join(files)}: {error}", file=sys.stderr)
+        return
+    for name in names:
         yield _Task(source, files, recording, name, gpu, seconds)
 
 
@@ -193,15 +202,22 @@ def _base(name: str) -> str:
 
 
 def _texts(gaps: Sequence[Gap]) -> tuple[str, str]:
-    """The codes of gaps, and the fact that closes the first of each code: a line to paste, or what the message says."""
-    first = {gap.code: gap for gap in reversed(gaps)}
-    needs = (f"{code}: {remedy(gap) or _plain(gap.message)}" for code, gap in sorted(first.items()))
-    return " ".join(sorted(first)), "; ".join(needs)
+    """The codes of gaps, and the facts that close them, each once: a line to paste and why, or what the message says."""
+    needs = {f"{gap.code}: {_fact(gap)}" for gap in gaps}
+    return " ".join(sorted({gap.code for gap in gaps})), "; ".join(sorted(needs))
+
+
+def _fact(gap: Gap) -> str:
+    """What closes a gap, with what the message says in brackets of the reason, without the places of this code."""
+    line, why = remedy(gap), _WHY.search(gap.message)
+    if not line or why is None:
+        return line or _plain(gap.message)
+    return f"{line} ({_plain(why[1])})"
 
 
 def _plain(message: str) -> str:
     """A message without the places of this code."""
-    return _ADDRESS.sub("0x…", _MANGLED.sub("…", message))[:_WORDS]
+    return _ADDRESS.sub("0x…", _MANGLED.sub("…", _PLACE.sub("", message)))[:_WORDS].replace("; ", ", ")
 
 
 def share(source: str, rows: Sequence[Row]) -> Share:

@@ -10,6 +10,9 @@ ROWS = Path(__file__).resolve().parents[2] / "samples" / "experiments" / "public
 _ABOUT = """\
 Kernels that people use, from public repositories, compiled elsewhere; a row is a source. `n` counts kernels, each with up to four of its
 recorded launches. Of all, the share with a graph without gaps; of those that are launched, the shares with an estimate and with a bound.
+Of CUDA's samples (folders 0 to 3 and a part of 5, commit c94ff366, sm_80) those are in that need no graphics and no library; of CUB (CUDA
+13.0, sm_80) some device algorithms on 2^20 items; of Liger-Kernel (commit ead96b61, Triton 3.3.1, sm_80) launches are given by hand: 4096
+programs, rows of 1000 numbers. What took longer than a limit of one to five minutes on a busy computer is `time-limit`.
 `scripts/experiments public DIR -o samples/experiments/public` makes the figures from a folder per source of cubins and launches."""
 _HEAD = "| source | n | graph | launched | estimate | bound |\n| --- | --- | --- | --- | --- | --- |"
 _MISSING = "What the others need, with the number of rows:"

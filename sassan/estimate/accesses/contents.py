@@ -22,7 +22,8 @@ def differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executi
     known: dict[tuple[int, ...], Sequence[_Matched]] = {}
     out: dict[Key, bool] = {}
     for key, some in every.items():
-        together = tuple(id(each.warps) for each in seen[key])  # accesses of a group have the same warps
+        # Accesses of a group have the same warps; of some, fewer lanes have addresses.
+        together = some.active.shape[1], *(id(each.warps) for each in seen[key])
         if together not in known:
             known[together] = [_matched(some, warp, copy, until) for warp, copy in chosen.pairs]
         out[key] = any((some.addresses[here, lane] != some.addresses[there, lane]).any() for here, there, lane in known[together])

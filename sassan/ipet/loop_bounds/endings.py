@@ -12,7 +12,7 @@ from operator import or_
 from sassan.analysis.demand import demand
 from sassan.ipet.loop_bounds.execute import Writer
 from sassan.ipet.loop_bounds.flow import Flows, leaving, slices, union
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Operand, Special
 
 
 class Ending(StrEnum):
@@ -26,6 +26,7 @@ class Ending(StrEnum):
     VOTE = "it goes on until threads agree, by {}: its bound is the number of rounds"
     DRAW = "it draws work from a counter in memory, by {}: its bound is how often one thread draws"
     CONVERGENCE = "it goes on until a comparison of floating-point numbers ends it, by {}: its bound is the number of steps"
+    CLOCK = "it goes on until a clock has gone far enough, read by {}: its bound is how often it looks"
     MARK = "it ends at a word in memory, read by {}: its bound is the longest way to one"
 
 
@@ -45,6 +46,7 @@ class LoopEnding:
 _LOADS = frozenset({"LD", "LDG", "LDS", "LDL", "ULDG"})
 _ATOMICS = frozenset({"ATOM", "ATOMG", "ATOMS"})
 _FLOATS = frozenset({"FSETP", "DSETP", "HSETP2", "FSET", "UFSETP"})
+_CLOCKS = ("SR_CLOCK", "SR_GLOBALTIMER")
 _VOTES = frozenset({"VOTE", "VOTEU", "B2R", "MATCH", "REDUX", "CREDUX"})
 
 
@@ -58,6 +60,7 @@ def ended(flows: Flows, loop: int) -> LoopEnding | None:
     line = [writer for node in nodes for writer in flows.writers[node]]
     deciding = [writer for writer in line if writer.written & part.behind.get(writer.instruction.address, 0)]
     draws = _first(line, _ATOMICS)
+    clocks = (each.instruction for each in deciding if any(map(_is_clock, each.instruction.operands)))
     for ending, instruction in (
         (Ending.SWAP, next((each.instruction for each in deciding if _base(each) in _ATOMICS and "CAS" in _modifiers(each)), None)),
         (Ending.PHASE, _first(deciding, frozenset({"SYNCS"}))),
@@ -65,6 +68,7 @@ def ended(flows: Flows, loop: int) -> LoopEnding | None:
         (Ending.VOTE, _first(deciding, _VOTES)),
         (Ending.DRAW, _first(deciding, _ATOMICS)),
         (Ending.DRAW, draws if _first(deciding, frozenset({"LDS"})) is not None else None),
+        (Ending.CLOCK, next(clocks, None)),
     ):
         if instruction is not None:
             return _of(ending, instruction)
@@ -92,6 +96,10 @@ def _base(writer: Writer) -> str:
 
 def _modifiers(writer: Writer) -> Sequence[str]:
     return writer.instruction.opcode.upper().split(".")[1:]
+
+
+def _is_clock(operand: Operand) -> bool:
+    return isinstance(operand, Special) and operand.name.startswith(_CLOCKS)
 
 
 def _first(line: Sequence[Writer], opcodes: frozenset[str]) -> Instruction | None:

@@ -67,6 +67,21 @@ def test_a_loop_that_another_argument_only_guards_needs_none():
     assert answer(OF_A_NUMBER).estimate is not None
 
 
+CALLING = """
+    MOV R4, 0x10                                 | 5
+    CALL.ABS.NOINC `(vprintf)                    | 5
+    EXIT                                         | 5
+"""
+
+
+def test_a_function_outside_the_input_is_expected_to_take_its_time():
+    with_call, without = (answer(text) for text in (CALLING, CALLING.replace("CALL.ABS.NOINC `(vprintf)", "NOP")))
+    assert with_call.estimate is not None
+    assert without.estimate is not None
+    assert with_call.estimate.cycles - without.estimate.cycles == pytest.approx(2000, abs=200)
+    assert any("a call is expected to take 2000 cycles" in text for text in with_call.assumptions)
+
+
 COUNTED = """
     MOV R1, RZ                                   | 5
     MOV R2, c[0x0][{place}]                      | 5

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sassan.errors import Gap
 from scripted import scripted
 
 public, public_page = scripted("public_experiment"), scripted("public_page")
@@ -35,6 +36,13 @@ def test_launches_are_those_of_the_file_of_their_name_else_of_all(tmp_path: Path
         (tuple(Path(file).name for file in files), recording and Path(recording).name) for files, recording in public._inputs(tmp_path)
     ]
     assert found == inputs
+
+
+def test_what_a_row_needs_says_why_and_no_place_of_its_code():
+    waits = "the loop at 0x0{} has no bound (it waits for LDS at 0x90{}: its bound is N; so): pass --bounds or --loop-bound"
+    gaps = [*(Gap(0, "unbounded-loop", waits.format(place, place)) for place in (1, 2)), Gap(0, "other", "_Z1kv at 0x10 is new")]
+    needs = "other: … is new; unbounded-loop: --loop-bound N (it waits for LDS: its bound is N, so)"
+    assert public._texts(gaps) == ("other unbounded-loop", needs)
 
 
 def test_times_are_written_with_four_digits(tmp_path: Path):

@@ -37,6 +37,17 @@ def test_a_scaled_sum_of_two_words_each_is_that_of_64_bits(seed: int):
 
 
 @pytest.mark.parametrize("seed", range(60))
+def test_a_difference_of_a_scaled_number_is_that_of_64_bits(seed: int):
+    low, high, base, above = words(seed, 4)
+    places = random.Random(f"places {seed}").randrange(1, 32)
+    first = run(f"LEA R0, P0, -R1, R3, {places:#x}", R1=low, R3=base)
+    shifted = run(f"SHF.L.U64.HI R0, R1, {places:#x}, R2", R1=low, R2=high)
+    late = run("IADD3.X R0, ~R5, R4, RZ, P0, !PT", R5=shifted[number("R0")], R4=above, P0=first[number("P0")])
+    expected = (above * WORD + base - (high * WORD + low << places)) % (1 << 64)
+    assert first[number("R0")] + late[number("R0")] * WORD == expected
+
+
+@pytest.mark.parametrize("seed", range(60))
 def test_a_scaled_sum_of_a_signed_word_is_that_of_64_bits(seed: int):
     low, base, above = words(seed, 3)
     places = random.Random(f"places {seed}").randrange(1, 32)

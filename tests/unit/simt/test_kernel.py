@@ -50,6 +50,9 @@ RARE = {
         LEA.HI.X R11, R1, R2, R3, 0x5, P0
         LEA.HI.X.SX32 R12, R1, R2, 0x1, P1
         LEA R13, P2, R1, R2, 0x3
+        LEA R28, P2, -R1, R2, 0x3
+        LEA R29, P3, R1, -R2, 0x1f
+        LEA R30, P4, -R1, RZ, 0x1e
         IADD3 R14, P0, P1, R1, R2, R3
         IADD3 R15, P0, R1, -R2, RZ
         IADD3.X R16, P3, R1, ~R2, R3, P0, P1
