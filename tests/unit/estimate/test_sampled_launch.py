@@ -191,6 +191,18 @@ def test_addresses_of_warps_and_their_copies_are_compared_lane_by_lane(seed: int
     assert contents.differ({(0, 0): parts}, {(0, 0): joined}, chosen, np.full(6, 1)) == {(0, 0): differ}
 
 
+def test_accesses_of_a_group_may_have_addresses_of_fewer_lanes():
+    """`LDSM.x2` in one group with `LDSM.x4`: an estimate ended with an index beyond its 16 addresses."""
+    chosen = warps.Sample((), np.array([True, False]), ((0, 1),), 1)
+    rows, steps = np.array([0, 1]), np.zeros(2, np.uint32)
+    wide, narrow = (
+        watch.Executions(rows, steps, np.arange(2 * lanes, dtype=np.uint32).reshape(2, lanes), np.ones((2, lanes), np.bool_))
+        for lanes in (LANES, LANES // 2)
+    )
+    known = {(0, 0): wide, (16, 0): narrow}
+    assert contents.differ({key: [each] for key, each in known.items()}, known, chosen, np.full(2, 1)) == {(0, 0): True, (16, 0): True}
+
+
 @pytest.mark.parametrize("kernel", ["l1", "fma", "latency"])
 def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str, monkeypatch: pytest.MonkeyPatch):
     (function,) = read(load(str(SAMPLES / "limits" / "sm_80" / f"{kernel}.cubin"))).functions
