@@ -22,7 +22,7 @@ NONE = "none"
 """The name of no project file."""
 _HINT = "sassan init writes such a file; --project none reads none"
 _FORMAT = Format("bad-project", _HINT)
-_TEXTS = ("block-dim", "bounds", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
+_TEXTS = ("block-dim", "bounds", "co-runners", "dram-share", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
 _NUMBERS = ("call-depth", "loop-bound", "registers", "shared", "sms", "warps")
 _LISTS = ("distinct", "latency", "param")
 _FLAGS = ("partition",)
@@ -38,6 +38,7 @@ _ONE_OF = (
     ({"launches"}, {"block-dim", "grid", "param", "shared", "warps"}),
     ({"gpu"}, {"sms", "machine"}),
     ({"model"}, {"measurements", "latency"}),
+    ({"dram-share"}, {"co-runners"}),
 )
 """Options that exclude each other: what the command line says of one side, the project says nothing of the other."""
 

@@ -123,6 +123,19 @@ Gpu = Annotated[
         help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
     ),
 ]
+DramShare = Annotated[
+    str | None,
+    _gpu(
+        "--dram-share",
+        metavar="60%",
+        help="With --gpu: the part of the bandwidth of DRAM that others leave the GPU whenever it waits; latencies of DRAM grow by as much.",
+        show_default="100%",
+    ),
+]
+CoRunners = Annotated[
+    str | None,
+    _gpu("--co-runners", metavar='"20 GB/s"', help="With --gpu: what others (the CPU, a camera) move in DRAM at most; instead of --dram-share."),
+]
 PartitionBound = Annotated[
     bool,
     _gpu("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),

@@ -15,8 +15,10 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    CoRunners,
     DataChoice,
     Distinct,
+    DramShare,
     Gpu,
     Grid,
     LaunchesFile,
@@ -126,6 +128,8 @@ class AnalysisFlags(CostFlags):
     registers: Registers = None
     shared: Shared = None
     sms: Sms = None
+    dram_share: DramShare = None
+    co_runners: CoRunners = None
     partition: PartitionBound = False
 
 
