@@ -33,7 +33,7 @@ class Refused(Exception):  # noqa: N818 - a verdict, not an error
 
 
 @dataclass
-class Verdict:
+class CheckedParts:
     """What was checked: how many programs, of which a proof is in the certificate; inputs; what could not be checked."""
 
     programs: int = 0
@@ -44,7 +44,7 @@ class Verdict:
     notes: list[str] = field(default_factory=list[str])
 
 
-def verify(path: Path) -> Verdict:
+def verify(path: Path) -> CheckedParts:
     """Check the certificate in a file, and inputs that lie beside it.
 
     Raises Refused where it does not hold, OSError where it cannot be read.
@@ -60,11 +60,11 @@ def verify(path: Path) -> Verdict:
         raise Refused(f"not a certificate: {str(error)[:200]}") from None
 
 
-def check(certificate: "_Table", folder: Path) -> Verdict:
+def check(certificate: "_Table", folder: Path) -> CheckedParts:
     """Check a certificate; `folder` holds its inputs."""
     if certificate.text("kind") != KIND or certificate.whole("schema") != 1:
         raise Refused(f"certificate: not a '{KIND}' of schema 1")
-    verdict = Verdict()
+    verdict = CheckedParts()
     for each in certificate.tables("inputs"):
         _check_input(each, folder, verdict)
     programs = [_check_program(each, verdict) for each in certificate.tables("programs")]
@@ -91,7 +91,7 @@ def digest(document: Mapping[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def _check_input(each: "_Table", folder: Path, verdict: Verdict) -> None:
+def _check_input(each: "_Table", folder: Path, verdict: CheckedParts) -> None:
     name, expected = each.text("name"), each.text("sha256")
     if _HASH.fullmatch(expected) is None:
         raise Refused(f"{each.where}.sha256: no hash")
@@ -119,7 +119,7 @@ class _Lp:
     lower: Linear
 
 
-def _check_program(each: "_Table", verdict: Verdict) -> Fraction:
+def _check_program(each: "_Table", verdict: CheckedParts) -> Fraction:
     """Return the optimum of a program, in the unit of its bound."""
     where, lp = each.where, _parsed(each.text("lp"), each.where)
     value, scale, values = each.whole("value"), each.whole("scale"), each.table("values")
@@ -228,7 +228,9 @@ def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction
     every = grid.whole("blocks") * optima["uncached"]
     allocated = memory.wholes("allocated")
     if allocated and sum(allocated) <= product.whole("l2_kept_bytes"):
-        every = min(every, grid.whole("blocks") * optima["cached"] + Fraction(2 * sum(allocated)) / product.rational("dram_bytes_per_cycle"))
+        every = min(
+            every, grid.whole("blocks") * optima["cached"] + Fraction(2 * sum(allocated)) / product.rational("dram_bytes_per_cycle")
+        )
     launch = (
         product.whole("launch_cycles")
         + memory.whole("cold_cycles") * slowdown
@@ -296,7 +298,7 @@ def _lifetime(optima: Mapping[str, Fraction], warps: int, cluster: int, stall: F
 # --- the task
 
 
-def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], launches: Sequence[Fraction], verdict: Verdict) -> None:
+def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], launches: Sequence[Fraction], verdict: CheckedParts) -> None:
     if not steps:
         raise Refused("steps: there are none")
     rate = product.rational("dram_bytes_per_us")
@@ -410,7 +412,7 @@ def _no_float(text: str) -> None:
     raise ValueError(f"the number {text[:40]} is not exact")
 
 
-def lines(verdict: Verdict) -> Iterator[str]:
+def lines(verdict: CheckedParts) -> Iterator[str]:
     """Yield what was checked, in words."""
     yield f"programs: {verdict.programs}, of which multipliers prove {verdict.proved}"
     yield f"inputs: {verdict.inputs} with the hash of the certificate"

@@ -23,7 +23,20 @@ NONE = "none"
 """The name of no project file."""
 _HINT = "sassan init writes such a file; --project none reads none"
 _FORMAT = Format("bad-project", _HINT)
-_TEXTS = ("block-dim", "bounds", "co-runners", "dram-share", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
+_TEXTS = (
+    "block-dim",
+    "bounds",
+    "co-runners",
+    "dram-share",
+    "gpu",
+    "grid",
+    "launches",
+    "machine",
+    "measurements",
+    "model",
+    "order",
+    "solve",
+)
 _NUMBERS = ("call-depth", "loop-bound", "registers", "shared", "sms", "warps")
 _LISTS = ("distinct", "latency", "param")
 _FLAGS = ("partition",)
@@ -89,9 +102,13 @@ class Project:
         known = ", ".join(self.tasks)
         if name is None and len(self.tasks) != 1:
             message = f"{self.path} has {f'several tasks: {known}' if self.tasks else 'no [task.NAME]'}"
-            raise UsageError("usage", message, hint="name one with --task NAME" if self.tasks else "name the program, or describe the task there")
+            raise UsageError(
+                "usage", message, hint="name one with --task NAME" if self.tasks else "name the program, or describe the task there"
+            )
         if name is not None and name not in self.tasks:
-            raise UsageError("usage", f"{self.path} has no task '{name}'", hint=f"it has {known}" if known else "describe it in [task.NAME]")
+            raise UsageError(
+                "usage", f"{self.path} has no task '{name}'", hint=f"it has {known}" if known else "describe it in [task.NAME]"
+            )
         name = known if name is None else name
         task = self.tasks[name]
         options = {key: value for key, value in (self.options or {}).items() if key not in _exclusive(task.options)}

@@ -38,7 +38,10 @@ SUMMARIES: Mapping[str, str] = {
     "experiment": "Run a command with the options that repeat experiments of papers.",
     "warm": "Compile the searches, once after an installation.",
 }
-"""The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME, with `_` for `-`."""
+"""The commands in the order of the help, each with the first sentence of its own.
+
+`sassan.cli.commands.NAME` holds the function NAME, with `_` for `-`.
+"""
 _PASS_ON = ("record", "experiment")
 """Commands that pass options behind their first argument on, to a program or to another command."""
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"

@@ -11,7 +11,7 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import floor
@@ -61,7 +61,7 @@ class Solution:
     values: tuple[int, ...] = ()
     proof: str = ""
     incumbent: tuple[int, ...] = ()
-    multipliers: tuple[Rational, ...] = ()
+    multipliers: tuple[Rational, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A certificate as a page that prints: one column, no script, nothing fetched; untrusted text stays text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from html import escape
 from math import ceil, floor
@@ -30,7 +31,7 @@ table {{ border-collapse: collapse; width: 100%; font-size: 0.92em; }}
 th, td {{ text-align: left; padding: 0.25em 0.8em 0.25em 0; border-bottom: 1px solid #dddddd; vertical-align: top; }}
 td {{ overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }}
 th.n, td.n {{ text-align: right; white-space: nowrap; }}
-td.s {{ white-space: nowrap; }}
+th.s, td.s {{ white-space: nowrap; }}
 tr {{ break-inside: avoid; }}
 thead {{ display: table-header-group; }}
 code {{ font-family: {mono}; font-size: 0.88em; }}
@@ -121,9 +122,7 @@ def _sequence(document: Mapping[str, Any]) -> Iterator[str]:
             f"{float(bound / whole):.1%}",
             _up(str(end)),
         ))  # fmt: skip
-    yield _table(
-        ("kernel", "grid", "block", "count", "kernel us", "beside it us", "share", "ends by us"), rows, numbers={3, 4, 5, 6, 7}
-    )
+    yield _table(("kernel", "grid", "block", "count", "kernel us", "beside it us", "share", "ends by us"), rows, numbers={3, 4, 5, 6, 7})
     yield (
         '<p class="muted">Beside a kernel: the time between launches, copies, and what earlier work leaves in L2 to be written back.</p>'
     )
@@ -133,7 +132,7 @@ def _figures(product: Mapping[str, Any]) -> str:
     shown = {
         "sms": ("SMs", str(product["sms"])),
         "boost_clock": ("clock", f"{product['clock_mhz']} MHz"),
-        "dram_bandwidth": ("DRAM, what it surely moves for the GPU", f"{float(Fraction(product['dram_bytes_per_us'])) / 1000:.4g} GB/s"),
+        "dram_bandwidth": ("DRAM, for the GPU", f"{float(Fraction(product['dram_bytes_per_us'])) / 1000:.4g} GB/s"),
         "l2_size": ("L2", f"{product['l2_bytes'] // 1024} KiB"),
         "launch_us": ("launch overhead", f"{float(Fraction(product['launch_us'])):g} us"),
         "between_us": ("time between launches", f"{float(Fraction(product['between_us'])):g} us"),
@@ -143,7 +142,7 @@ def _figures(product: Mapping[str, Any]) -> str:
     share = Fraction(product["dram_share"])
     if share < 1:
         rows.append(("what others leave of DRAM", f"{float(share):.1%}", "given by the user"))
-    return _table(("figure", "value", "source"), rows, numbers={1})
+    return _table(("figure", "value", "source"), rows, numbers={1}, whole={0})
 
 
 def _statuses(document: Mapping[str, Any]) -> list[str]:
@@ -159,15 +158,13 @@ def _assumptions(document: Mapping[str, Any]) -> Iterator[str]:
         several = [(at, each) for at, each in enumerate(document["assumptions"]) if each["status"] == status]
         yield f"<p><b>{_text(status)}</b>: {_text(several[0][1]['check'])}</p>"
         rows = [(str(at + 1), each["text"], _used(document, users, at)) for at, each in several]
-        yield _table(("no.", "assumption", "used by"), rows, numbers={0})
+        yield _table(("no.", "assumption", "used by"), rows, numbers={0}, whole={2})
 
 
 def _used(document: Mapping[str, Any], users: Sequence[set[int]], at: int) -> str:
     if at in document["task"]["assumptions"]:
         return "the sum"
-    names = dict.fromkeys(
-        brief(launch["kernel"]) for launch, used in zip(document["launches"], users, strict=True) if at in used
-    )
+    names = dict.fromkeys(brief(launch["kernel"]) for launch, used in zip(document["launches"], users, strict=True) if at in used)
     return "all kernels" if all(at in used for used in users) else ", ".join(names)
 
 
@@ -191,15 +188,20 @@ def _programs(document: Mapping[str, Any]) -> str:
 
 
 def _table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: set[int] | None = None, code: set[int] | None = None
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: AbstractSet[int] = frozenset(),
+    code: AbstractSet[int] = frozenset(),
+    whole: AbstractSet[int] = frozenset(),
 ) -> str:
-    kinds = [' class="n"' if at in (numbers or set()) else "" for at in range(len(heads))]
+    """Return a table; columns of `numbers` stand to the right, cells of `code` in its font, and those of `whole` on one line."""
+    kinds = [' class="n"' if at in numbers else ' class="s"' if at in whole else "" for at in range(len(heads))]
     head = "".join(f"<th{kind}>{_text(text)}</th>" for kind, text in zip(kinds, heads, strict=True))
-    body = "".join(f"<tr>{''.join(_cells(row, kinds, code or set()))}</tr>\n" for row in rows)
+    body = "".join(f"<tr>{''.join(_cells(row, kinds, code))}</tr>\n" for row in rows)
     return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
 
-def _cells(row: Sequence[str], kinds: Sequence[str], code: set[int]) -> Iterator[str]:
+def _cells(row: Sequence[str], kinds: Sequence[str], code: AbstractSet[int]) -> Iterator[str]:
     for at, (kind, text) in enumerate(zip(kinds, row, strict=True)):
         shown = _text(text)
         yield f"<td{kind}>{f'<code>{shown}</code>' if at in code else shown}</td>"

@@ -33,9 +33,10 @@ def svg(title: str, bound: float, bars: Sequence[Bar], deadline: float | None = 
     most = max([*(bar.moves for bar in bars if bar.moves is not None), 0.0]) or 1.0
     shown = slack if slack is not None and 0 <= slack <= most * 1.5 else None
     scale = _WIDTH / max(most, shown or 0.0)
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-        f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>',
         f"<title>{_text(shorten(title, _TITLE))}</title>",
         f'<rect width="100%" height="100%" fill="{palette.PAPER}"/>',
         f'<text x="12" y="20" font-size="15" font-weight="bold">{_text(shorten(title, _TITLE))}</text>',

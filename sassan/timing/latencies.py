@@ -160,7 +160,7 @@ class Latencies:
 
 
 def waiting_longer(arch: str, times: Fraction, known: Mapping[str, int]) -> dict[str, int]:
-    """Return the latencies of classes that may wait for DRAM where that takes so many times as long; `known` are those of a user's machine."""
+    """Return the latencies of classes that may wait for DRAM, so many times as long; `known` are those of a user's machine."""
     latencies = Latencies(arch, known)
     cycles = {kind.name: latencies.cycles(kind.name) for kind in load(arch).classes if kind.dram}
     return {name: ceil(each * times) for name, each in cycles.items() if each is not None}

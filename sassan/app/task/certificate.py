@@ -81,7 +81,12 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
         "launches": launches,
         "assumptions": [{"text": text, "status": kind.value, "check": _CHECKS[kind]} for text, kind in parts.assumptions.items()],
         "sensitivity": [
-            {"figure": each.figure, "status": each.status.value, "value": each.value, "moves_us": "" if each.moves is None else str(each.moves)}
+            {
+                "figure": each.figure,
+                "status": each.status.value,
+                "value": each.value,
+                "moves_us": "" if each.moves is None else str(each.moves),
+            }
             for each in assessed.terms
         ],
         "programs": parts.programs,
@@ -243,4 +248,3 @@ def _program(each: SolvedProgram, text: str) -> dict[str, object]:
         "multipliers": multipliers,
         "lp": text,
     }
-

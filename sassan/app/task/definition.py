@@ -25,9 +25,7 @@ class TaskDefinition:
     copies_outside: bool = False
 
 
-def definition(
-    name: str, deadline: str | None, period: str | None, copies: str | None, spelled: Spelling = command_line
-) -> TaskDefinition:
+def definition(name: str, deadline: str | None, period: str | None, copies: str | None, spelled: Spelling = command_line) -> TaskDefinition:
     """Return the task of texts such as `5ms` and `12 GB/s`; `copies` may be `outside`.
 
     Raises UsageError for a text that is none, and for a deadline behind the next period.

@@ -128,7 +128,7 @@ class TaskLaunchFields(Record[TaskRow]):
     response = _of_row(one(ChargeFields), "what it takes of the response time", lambda each: each, flat=True)
 
 
-class TermFields(Record[TaskTerm]):
+class SensitivityFields(Record[TaskTerm]):
     """A figure that the bound of a task rests on."""
 
     figure = _of_term(STRING, "the figure", head="10 % worse")
@@ -147,7 +147,9 @@ class TermFields(Record[TaskTerm]):
 class TaskBoundFields(Record[TaskResponse]):
     """The bound of the response time of a task."""
 
-    us = _of_bound(MICROSECONDS, "from the start of the first launch or copy to the end of the last", lambda each: _float(each.bound), unit="us")
+    us = _of_bound(
+        MICROSECONDS, "from the start of the first launch or copy to the end of the last", lambda each: _float(each.bound), unit="us"
+    )
     _assumed = _of_bound(merged(AssumedFields), "what the bound rests on", lambda each: each.assumptions)
 
 
@@ -176,12 +178,14 @@ class TaskFields(Record[AssessedTask]):
     deadline_us = _of_task(
         MICROSECONDS, "the deadline, null where none is given", lambda each: _float(each.task.definition.deadline), unit="us"
     )
-    slack_us = _of_task(SIGNED, "from the bound to the deadline, negative where it may be missed", lambda each: _float(each.task.slack), unit="us")
+    slack_us = _of_task(
+        SIGNED, "from the bound to the deadline, negative where it may be missed", lambda each: _float(each.task.slack), unit="us"
+    )
     period_us = _of_task(
         MICROSECONDS, "from one start to the next, null where none is given", lambda each: _float(each.task.definition.period), unit="us"
     )
     utilisation = _of_task(FIGURE, "the bound over the period, null without one", lambda each: _float(each.task.utilisation))
     missed = _of_task(FLAG, "whether the deadline, or the end of the period, may be missed", lambda each: each.task.missed)
     launches = _of_task(array(one(TaskLaunchFields)), "the launches, in order", lambda each: rows(each.task))
-    terms = _of_task(array(one(TermFields)), "figures that the bound rests on, those that move it most first", lambda each: each.terms)
+    terms = _of_task(array(one(SensitivityFields)), "figures that the bound rests on, those that move it most first", lambda each: each.terms)
     gaps = _of_task(GAPS, "everything that forbids a bound", lambda each: each.task.every_gap)

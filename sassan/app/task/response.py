@@ -1,6 +1,6 @@
-"""The response time of a task: its launches and copies one after the other, with what each leaves to the next (docs/proofs/response-time.md).
+"""The response time of a task: its launches and copies one after the other, with what each leaves to the next.
 
-Exact: microseconds are fractions.
+docs/proofs/response-time.md proves what stands here. Exact: microseconds are fractions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -199,16 +199,27 @@ def response(
 ) -> TaskResponse:
     """Return the response time of the launches of a recording, all of them and in its order, each with its estimate."""
     between, steps = Fraction(str(gpu.between_us)), list[TaskStep]()
-    full = left = (gpu.l2_size or 0) * _KIB
-    for launch, expected in zip(launches, estimates, strict=True):
-        copied = _copied(launch.launch.writes, definition)
+    l2 = (gpu.l2_size or 0) * _KIB
+    every = [_copied(launch.launch.writes, definition) for launch in launches]
+    lefts = [min(l2, _left_by(launch, gpu)) for launch in launches]
+    charged = dirty_bytes(l2, [(copied.size, left) for copied, left in zip(every, lefts, strict=True)])
+    for launch, expected, copied, left, (first, again) in zip(launches, estimates, every, lefts, charged, strict=True):
         copies = _copies(copied, definition, gpu)
-        own = min(full, _left_by(launch, gpu))
-        dirty = tuple(_us(min(full, before + copied.size), gpu) for before in (left, own))
         gaps = () if copies is not None else (_unrated(launch, copied),)
-        steps.append(TaskStep(launch, expected, between, copies, copied, (dirty[0], dirty[1]), own, gaps))
-        left = own
+        steps.append(TaskStep(launch, expected, between, copies, copied, (_us(first, gpu), _us(again, gpu)), left, gaps))
     return TaskResponse(definition, gpu, recording, tuple(steps), tuple(_gaps(recording, gpu)))
+
+
+def dirty_bytes(l2: int, steps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return what each step is charged of dirty bytes: before its first launch, and before each other.
+
+    Of a step, the bytes that are copied before each launch, and those that a launch leaves dirty; `l2` is how many that holds.
+    """
+    before, out = l2, list[tuple[int, int]]()
+    for copied, left in steps:
+        out.append((min(l2, before + copied), min(l2, left + copied)))
+        before = left
+    return out
 
 
 def _us(size: int, gpu: Product) -> Fraction:
@@ -245,7 +256,8 @@ def _copies(copied: ChargedCopies, definition: TaskDefinition, gpu: Product) -> 
 def _unrated(launch: LaunchResult, copied: ChargedCopies) -> Gap:
     message = (
         f"how long {count_of(copied.host, 'copy or fill', 'copies or fills')} of {copied.host_bytes} bytes by the host before "
-        f"{launch.launch.kernel} takes is unknown: --copies '12 GB/s' says what they surely reach, --copies outside that they are no part of the task"
+        f"{launch.launch.kernel} takes is unknown: --copies '12 GB/s' says what they surely reach, "
+        "--copies outside that they are no part of the task"
     )
     return Gap(0, "copy-time", message)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 
 from sassan.app.analysis import recosted
@@ -91,7 +92,12 @@ def _of_product(gpu: Product) -> Iterator[_Change]:
     changed: tuple[tuple[str, str, str, Product], ...] = (
         ("clock of the SMs", "boost_clock", f"{gpu.boost_clock} MHz", replace(gpu, boost_clock=boost, kept_clock=kept)),
         ("DRAM efficiency", "dram_efficiency", f"{gpu.dram_efficiency:g}", replace(gpu, dram_efficiency=gpu.dram_efficiency * 0.9)),
-        ("L2 bandwidth", "l2_bytes_per_cycle", f"{float(l2):.0f} bytes a cycle", replace(gpu, l2_bytes_per_cycle=max(1, floor(l2 * _LESS)))),
+        (
+            "L2 bandwidth",
+            "l2_bytes_per_cycle",
+            f"{float(l2):.0f} bytes a cycle",
+            replace(gpu, l2_bytes_per_cycle=max(1, floor(l2 * _LESS))),
+        ),
         ("launch overhead", "launch_us", f"{gpu.launch_us:g} us", replace(gpu, launch_us=gpu.launch_us * 1.1)),
         ("time between launches", "between_us", f"{gpu.between_us:g} us", replace(gpu, between_us=gpu.between_us * 1.1)),
         ("dispatch of blocks", "block_cycles", f"{gpu.block_cycles:g} cycles", replace(gpu, block_cycles=gpu.block_cycles * 1.1)),
@@ -100,9 +106,7 @@ def _of_product(gpu: Product) -> Iterator[_Change]:
         yield _Change(figure, _status(gpu, key), value, _on, product)
     if gpu.dram_share < 1:
         share = gpu.dram_share * _LESS
-        yield _Change(
-            "share of DRAM", AssumptionStatus.ASSUMED, f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share)
-        )
+        yield _Change("share of DRAM", AssumptionStatus.ASSUMED, f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share))
 
 
 def _status(gpu: Product, figure: str) -> AssumptionStatus:
@@ -147,9 +151,13 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
             f"latency {name}",
             status,
             f"{cycles} cycles",
-            lambda settings, product, name=name, longer=longer: _with_latencies(_on(settings, product), {name: longer}),
+            partial(_with_latency, name, longer),
             task.gpu,
         )
+
+
+def _with_latency(name: str, cycles: int, settings: Settings, product: Product) -> Settings:
+    return _with_latencies(_on(settings, product), {name: cycles})
 
 
 def _with_latencies(settings: Settings, latencies: dict[str, int]) -> Settings:

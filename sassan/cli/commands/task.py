@@ -40,11 +40,11 @@ def task(
 ) -> None:
     """Bound the response time of a recorded sequence of launches.
 
-    The launches of a recording (sassan record) run one after the other, with nothing else on the GPU. The bound of each, the overhead between
-    them, copies, and what earlier work leaves in L2 to be written back add up to a response time; a deadline (--deadline, or [task.NAME] of
-    sassan.toml) is held to it. Status 1: it may be missed; 3: there is no bound, and gaps say why. On an integrated GPU, the CPU has the
-    same DRAM: --dram-share or --co-runners charge what it takes. The figures on which the bound rests are listed by how far it moves
-    when each is 10 % worse; -o draws them.
+    The launches of a recording (sassan record) run one after the other, with nothing else on the GPU. The bound of each, the time between
+    them, copies, and what earlier work leaves in L2 to be written back add up to a response time, which is compared with a deadline
+    (--deadline, or [task.NAME] of sassan.toml). Status 1: it may be missed; 3: there is no bound, and gaps say why. On an integrated GPU,
+    the CPU has the same DRAM: --dram-share or --co-runners charge what it takes. The figures on which the bound rests are listed by how
+    far it moves when each is 10 % worse; -o draws them.
 
     \b
     Examples:
@@ -132,7 +132,12 @@ def _inputs(command: AnalysisCommand) -> Iterator[tuple[str, str]]:
         yield "data", str(request.recording.data.path)
     if project is not None and project.path != request.launches:
         yield "project", project.path
-    for role, name in (("flow facts", options.facts), ("machine", options.machine), ("GPU", options.gpu), ("measurements", options.measurements)):
+    for role, name in (
+        ("flow facts", options.facts),
+        ("machine", options.machine),
+        ("GPU", options.gpu),
+        ("measurements", options.measurements),
+    ):
         if name is not None and Path(name).is_file():
             yield role, name
 

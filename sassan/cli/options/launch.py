@@ -134,7 +134,11 @@ DramShare = Annotated[
 ]
 CoRunners = Annotated[
     str | None,
-    _gpu("--co-runners", metavar='"20 GB/s"', help="With --gpu: what others (the CPU, a camera) move in DRAM at most; instead of --dram-share."),
+    _gpu(
+        "--co-runners",
+        metavar='"20 GB/s"',
+        help="With --gpu: what others (CPU, camera) move in DRAM at most, not --dram-share.",
+    ),
 ]
 PartitionBound = Annotated[
     bool,

@@ -26,7 +26,7 @@ def task_project(name: str | None, inputs: tuple[str, ...], task: str | None) ->
 
     Raises UsageError, InputError.
     """
-    file = _found(name, inputs)
+    file = _project_file(name, inputs)
     if task is None and inputs:
         return file
     if file is None:
@@ -39,7 +39,7 @@ def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
 
     Raises UsageError, InputError.
     """
-    file = _found(name, inputs)
+    file = _project_file(name, inputs)
     if not inputs and (file is None or not file.files):
         hint = f"name a file, or write a {projects.NAME} ('sassan init FILE'); '--help' lists the options, with examples"
         raise UsageError(
@@ -48,7 +48,7 @@ def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     return file
 
 
-def _found(name: str | None, inputs: tuple[str, ...]) -> Project | None:
+def _project_file(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
     # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
     start = start if os.path.isdir(start) else start.parent  # noqa: PTH112

@@ -238,7 +238,9 @@ def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
     """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
     named: dict[str, Any] = {
-        _FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items() if name not in _OF_TASK
+        _FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name not in _OF_TASK
     }
     if "model" not in offered:
         named["model"] = UnitCostModel().name

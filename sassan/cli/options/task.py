@@ -16,7 +16,8 @@ TaskDeadline = Annotated[
     str | None, _task("--deadline", metavar="5ms", help="The response time that is allowed, with its unit: 5ms, 800us, 0.01s.")
 ]
 Period = Annotated[
-    str | None, _task("--period", metavar="33ms", help="The time from one start of the task to the next, with its unit; adds the utilisation.")
+    str | None,
+    _task("--period", metavar="33ms", help="The time from one start of the task to the next, with its unit; adds the utilisation."),
 ]
 Copies = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from sassan.app.task.fields import AssessedTask, TaskLaunchFields, TermFields, rows, signed
+from sassan.app.task.fields import AssessedTask, TaskLaunchFields, SensitivityFields, rows, signed
 from sassan.app.task.response import TaskResponse
 from sassan.cli.output import table
 from sassan.cli.output.terminal import out, safe
@@ -30,7 +30,7 @@ def show(assessed: AssessedTask, *, every: bool = False) -> None:
     shown = [term for term in assessed.terms if term.moves is None or abs(term.moves) >= _NOTHING][:_SHOWN]
     if shown:
         out("\n")
-        table.show(table.of_fields(TermFields, shown))
+        table.show(table.of_fields(SensitivityFields, shown))
         if len(shown) < len(assessed.terms):
             out(f"{count_of(len(assessed.terms) - len(shown), 'figure')} that move it less; --json lists all\n")
     assumptions.show(task.assumptions, every=every)
@@ -68,7 +68,9 @@ def picture(assessed: AssessedTask) -> str:
     """Return the tornado chart of a task as SVG."""
     task = assessed.task
     bound = float(task.bound) if task.bound is not None else 0.0
-    title = f"{task.definition.name or 'response time'}: bound {microseconds(bound) if task.bound is not None else NONE} us on {task.gpu.name}"
+    title = (
+        f"{task.definition.name or 'response time'}: bound {microseconds(bound) if task.bound is not None else NONE} us on {task.gpu.name}"
+    )
     bars = [Bar(term.figure, term.value, term.status.value, None if term.moves is None else float(term.moves)) for term in assessed.terms]
     due = task.definition.deadline
     return svg(title, bound, bars, float(due) if due is not None else None)

@@ -1,6 +1,7 @@
 """What GPUs do that no term of a bound charges in full: each phenomenon has a text, printed with every bound for a product."""
 
 from collections.abc import Callable, Mapping
+
 from sassan.products import Product
 
 _KIB = 1024
@@ -36,10 +37,8 @@ def sharing(product: Product) -> tuple[str, ...]:
     """Return who else moves DRAM, where the user says it, or where a CPU has the same DRAM."""
     if product.dram_share < 1:
         share = f"{float(product.dram_share):.1%}"
-        return (
-            f"whenever the GPU waits for DRAM, others leave it {share} of the bandwidth given, and no latency of DRAM is longer than that "
-            f"without others divided by {share}",
-        )
+        left = f"whenever the GPU waits for DRAM, others leave it {share} of the bandwidth given"
+        return (f"{left}, and no latency of DRAM is longer than that without others divided by {share}",)
     return (ALONE_ON_DRAM,) if product.integrated else ()
 
 
