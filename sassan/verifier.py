@@ -213,7 +213,7 @@ def _forms(words: Sequence[str], known: Mapping[str, int]) -> Iterator[tuple[str
         yield name, form, end
 
 
-# --- the bound of a launch (docs/proofs/grid-bound.md, gpu-memory.md, many-warps.md)
+# --- the bound of a launch (docs/proofs/grid-bound.md, docs/proofs/gpu-memory.md, docs/proofs/many-warps.md)
 
 
 def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction], used: set[int]) -> Fraction:
@@ -295,7 +295,7 @@ def _lifetime(optima: Mapping[str, Fraction], warps: int, cluster: int, stall: F
     return cluster * min(chains)
 
 
-# --- the task
+# --- the task (docs/proofs/response-time.md)
 
 
 def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], launches: Sequence[Fraction], verdict: CheckedParts) -> None:
@@ -314,11 +314,11 @@ def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], la
         if host.whole("number"):
             copies += host.whole("bytes") / task.rational("copy_bytes_per_us")
         written = (host.whole("bytes") + within.whole("bytes")) / rate
-        own = min(full, step.whole("left_bytes") / rate)
-        first, again = min(full, left + written), min(full, own + written)
+        behind = min(full, step.whole("left_bytes") / rate)
+        first, again = min(full, left + written), min(full, behind + written)
         bound = count * (launches[at] + between + copies) + first + (count - 1) * again
         _equal(step, "bound_us", bound)
-        total, left = total + bound, own
+        total, left = total + bound, behind
     _equal(task, "bound_us", total)
     if not task.text("deadline_us"):
         verdict.notes.append("the task has no deadline")
@@ -337,10 +337,10 @@ def _equal(table: "_Table", key: str, value: Fraction) -> None:
         raise Refused(f"{table.where}.{key}: {table.rational(key)} is not the sum, {value}")
 
 
-def _check_references(what: str, used: set[int], number: int) -> None:
+def _check_references(kind: str, used: set[int], number: int) -> None:
     if used != set(range(number)):
         wrong = min(used ^ set(range(number)))
-        raise Refused(f"{what}s: {what} {wrong} {'is not used' if wrong not in used else 'is missing'}")
+        raise Refused(f"{kind}s: {kind} {wrong} {'is not used' if wrong not in used else 'is missing'}")
 
 
 def _check_assumptions(assumptions: Sequence["_Table"]) -> int:

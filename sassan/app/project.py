@@ -112,9 +112,9 @@ class Project:
         name = known if name is None else name
         task = self.tasks[name]
         options = {key: value for key, value in (self.options or {}).items() if key not in _exclusive(task.options)}
-        own = {"task": name, **task.options}
-        recording = None if "launches" in own else self.recording
-        return replace(self, files=(task.program,), functions=(), options={**options, **own}, recording=recording)
+        chosen = {"task": name, **task.options}
+        recording = None if "launches" in chosen else self.recording
+        return replace(self, files=(task.program,), functions=(), options={**options, **chosen}, recording=recording)
 
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""

@@ -7,6 +7,7 @@ from html import escape
 from math import ceil, floor
 from typing import Any
 
+from sassan.fields.kinds import plain
 from sassan.names import brief, visible
 from sassan.render import palette
 
@@ -88,7 +89,7 @@ def _body(document: Mapping[str, Any], picture: str, title: str) -> Iterator[str
     yield "<h2>Integer programs</h2>"
     yield (
         "<p>Their texts, solutions and multipliers are in the JSON beside this page; any solver that reads the LP format solves them "
-        "again (glpsol --lp, cbc, highs). A bound is made of optima as docs/proofs/grid-bound.md and gpu-memory.md say.</p>"
+        "again (glpsol --lp, cbc, highs). A bound is made of optima as docs/proofs/grid-bound.md and docs/proofs/gpu-memory.md say.</p>"
     )
     yield _programs(document)
 
@@ -97,11 +98,11 @@ def _verdict(task: Mapping[str, Any]) -> str:
     bound = f"response time at most {_up(task['bound_us'])} us"
     if task["deadline"] == "none":
         return f'<div class="verdict">{bound}; no deadline is given</div>'
-    due = float(Fraction(task["deadline_us"]))
+    due = plain(float(Fraction(task["deadline_us"])))
     if task["deadline"] == "met":
-        return f'<div class="verdict met">Deadline {due:g} us is met: {bound}, slack {_down(task["slack_us"])} us</div>'
+        return f'<div class="verdict met">Deadline {due} us is met: {bound}, slack {_down(task["slack_us"])} us</div>'
     late = _up(str(-Fraction(task["slack_us"])))
-    return f'<div class="verdict missed">Deadline {due:g} us may be missed: {bound}, {late} us too late</div>'
+    return f'<div class="verdict missed">Deadline {due} us may be missed: {bound}, {late} us too late</div>'
 
 
 def _sequence(document: Mapping[str, Any]) -> Iterator[str]:

@@ -50,7 +50,7 @@ OTHERS = {
 NO_FILES = re.compile(
     r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
-    r"|registers=.*|L=1,C=4|SIZE|recorded\|assume-none"
+    r"|registers=.*|L=1,C=4|SIZE|recorded\|assume-none|TIME|RATE(\|outside)?"
 )
 """Values that are no files."""
 LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}

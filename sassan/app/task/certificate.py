@@ -66,7 +66,7 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
     Raises SelfCheckError where a bound that is made again is another one, OSError for an input that cannot be read.
     """
     task, parts = assessed.task, _Parts()
-    own = parts.cited(task.own_assumptions)
+    of_sum = parts.cited(task.own_assumptions)
     different = {id(step.launch.result): step for step in task.steps}
     launches = [_launch(task, step, parts) for step in different.values()]
     places = {identity: at for at, identity in enumerate(different)}
@@ -76,7 +76,7 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
         "versions": {"python": platform.python_version(), "machine": platform.machine()},
         "inputs": [_input(role, Path(path), folder) for role, path in inputs],
         "product": _product(task),
-        "task": {**_task(task), "assumptions": own},
+        "task": {**_task(task), "assumptions": of_sum},
         "steps": [_step(step, places[id(step.launch.result)]) for step in task.steps],
         "launches": launches,
         "assumptions": [{"text": text, "status": kind.value, "check": _CHECKS[kind]} for text, kind in parts.assumptions.items()],
@@ -209,8 +209,8 @@ def _floor(makespan: SmMakespan, programs: Programs) -> str:
     optima = makespan.optima
     if optima is None or optima.segment is None:
         return "0"
-    found = sum((each.times * Fraction(each.solution.value or 0, each.scale) for each in programs["segment"]), Fraction(0))
-    return str(optima.segment) if optima.segment > found else "0"
+    optimum = sum((each.times * Fraction(each.solution.value or 0, each.scale) for each in programs["segment"]), Fraction(0))
+    return str(optima.segment) if optima.segment > optimum else "0"
 
 
 def _grid(shape: Grid, makespan: SmMakespan) -> Mapping[str, int]:

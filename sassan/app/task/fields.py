@@ -187,5 +187,7 @@ class TaskFields(Record[AssessedTask]):
     utilisation = _of_task(FIGURE, "the bound over the period, null without one", lambda each: _float(each.task.utilisation))
     missed = _of_task(FLAG, "whether the deadline, or the end of the period, may be missed", lambda each: each.task.missed)
     launches = _of_task(array(one(TaskLaunchFields)), "the launches, in order", lambda each: rows(each.task))
-    terms = _of_task(array(one(SensitivityFields)), "figures that the bound rests on, those that move it most first", lambda each: each.terms)
+    terms = _of_task(
+        array(one(SensitivityFields)), "figures that the bound rests on, those that move it most first", lambda each: each.terms
+    )
     gaps = _of_task(GAPS, "everything that forbids a bound", lambda each: each.task.every_gap)

@@ -127,8 +127,8 @@ DramShare = Annotated[
     str | None,
     _gpu(
         "--dram-share",
-        metavar="60%",
-        help="With --gpu: the part of the bandwidth of DRAM that others leave the GPU whenever it waits; latencies of DRAM grow by as much.",
+        metavar="PERCENT",
+        help="With --gpu: the part of the bandwidth of DRAM (60%) that others leave the GPU whenever it waits; latencies of DRAM grow by as much.",
         show_default="100%",
     ),
 ]
@@ -136,8 +136,8 @@ CoRunners = Annotated[
     str | None,
     _gpu(
         "--co-runners",
-        metavar='"20 GB/s"',
-        help="With --gpu: what others (CPU, camera) move in DRAM at most, not --dram-share.",
+        metavar="RATE",
+        help="With --gpu: what others (CPU, camera) move in DRAM at most: 20GB/s.",
     ),
 ]
 PartitionBound = Annotated[

@@ -30,7 +30,8 @@ def task_project(name: str | None, inputs: tuple[str, ...], task: str | None) ->
     if task is None and inputs:
         return file
     if file is None:
-        raise UsageError("usage", "missing argument 'FILE...'", hint=f"name the program, or describe the task in a {projects.NAME}")
+        message = "missing argument 'FILE...'" if task is None else f"there is no project file with the task '{task}'"
+        raise UsageError("usage", message, hint=f"name the program, or describe the task in a {projects.NAME}: [task.NAME]")
     return file.of_task(task)
 
 

@@ -13,18 +13,18 @@ TaskName = Annotated[
     _task("--task", metavar="NAME", help="A task of the project file ([task.NAME]), with its program, launches, GPU and deadline."),
 ]
 TaskDeadline = Annotated[
-    str | None, _task("--deadline", metavar="5ms", help="The response time that is allowed, with its unit: 5ms, 800us, 0.01s.")
+    str | None, _task("--deadline", metavar="TIME", help="The response time that is allowed, with its unit: 5ms, 800us, 0.01s.")
 ]
 Period = Annotated[
     str | None,
-    _task("--period", metavar="33ms", help="The time from one start of the task to the next, with its unit; adds the utilisation."),
+    _task("--period", metavar="TIME", help="The time from one start of the task to the next (33ms); adds the utilisation."),
 ]
 Copies = Annotated[
     str | None,
     _task(
         "--copies",
-        metavar='"12 GB/s"|outside',
-        help="What copies from the host surely reach, or that they are no part of the task; without it they are a gap.",
+        metavar="RATE|outside",
+        help="What copies from the host surely reach ('12 GB/s'), or that they are no part of the task; without it they are a gap.",
     ),
 ]
 Certificate = Annotated[

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from sassan.app.task.fields import AssessedTask, TaskLaunchFields, SensitivityFields, rows, signed
+from sassan.app.task.fields import AssessedTask, SensitivityFields, TaskLaunchFields, rows, signed
 from sassan.app.task.response import TaskResponse
 from sassan.cli.output import table
 from sassan.cli.output.terminal import out, safe
@@ -11,7 +11,7 @@ from sassan.cli.reports import assumptions
 from sassan.cli.reports.gaps import list_gaps
 from sassan.errors import Gap
 from sassan.fields.field import NONE
-from sassan.fields.kinds import microseconds
+from sassan.fields.kinds import microseconds, plain
 from sassan.ipet.sm.hardware import sharing
 from sassan.plurals import count_of
 from sassan.render.tornado import Bar, svg
@@ -58,9 +58,9 @@ def _verdict(task: TaskResponse) -> str:
     text = f"response time: at most {microseconds(float(bound))} us{estimate}"
     if definition.deadline is not None and task.slack is not None:
         verdict = "may be missed" if task.slack < 0 else "is met"
-        text += f"; deadline {float(definition.deadline):g} us {verdict}, slack {signed(float(task.slack))} us"
+        text += f"; deadline {plain(float(definition.deadline))} us {verdict}, slack {signed(float(task.slack))} us"
     if task.utilisation is not None and definition.period is not None:
-        text += f"; {float(task.utilisation):.1%} of a period of {float(definition.period):g} us"
+        text += f"; {float(task.utilisation):.1%} of a period of {plain(float(definition.period))} us"
     return text
 
 
