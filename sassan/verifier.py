@@ -49,6 +49,8 @@ def verify(path: Path) -> CheckedParts:
 
     Raises Refused where it does not hold, OSError where it cannot be read.
     """
+    if path.exists() and not path.is_file():
+        raise OSError("not a plain file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

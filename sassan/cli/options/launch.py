@@ -128,7 +128,7 @@ DramShare = Annotated[
     _gpu(
         "--dram-share",
         metavar="PERCENT",
-        help="With --gpu: the part of the bandwidth of DRAM (60%) that others leave the GPU whenever it waits; latencies of DRAM grow by as much.",
+        help="With --gpu: the part of the bandwidth of DRAM (60%) that others leave the GPU while it waits; latencies of DRAM grow by it.",
         show_default="100%",
     ),
 ]
