@@ -90,6 +90,12 @@ def test_without_a_bound_the_status_is_3_and_gaps_say_why(sassan: Sassan, file: 
     assert "response time: no bound" in result.out
 
 
+def test_a_listing_without_registers_says_what_is_missing(sassan: Sassan, file: Path):
+    result = sassan("task", SAMPLES / "sm_80" / "saxpy.cuobjdump.sass", "--launches", file, "--gpu", A100)
+    assert (result.status, "unknown-occupancy" in result.err) == (3, True)
+    assert "--registers N" in result.out
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -103,7 +103,12 @@ class TaskStep:
     @property
     def every_gap(self) -> tuple[Gap, ...]:
         """Everything that forbids a bound."""
-        return (*self.launch.gaps, *self.gaps)
+        known = (*self.launch.gaps, *self.gaps)
+        result = self.launch.result
+        if known or result is None or self.launch.cycles is not None:
+            return known
+        why = result.residency.why if result.residency is not None else ""
+        return (Gap(result.function.entry, "unknown-occupancy", why or f"no bound of the grid was proved ({result.wcet.status})"),)
 
 
 @dataclass(frozen=True, slots=True)

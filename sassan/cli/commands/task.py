@@ -98,7 +98,10 @@ def _check(command: AnalysisCommand, output: str | None, certificate: str | None
         extension(output, ("svg",))
     if certificate is not None:
         extension(certificate, ("json",))
-        check_writable(certificate, request.files)
+        check_writable(certificate, (*request.files, request.launches))
+        if Path(certificate).exists() and not Path(certificate).is_file():
+            hint = "name a file: a certificate is checked again after it was written"
+            raise UsageError("unwritable-output", f"'{certificate}' is not a plain file", hint=hint)
 
 
 def _certify(command: AnalysisCommand, assessed: AssessedTask, path: str) -> None:
