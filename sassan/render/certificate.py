@@ -72,6 +72,10 @@ def _body(document: Mapping[str, Any], picture: str, title: str) -> Iterator[str
     made = f"{tool['name']} {tool['version']}, Python {versions['python']} on {versions['machine']}"
     yield f'<p class="muted">{_text(product["name"])} ({_text(product["architecture"])}); made by {_text(made)}</p>'
     yield _verdict(task)
+    if task["period_us"]:
+        part = Fraction(task["bound_us"]) / Fraction(task["period_us"])
+        yield f"<p>Period {plain(float(Fraction(task['period_us'])))} us, of which the bound takes {float(part):.1%}.</p>"
+    yield f"<p>{'; '.join(map(_text, task['conditions']))}.</p>"
     yield f"<p>Check this page against its data: <code>sassan verify-certificate</code>, {_text(document['digest'])}</p>"
     yield "<h2>The sequence</h2>"
     yield "".join(_sequence(document))

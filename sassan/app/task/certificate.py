@@ -14,12 +14,13 @@ from sassan.app import documents
 from sassan.app.analysis import recosted
 from sassan.app.result import AnalysisResult
 from sassan.app.task.fields import AssessedTask
-from sassan.app.task.response import TaskResponse, TaskStep
+from sassan.app.task.response import ISOLATED, TaskResponse, TaskStep
 from sassan.assumptions import AssumptionStatus, kind_of
 from sassan.errors import SelfCheckError
 from sassan.ilp.programs import Programs, SolvedProgram, kept
 from sassan.ilp.write import lp
 from sassan.ipet.sm.gpu import GpuMemory, cold_start, memory_of
+from sassan.ipet.sm.hardware import sharing
 from sassan.ipet.sm.makespan import SmMakespan
 from sassan.ipet.sm.residency import Grid
 from sassan.timing.rates import code_of
@@ -134,6 +135,7 @@ def _task(task: TaskResponse) -> Mapping[str, object]:
     return {
         "name": defined.name,
         "program": " ".join((task.recording.program, *task.recording.arguments)).strip(),
+        "conditions": [ISOLATED, *sharing(task.gpu)],
         "bound_us": str(task.bound),
         "estimate_us": "" if task.estimate is None else f"{task.estimate:.3f}",
         "deadline_us": "" if defined.deadline is None else str(defined.deadline),

@@ -49,7 +49,7 @@ def task(
     \b
     Examples:
       sassan task ./pipeline --launches l.toml --gpu T4 --deadline 5ms
-      sassan task ./pipeline --launches l.toml --gpu "Jetson AGX Orin 64GB, 30W" --co-runners "20 GB/s" --copies outside --deadline 5ms
+      sassan task ./pipeline --launches l.toml --gpu Orin --co-runners 20GB/s
       sassan task --task camera --certificate camera.json
       sassan task --task camera --json
     """

@@ -43,7 +43,7 @@ class ProductFields(Record[Product]):
     l2_size = _of(FIGURE, "L2 size", unit="KiB", key="l2_kib", csv=True, head="MiB", shown=_mebibytes)
     l2_bytes_per_cycle = _of(FIGURE, "L2 bandwidth", unit="B/cycle", csv=True, head="B/clk")
     launch_us = _of(FIGURE, "launch overhead", unit="us", csv=True)
-    between_us = _of(FIGURE, "overhead between launches", unit="us", csv=True)
+    between_us = _of(FIGURE, "launch spacing", unit="us", csv=True)
     block_cycles = _of(FIGURE, "block dispatch", unit="clk", csv=True)
     kept_clock = _of(FIGURE, "kept clock", unit="MHz", key="kept_mhz", csv=True)
     lanes = _of(mapping(COUNT), "lanes", lambda product: dict(product.lanes), unit="of an SM", csv=True)
