@@ -169,6 +169,22 @@ def analyze(
     return with_sm_level(result)
 
 
+def recosted(result: AnalysisResult, settings: Settings) -> AnalysisResult:
+    """The result of the same function for the same launch with other costs, or on a GPU of the same SM with other figures.
+
+    Raises what `analyze` raises for the solver.
+    """
+    parts = tuple((each, _of_class(result.cfg, result.bounds, each)) for each in result.classes)
+    moved = result.problem.traffic if _moves(settings) else None
+    system = _system(result.cfg, settings, result.bounds, moved, parts)
+    bound = wcet(system)
+    worst_path = _worst_path(result.cfg, bound, result.strings)
+    from sassan.app.sm_level import with_sm_level  # noqa: PLC0415 - start-up: only for warps that share an SM
+
+    changed = replace(result, problem=system, wcet=bound, worst_path=worst_path, settings=settings, makespan=None, scheduled=None)
+    return with_sm_level(changed)
+
+
 def _system(
     cfg: WarpCfg, settings: Settings, bounds: LoopBounds, moved: Traffic | None, classes: Sequence[tuple[WarpClass, LoopBounds]]
 ) -> WcetProblem:

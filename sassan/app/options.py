@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sassan import launches
 from sassan.access.limits import spread
+from sassan.app import quantities
 from sassan.app.reading import read_facts, read_gpu, read_machine, read_measurements
 from sassan.app.settings import Settings
 from sassan.errors import UsageError
@@ -36,6 +37,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "registers": ("", "block"),
     "shared": ("", "block"),
     "sms": (" and ", "block", "grid"),
+    "dram_share": ("", "gpu"),
+    "co_runners": ("", "gpu"),
     "data": ("", "launches"),
     "run_before": ("", "launches"),
 }
@@ -74,6 +77,10 @@ class AnalysisOptions:
     shared: int | None = None
     sms: int | None = None
     gpu: str | None = None
+    dram_share: str | None = None
+    """What others leave the GPU of the bandwidth of DRAM: `60%`."""
+    co_runners: str | None = None
+    """What others move in DRAM at most: `20 GB/s`."""
     warps: int | None = None
     partition: bool = False
     launches: str | None = None
@@ -103,7 +110,7 @@ class AnalysisOptions:
         Raises UsageError for options that contradict each other or a launch that is impossible, InputError for a file that is refused.
         """
         self._check(spelled)
-        gpu = read_gpu(self.gpu) if self.gpu is not None else None
+        gpu = self._product(spelled)
         machine = self._machine(gpu, spelled)
         solver = self.solver if self.solver and self.solver != UNSOLVED else Setup().solver
         return Settings(
@@ -117,7 +124,7 @@ class AnalysisOptions:
                 parameters=tuple(setting(text) for text in self.parameters),
             ),
             letters=self.letters,
-            costs=self._costs(machine),
+            costs=self._costs(machine, gpu),
             machine=machine,
             gpu=gpu,
             resources=Resources(self.registers, self.shared, self.sms or (gpu.sms if gpu is not None else 1)) if self.occupancy else None,
@@ -150,6 +157,8 @@ class AnalysisOptions:
             "shared": self.shared is not None and not shaped,
             "data": self.data is not None and self.launches is None,
             "run_before": self.run_before and self.launches is None,
+            "dram_share": self.dram_share is not None and self.gpu is None,
+            "co_runners": self.co_runners is not None and self.gpu is None,
             "sms": self.sms is not None and self.launches is None and (self.block is None or self.grid is None),
             "latency": bool(self.latency) and self._model not in (models.CYCLES, *models.WITH_LATENCIES),
         }
@@ -171,6 +180,9 @@ class AnalysisOptions:
         for name in (name for name in idle if name in _NEEDS):
             joined, *others = _NEEDS[name]
             raise _needs(spelled, name, *others, joined=joined)
+        if self.dram_share is not None and self.co_runners is not None:
+            message = f"{spelled('dram_share')} and {spelled('co_runners')} exclude each other"
+            raise UsageError("usage", message, hint="both say what others take of DRAM: the part that they leave, or what they move")
         if self.gpu is not None and self.sms is not None:
             message = f"{spelled('gpu')} and {spelled('sms')} exclude each other"
             raise UsageError("usage", message, hint="a product has a number of SMs")
@@ -197,14 +209,36 @@ class AnalysisOptions:
             raise UsageError("usage", message, hint=f'a machine file with base = "{base.capability}", or one of the two options')
         return machine
 
-    def _costs(self, machine: MachineFile | None) -> CostModel:
+    def _product(self, spelled: Spelling) -> Product | None:
+        """The GPU that is named, with what others leave it of its DRAM.
+
+        Raises UsageError for an unknown one, and for a share that is none; InputError for a file that is refused.
+        """
+        if self.gpu is None:
+            return None
+        gpu = read_gpu(self.gpu)
+        if self.dram_share is not None:
+            return replace(gpu, dram_share=quantities.share(self.dram_share, spelled("dram_share")))
+        if self.co_runners is None:
+            return gpu
+        moved, option = quantities.bandwidth(self.co_runners, spelled("co_runners")), spelled("co_runners")
+        if moved >= gpu.dram_rate:
+            message = f"{option} {self.co_runners} leaves nothing: {gpu.name} surely moves {float(gpu.dram_rate):.3g} GB/s"
+            raise UsageError("usage", message, hint="what others move at most, in any time in which the GPU waits for DRAM")
+        return replace(gpu, dram_share=1 - moved / gpu.dram_rate)
+
+    def _costs(self, machine: MachineFile | None, gpu: Product | None) -> CostModel:
         """The cost model of the name, with its tables.
 
         Raises UsageError for an unknown model or latency, InputError for measurements that are refused.
         """
         if self.measurements is not None:
             return read_measurements(self.measurements)
-        return models.model(self._model, Tables(machine, latencies.parse(self.latency)))
+        given = latencies.parse(self.latency)
+        if gpu is not None and gpu.dram_share < 1:
+            known = machine.latency if machine is not None else {}
+            given = {**latencies.waiting_longer(gpu.architecture, 1 / gpu.dram_share, known), **given}
+        return models.model(self._model, Tables(machine, given))
 
 
 def on_product(settings: Settings, gpu: Product) -> Settings:

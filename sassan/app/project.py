@@ -5,13 +5,14 @@ Keys are the long options of an analysis. Paths in it are relative to its folder
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sassan import launches
 from sassan.app.reading import read_text
 from sassan.checked import Fields, Format
+from sassan.errors import UsageError
 from sassan.launches import Launches
 
 if TYPE_CHECKING:
@@ -22,14 +23,30 @@ NONE = "none"
 """The name of no project file."""
 _HINT = "sassan init writes such a file; --project none reads none"
 _FORMAT = Format("bad-project", _HINT)
-_TEXTS = ("block-dim", "bounds", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
+_TEXTS = (
+    "block-dim",
+    "bounds",
+    "co-runners",
+    "dram-share",
+    "gpu",
+    "grid",
+    "launches",
+    "machine",
+    "measurements",
+    "model",
+    "order",
+    "solve",
+)
 _NUMBERS = ("call-depth", "loop-bound", "registers", "shared", "sms", "warps")
 _LISTS = ("distinct", "latency", "param")
 _FLAGS = ("partition",)
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
-_TABLES = ("check", "gates", "launch")
+_TABLES = ("check", "gates", "launch", "task")
+TASK_OPTIONS = ("launches", "gpu", "deadline", "period", "copies", "dram-share", "co-runners")
+"""The options that a task may have."""
+_OF_TASK = ("program", *TASK_OPTIONS)
 _CHECK = ("baseline", "control", "max-growth", "max-code-growth")
 _PATHS = frozenset({"bounds", "launches", "measurements"})
 _PATHS_BY_SUFFIX = frozenset({"gpu", "machine"})
@@ -38,10 +55,19 @@ _ONE_OF = (
     ({"launches"}, {"block-dim", "grid", "param", "shared", "warps"}),
     ({"gpu"}, {"sms", "machine"}),
     ({"model"}, {"measurements", "latency"}),
+    ({"dram-share"}, {"co-runners"}),
 )
 """Options that exclude each other: what the command line says of one side, the project says nothing of the other."""
 
 Value = str | int | bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTask:
+    """A task of a project file: its program, and its options by their long names."""
+
+    program: str
+    options: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +86,35 @@ class Project:
     code_growth: str | None = None
     arch: str | None = None
     """What CUDA source is compiled for."""
+    tasks: "Mapping[str, ProjectTask]" = field(default_factory=dict[str, "ProjectTask"])
 
     @property
     def deadline(self) -> float | None:
         """Return the microseconds that all recorded launches together may take (`max-total-us` of `check`), None where nothing says it."""
         held = (gate for demand in self.demands if demand.pattern == "*" for gate in demand.gates)
         return min((gate.limit for gate in held if gate.rule == "max-total-us" and gate.limit is not None), default=None)
+
+    def of_task(self, name: str | None) -> "Project":
+        """Return the project of one of its tasks: with the program and the options of that; of the only one where none is named.
+
+        Raises UsageError where there is no such task, or several and none is named.
+        """
+        known = ", ".join(self.tasks)
+        if name is None and len(self.tasks) != 1:
+            message = f"{self.path} has {f'several tasks: {known}' if self.tasks else 'no [task.NAME]'}"
+            raise UsageError(
+                "usage", message, hint="name one with --task NAME" if self.tasks else "name the program, or describe the task there"
+            )
+        if name is not None and name not in self.tasks:
+            raise UsageError(
+                "usage", f"{self.path} has no task '{name}'", hint=f"it has {known}" if known else "describe it in [task.NAME]"
+            )
+        name = known if name is None else name
+        task = self.tasks[name]
+        options = {key: value for key, value in (self.options or {}).items() if key not in _exclusive(task.options)}
+        chosen = {"task": name, **task.options}
+        recording = None if "launches" in chosen else self.recording
+        return replace(self, files=(task.program,), functions=(), options={**options, **chosen}, recording=recording)
 
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""
@@ -99,7 +148,7 @@ def read(path: str) -> Project:
     text = read_text(path, _FORMAT.code, _HINT)
     file, folder = _FORMAT.toml(path, text), Path(path).parent
     file.only(*_KEYS, *_TABLES)
-    held = file.table("check")
+    held, tasks = file.table("check"), file.table("task")
     held.only(*_CHECK, *gates.IN_FILES)
     if "launches" in file and "launch" in file:
         raise file.fail("launch", "and launches exclude each other")
@@ -115,7 +164,23 @@ def read(path: str) -> Project:
         held.text("max-growth") if "max-growth" in held else None,
         held.text("max-code-growth") if "max-code-growth" in held else None,
         file.text("arch") if "arch" in file else None,
+        {name: _task(tasks.table(name), folder) for name in tasks.values},
     )
+
+
+def _task(table: Fields, folder: Path) -> ProjectTask:
+    """Return a task; its keys may be written with `_` as other tables have them, or with `-` as options."""
+    spelled = Fields(table.format, table.name, {key.replace("_", "-"): value for key, value in table.values.items()}, table.where)
+    spelled.only(*_OF_TASK)
+    return ProjectTask(_within(folder, spelled.text("program")), dict(_task_options(spelled, folder)))
+
+
+def _task_options(table: Fields, folder: Path) -> Iterator[tuple[str, Value]]:
+    for key in TASK_OPTIONS:
+        if key in table:
+            text = table.text(key)
+            named = key == "launches" or (key == "gpu" and text.endswith(".toml"))
+            yield key, _within(folder, text) if named else text
 
 
 def _options(file: Fields, folder: Path) -> Iterator[tuple[str, Value]]:
@@ -145,6 +210,11 @@ def _files(file: Fields, folder: Path) -> Iterator[str]:
         if not matches:
             raise file.fail("files", f"no file matches '{text}'")
         yield from map(str, matches)
+
+
+def _exclusive(options: Mapping[str, Value]) -> frozenset[str]:
+    """Return the options that exclude each other with some of these."""
+    return frozenset(name for sides in _ONE_OF for side, other in (sides, sides[::-1]) if options.keys() & side for name in other)
 
 
 def _within(folder: Path, text: str) -> str:

@@ -25,6 +25,8 @@ SUMMARIES: Mapping[str, str] = {
     "report": "Write everything into one page of HTML.",
     "serve": "Serve a page with source, PTX and machine code side by side.",
     "init": "Write a project file: what the other commands take from it.",
+    "task": "Bound the response time of a recorded sequence of launches.",
+    "verify-certificate": "Check the certificate of a task again, without the analysis.",
     "check": "Check functions against limits, for CI: status 1 where one fails.",
     "diff": "Show what changed between two builds.",
     "batch": "Analyze many files.",
@@ -36,7 +38,10 @@ SUMMARIES: Mapping[str, str] = {
     "experiment": "Run a command with the options that repeat experiments of papers.",
     "warm": "Compile the searches, once after an installation.",
 }
-"""The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
+"""The commands in the order of the help, each with the first sentence of its own.
+
+`sassan.cli.commands.NAME` holds the function NAME, with `_` for `-`.
+"""
 _PASS_ON = ("record", "experiment")
 """Commands that pass options behind their first argument on, to a program or to another command."""
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
@@ -66,7 +71,8 @@ class PanelCommand(TyperCommand):
 @cache
 def command(name: str, *, papers: bool = False) -> PanelCommand:
     """The command of a name, with its options, made once: imports its module; `papers`: its help lists those that repeat papers, too."""
-    function = getattr(import_module(f"sassan.cli.commands.{name}"), name)
+    module = name.replace("-", "_")
+    function = getattr(import_module(f"sassan.cli.commands.{module}"), module)
     settings = {"help_option_names": ["-h", "--help"], "allow_interspersed_args": name not in _PASS_ON}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(name, cls=PanelCommand, context_settings=settings)(function if name in _UNLIMITED else with_limits(name, function))

@@ -12,6 +12,7 @@ from sassan.app.document_fields import ExplainedFields
 from sassan.app.documents import DocumentFields, ErrorFields, RefusedFields
 from sassan.app.estimate_fields import EstimatedFields, ExplainedLaunchFields, LaunchFields
 from sassan.app.makespan.document import InstanceFields, MakespanOfFileFields
+from sassan.app.task.fields import TaskFields
 from sassan.batch.lines import PlaceFields
 from sassan.batch.summary import BatchSummaryFields
 from sassan.cli.commands.cfg import CfgFields
@@ -36,6 +37,7 @@ from sassan.validation.document import ValidationFields
 _key = Declare[Any]()
 _FUNCTION = "one entry per function, also for one"
 _LAUNCHES = "recorded launches, with `--launches`"
+_SETTINGS: FieldKind[Any] = FieldKind({"type": "object"})
 
 
 class CommandFields(DocumentFields):
@@ -129,13 +131,17 @@ class RankDocumentFields(DocumentFields):
     _ranking = _key(merged(RankingFields), "the ranking")
 
 
+class TaskDocumentFields(CommandFields):
+    """What `sassan task --json` prints."""
+
+    task = _key(one(TaskFields), "the task")
+    functions = _key(array(_SETTINGS), "empty: a task has launches")
+
+
 class ValidateDocumentFields(DocumentFields):
     """What `sassan validate --json` prints."""
 
     _validation = _key(merged(ValidationFields), "the comparison")
-
-
-_SETTINGS: FieldKind[Any] = FieldKind({"type": "object"})
 
 
 class BatchHeadFields(DocumentFields):
@@ -197,6 +203,7 @@ DOCUMENTS: Mapping[str, Sequence[type[Record[Any]]]] = {
     "measure": (MeasureDocumentFields,),
     "memory": (_of_functions(MemoryFields),),
     "rank": (RankDocumentFields,),
+    "task": (TaskDocumentFields,),
     "strings": (_of_functions(StringsFields),),
     "validate": (ValidateDocumentFields,),
 }

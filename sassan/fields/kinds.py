@@ -42,6 +42,11 @@ def microseconds(bound: float | None) -> str:
     return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
 
 
+def plain(us: float) -> str:
+    """Return how a time that a user gave is shown: as written, without an exponent."""
+    return f"{us:.3f}".rstrip("0").rstrip(".")
+
+
 def extents(shape: Sequence[int]) -> str:
     """Return how the extents of a grid or block are shown: 16x16x1."""
     return "x".join(map(str, shape))

@@ -11,7 +11,7 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import floor
@@ -52,7 +52,8 @@ _NEAR = 1e-6
 class Solution:
     """`values` follows `Model.variables`; `proof` is `dual` (checked exactly here) or `solver` (taken on the solver's word).
 
-    `incumbent` may come with UNPROVEN: values that satisfy every row, whose objective is below the optimum or at it.
+    `multipliers` are those of the rows that a `dual` proof rests on. `incumbent` may come with UNPROVEN: values that satisfy every row,
+    whose objective is below the optimum or at it.
     """
 
     status: Status
@@ -60,6 +61,7 @@ class Solution:
     values: tuple[int, ...] = ()
     proof: str = ""
     incumbent: tuple[int, ...] = ()
+    multipliers: tuple[Rational, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def _certified(model: Model, relaxed: SolverAnswer) -> Solution | None:
     for multipliers in _exact(model, relaxed):
         bound = dual_bound(model, multipliers)
         if bound is not None and floor(bound) == value:
-            return Solution(Status.OPTIMAL, value, values, "dual")
+            return Solution(Status.OPTIMAL, value, values, "dual", multipliers=tuple(multipliers))
     return None
 
 

@@ -55,6 +55,11 @@ class DataFile(Mapping[str, bytes]):
         self._read: dict[str, bytes] = {}
         self._size = 0
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
     def __getitem__(self, name: str) -> bytes:
         """Return the bytes of a name; raises KeyError where the file has no such entry, InputError where it cannot be used."""
         if name not in self._read:

@@ -1,7 +1,7 @@
 """GPUs as they are sold: SMs, clocks, memory, each figure with its source (`data/`)."""
 
-from sassan.products.files import FORMAT, PEAKS, VECTOR, block_cycles, read_file
+from sassan.products.files import FORMAT, PEAKS, VECTOR, between_launches, block_cycles, read_file
 from sassan.products.lookup import find, products
 from sassan.products.product import Peak, Product
 
-__all__ = ["FORMAT", "PEAKS", "VECTOR", "Peak", "Product", "block_cycles", "find", "products", "read_file"]
+__all__ = ["FORMAT", "PEAKS", "VECTOR", "Peak", "Product", "between_launches", "block_cycles", "find", "products", "read_file"]

@@ -30,7 +30,7 @@ _KEYS: Mapping[str, str] = {
     "kept_clock": "kept_mhz",
 }
 """How a file calls a figure, where that is not its name: with its unit."""
-_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "block_cycles", "kept_clock")
+_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "between_us", "block_cycles", "kept_clock")
 PEAKS = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "fp16_single", "fp8", "fp8_single", "int8", "int4", "fp4")
 """Kinds of peak rates: `fp64` and `fp32` of the lanes, the others of tensor cores; `_single`: with sums of single precision."""
 VECTOR = ("fp64", "fp32")
@@ -92,7 +92,7 @@ def read_file(label: str, text: str) -> Product:
 
 def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     given = (*_NEEDED, "base_clock", "l2_size")
-    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "source", "measured", "lanes", "peaks", "modes")
+    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "integrated", "source", "measured", "lanes", "peaks", "modes")
     if not any(char.isalnum() for char in name):
         raise fields.fail("architecture", "a product needs a name with a letter or a digit")
     arch = architecture(fields.text("architecture"))
@@ -107,14 +107,16 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     if kept is not None and kept > boost:
         raise measured.fail("kept_mhz", f"must be {boost} at most, the boost clock")
     dram = fields.text("dram")
-    efficiency, efficiency_source = _defaults().get(dram, (None, ""))
+    efficiency, efficiency_source, integrated = _defaults().get(dram, (None, "", False))
     if efficiency is None and "dram_efficiency" not in measured:
         raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
-    (launch, launch_source), (block, block_source), sms = _launch(), _blocks(), fields.whole("sms", most=_MOST)
+    (launch, launch_source), (between, between_source), (block, block_source) = _launch(), between_launches(), _blocks()
+    sms = fields.whole("sms", most=_MOST)
     lanes = fields.table("lanes")
     cited = {
         "dram_efficiency": efficiency_source,
         "launch_us": launch_source,
+        "between_us": between_source,
         "block_cycles": block_source,
         **dict.fromkeys((figure for figure in given if _KEYS.get(figure, figure) in fields), fields.citation(sources)),
         **(
@@ -135,6 +137,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         dram_bandwidth=fields.number("dram_gb_per_s", least=1, most=_MOST),
         dram_efficiency=measured.number("dram_efficiency", efficiency, least=0.01, most=1),
         launch_us=measured.number("launch_us", launch, least=0, most=_MOST),
+        between_us=measured.number("between_us", between, least=0, most=_MOST),
         block_cycles=measured.number("block_cycles", block.cycles(sms), least=0, most=_MOST),
         sources=tuple(cited.items()),
         base_clock=base,
@@ -143,6 +146,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         kept_clock=kept,
         lanes=_lanes(arch.name, lanes),
         peaks=_peaks(fields.table("peaks"), boost, sources),
+        integrated=fields.flag("integrated", default=integrated),
     )
 
 
@@ -218,6 +222,13 @@ def _launch() -> tuple[float, str]:
     return launch.number("us", least=0, most=_MOST), launch.citation(_sources(_common()))
 
 
+@cache
+def between_launches() -> tuple[float, str]:
+    """Return the microseconds between two launches of a stream, where nothing else is known of a product, with their source."""
+    between = _common().table("launch").table("between")
+    return between.number("us", least=0, most=_MOST), between.citation(_sources(_common()))
+
+
 class _Blocks(NamedTuple):
     """The cycles in which an SM takes a block, and in which the GPU hands one out, whichever SM gets it."""
 
@@ -242,8 +253,11 @@ def block_cycles(sms: int) -> float:
 
 
 @cache
-def _defaults() -> Mapping[str, tuple[float, str]]:
-    """Return the efficiency of each kind of DRAM, with its source."""
+def _defaults() -> Mapping[str, tuple[float, str, bool]]:
+    """Return the efficiency of each kind of DRAM, with its source, and whether it is that of a CPU, too."""
     sources, kinds = _sources(_common()), _common().table("dram")
     tables = {kind: kinds.table(kind) for kind in kinds.values}
-    return {kind: (fields.number("efficiency", least=0.01, most=1), fields.citation(sources)) for kind, fields in tables.items()}
+    return {
+        kind: (fields.number("efficiency", least=0.01, most=1), fields.citation(sources), fields.flag("integrated"))
+        for kind, fields in tables.items()
+    }

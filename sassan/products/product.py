@@ -25,10 +25,12 @@ class Product:
     Units: `base_clock` and `boost_clock` in MHz; `dram_size` in GB and `dram_bandwidth` in GB/s (10^9 bytes), the peak; `l2_size` in KiB;
     `l2_bytes_per_cycle` is what the L2 of the whole GPU was measured to deliver in one cycle of the SMs. `dram_efficiency` is the part
     of the peak that the slowest stream over the whole memory reaches. `launch_us` is the time in which a launch executes no instruction,
-    in microseconds: from its start to its first instruction, and from its last to its end. `block_cycles` are those of an SM in which it
+    in microseconds: from its start to its first instruction, and from its last to its end. `between_us` is the time from the end of a
+    launch to the start of the next one in its stream, which the host has submitted in time. `block_cycles` are those of an SM in which it
     surely gets a block, while blocks wait and it has a place. `kept_clock` in MHz is the lowest at which runs were recorded, where that
     is not the boost clock. `lanes` are those of its SM that differ from the table of the SM (`sassan/arch/`), by their key. `peaks` are the
-    rates of its data sheet. `sources` has the source of each figure.
+    rates of its data sheet. `integrated`: its DRAM is that of a CPU, too. `dram_share` is what others leave it of the bandwidth of DRAM,
+    whenever it waits: 1, or what a user gives. `sources` has the source of each figure.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Product:
     dram_bandwidth: float
     dram_efficiency: float
     launch_us: float
+    between_us: float
     block_cycles: float
     sources: tuple[tuple[str, str], ...]
     base_clock: int | None = None
@@ -49,6 +52,8 @@ class Product:
     kept_clock: int | None = None
     lanes: tuple[tuple[str, int], ...] = ()
     peaks: tuple[Peak, ...] = ()
+    integrated: bool = False
+    dram_share: Fraction = Fraction(1)
 
     def source(self, figure: str) -> str:
         """Return where a figure (`boost_clock`) comes from."""
@@ -58,6 +63,11 @@ class Product:
     def dram_bytes_per_cycle(self) -> Fraction:
         """Return the peak bandwidth of the DRAM, in bytes per cycle of the SMs at boost clock."""
         return Fraction(str(self.dram_bandwidth)) * 1000 / self.boost_clock
+
+    @property
+    def dram_rate(self) -> Fraction:
+        """Return the bandwidth of the DRAM that the GPU surely gets while it waits, in GB/s."""
+        return Fraction(str(self.dram_bandwidth)) * Fraction(str(self.dram_efficiency)) * self.dram_share
 
     @property
     def slowdown(self) -> Fraction:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from fractions import Fraction
+from math import ceil
 
 from sassan.arch import FactRow, cached, described, rows, with_code
 from sassan.arch import names as arch_names
@@ -21,7 +23,7 @@ class Class:
     """Opcodes of one latency.
 
     `blocks`: the warp issues nothing before it is over; `drains`: nor before all earlier ones have ended; `keeps`: it needs its operands
-    until it ends. `engine`: an engine of the SM does the work.
+    until it ends. `engine`: an engine of the SM does the work. `dram`: it may wait for DRAM.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Class:
     drains: bool
     keeps: bool
     engine: bool = False
+    dram: bool = False
 
     def names(self, opcode: str) -> bool:
         """Say whether a pattern of the class fits an opcode with its modifiers."""
@@ -156,6 +159,13 @@ class Latencies:
         return tuple(out)
 
 
+def waiting_longer(arch: str, times: Fraction, known: Mapping[str, int]) -> dict[str, int]:
+    """Return the latencies of classes that may wait for DRAM, so many times as long; `known` are those of a user's machine."""
+    latencies = Latencies(arch, known)
+    cycles = {kind.name: latencies.cycles(kind.name) for kind in load(arch).classes if kind.dram}
+    return {name: ceil(each * times) for name, each in cycles.items() if each is not None}
+
+
 def known(overrides: Iterable[str], file: str) -> None:
     """Refuse names of latencies in a machine file that no class has.
 
@@ -212,11 +222,12 @@ def load(arch: str) -> LatencyTable:
 
 def _class(name: str, row: FactRow) -> Class:
     fields = row.fields
-    fields.only("names", "units", "blocks", "drains", "keeps", "engine", "source")
+    fields.only("names", "units", "blocks", "drains", "keeps", "engine", "dram", "source")
     patterns, units = fields.texts("names"), fields.texts("units")
     if not patterns and not units:
         raise fields.fail("names", "must name opcodes, or 'units' their functional units")
-    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"), fields.flag("keeps"), fields.flag("engine"))
+    flags = (fields.flag(key) for key in ("blocks", "drains", "keeps", "engine", "dram"))
+    return Class(name, patterns, units, *flags)
 
 
 def _opcode(name: str, row: FactRow) -> OpcodeFigure:

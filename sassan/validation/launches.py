@@ -18,7 +18,7 @@ from sassan.machine.contents import common
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
 from sassan.measure.agreement import Pairs, mape, ratios, tau
-from sassan.products import Product, block_cycles, find
+from sassan.products import Product, between_launches, block_cycles, find
 from sassan.recorded import RecordedDevice, RecordedLaunch
 from sassan.recorded.names import bare, fits
 from sassan.validation.counts import CountCheck, check_counts
@@ -170,6 +170,7 @@ def _of_attributes(launch: RecordedLaunch) -> Product | None:
         dram_bandwidth=2 * clock * width / 8 / _MEGA,
         dram_efficiency=_EFFICIENCY,
         launch_us=_LAUNCH_US,
+        between_us=between_launches()[0],
         block_cycles=block_cycles(device.sm_count),
         sources=(),
         l2_size=l2 // 1024 if isinstance(l2, int) else None,

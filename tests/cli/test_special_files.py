@@ -35,11 +35,14 @@ BASE = {
     "measure": (TABLE,),
     "record": ("true",),
     "validate": ("times.csv",),
+    "task": (SAXPY, "--gpu", "GTX 1080", "--launches", "launches.toml"),
+    "verify-certificate": ("c.json",),
     "gpus": (),
 }
 """The arguments of a command that works."""
 OTHERS = {
     ("estimate", "--launches"): (SAXPY, "--gpu", "T4"),
+    ("task", "--launches"): (SAXPY, "--gpu", "GTX 1080"),
     ("rank", "--source"): ("tuned.json",),
     ("measure", "--output"): ("tuned.cu",),
     ("makespan", "--bounds"): (SAXPY, "-W", "2"),
@@ -50,7 +53,7 @@ OTHERS = {
 NO_FILES = re.compile(
     r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
-    r"|registers=.*|L=1,C=4|SIZE|recorded\|assume-none"
+    r"|registers=.*|L=1,C=4|SIZE|recorded\|assume-none|TIME|RATE(\|outside)?"
 )
 """Values that are no files."""
 LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}
@@ -61,7 +64,7 @@ FILES = re.compile(r"FILE|DIR|PATH|OLD|NEW|OTHER|CODE|RECORDING|CACHE|[.][a-z]+"
 PRODUCTS = frozenset({("analyze", "--gpu"), ("gpus", "")})
 """Names of GPUs, which may be files, too."""
 TAKE_FOLDERS = frozenset({("serve", ""), ("batch", ""), ("evolve", "--output")})
-OUTPUTS = frozenset({"--output", "--export", "--lp", "--proof", "--junit", "--sarif", "--summary"})
+OUTPUTS = frozenset({"--output", "--certificate", "--export", "--lp", "--proof", "--junit", "--sarif", "--summary"})
 FOLDERS = frozenset({"--source", "--plots"})
 CLUSTER = ("--executor", "dask", "--scheduler", "tls://127.0.0.1:1")
 BESIDE = {
@@ -105,6 +108,7 @@ def special(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     tuner_cache(tmp_path)
     Path("times.csv").write_text("kernel,grid,block,time_us\nsaxpy,1024,256,10\n")
+    Path("launches.toml").write_text('[[launch]]\nkernel = "saxpy"\ngrid = [2, 1, 1]\nblock = [64, 1, 1]\n')
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
 
     def late(*_: object) -> None:

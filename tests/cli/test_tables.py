@@ -82,6 +82,12 @@ def program(folder: Path) -> Path:
     return path
 
 
+def sequence(folder: Path) -> Path:
+    path = folder / "sequence.toml"
+    path.write_text(PROGRAM.format(98765) + PROGRAM.format(7), "utf-8")
+    return path
+
+
 def times(folder: Path) -> Path:
     path = folder / "times.csv"
     path.write_text("kernel,grid,block,time_us\nmandelbrot,1234x5678,16x16,123456.789\n", "utf-8")
@@ -111,6 +117,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "memory": ("memory", lambda _: (MANDELBROT, "--block-dim", "16,16", *LIMIT)),
     "estimate": ("estimate", lambda _: (STREAMED, *LAUNCH, *GIVEN, "--what-if", "block=128", "--what-if", "gpu=H100 SXM")),
     "estimate --launches": ("estimate", lambda folder: (STREAMED, "--gpu", "T4", "--launches", program(folder))),
+    "task": ("task", lambda folder: (STREAMED, "--gpu", "T4", "--launches", sequence(folder), "--deadline", "1234ms")),
     "ipet": ("ipet", lambda _: (BFS, "--loop-bound", "123456789")),
     "makespan of a string": ("makespan", lambda _: ("L2C3" * 30, "-W", "12", "--engine", "bounds", "--issue", "2", "--time-limit", "0.2")),
     "makespan of a file": ("makespan", lambda _: (SAXPY, "-W", "16", "--engine", "bounds", "--time-limit", "0.2")),
@@ -192,6 +199,7 @@ WITHOUT_TABLE = {
     "serve": "writes a page",
     "init": "writes a project file",
     "record": "writes launches",
+    "verify-certificate": "prints what was checked",
     "warm": "compiles",
     "experiment": "prints the table of the command that it runs",
 }

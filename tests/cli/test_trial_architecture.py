@@ -37,6 +37,12 @@ def evolve_config(folder: Path, launch: str = "") -> Path:
     return path
 
 
+def launches(folder: Path) -> Path:
+    path = folder / "launches.toml"
+    path.write_text('[[launch]]\nkernel = "saxpy"\ngrid = [4, 1, 1]\nblock = [256, 1, 1]\n', "utf-8")
+    return path
+
+
 def times(folder: Path) -> Path:
     path = folder / "times.csv"
     path.write_text("kernel,grid,block,time_us\nsaxpy,1024,256,1\n", "utf-8")
@@ -65,14 +71,15 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "diff": ("diff", lambda dump, _: (dump, dump)),
     "batch": ("batch", lambda dump, _: (dump, "-o", "-", "--executor", "serial")),
     "estimate": ("estimate", lambda dump, _: (dump, "--block-dim", "256", "--grid", "4", "--gpu", "RTX 5090")),
+    "task": ("task", lambda dump, folder: (dump, "--launches", launches(folder), "--gpu", "RTX 5090")),
     "record": ("record", lambda _, __: ("--sm", "13.0", "true")),
     "evolve": ("evolve", lambda _, folder: (evolve_config(folder),)),
     "rank": ("rank", lambda _, folder: (evolve_config(folder, 'gpu = "RTX 5090"'), "--executor", "serial")),
     "validate": ("validate", lambda dump, folder: (times(folder), dump, "--sms", "100", "--clock", "1000")),
 }
-WITHOUT_CODE = ("measure", "gpus", "warm", "experiment")
+WITHOUT_CODE = ("measure", "gpus", "verify-certificate", "warm", "experiment")
 """Commands that read no machine code of the SM by themselves."""
-REFUSED = ("record", "evolve", "rank", "estimate")
+REFUSED = ("record", "evolve", "rank", "estimate", "task")
 """What needs more than a file: a product of the SM, a compiler for it."""
 
 

@@ -123,6 +123,23 @@ Gpu = Annotated[
         help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
     ),
 ]
+DramShare = Annotated[
+    str | None,
+    _gpu(
+        "--dram-share",
+        metavar="PERCENT",
+        help="With --gpu: the part of the bandwidth of DRAM (60%) that others leave the GPU while it waits; latencies of DRAM grow by it.",
+        show_default="100%",
+    ),
+]
+CoRunners = Annotated[
+    str | None,
+    _gpu(
+        "--co-runners",
+        metavar="RATE",
+        help="With --gpu: what others (CPU, camera) move in DRAM at most: 20GB/s.",
+    ),
+]
 PartitionBound = Annotated[
     bool,
     _gpu("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),

@@ -6,6 +6,7 @@ from enum import StrEnum
 class Panel(StrEnum):
     """A group of options, by its heading; help lists the groups in this order, behind the options without one."""
 
+    TASK = "Task"
     LIMITS_OF_TIME = "Limits of time"
     LIMITS_OF_CODE = "Limits of code"
     BASELINE = "Baseline"

@@ -21,22 +21,40 @@ def _all_used(_: Mapping[str, Value]) -> AbstractSet[str]:
     return frozenset()
 
 
+def task_project(name: str | None, inputs: tuple[str, ...], task: str | None) -> Project | None:
+    """Return the project of a task: where an input is named and no task, the project file without its tasks; else that of the task.
+
+    Raises UsageError, InputError.
+    """
+    file = _project_file(name, inputs)
+    if task is None and inputs:
+        return file
+    if file is None:
+        message = "missing argument 'FILE...'" if task is None else f"there is no project file with the task '{task}'"
+        raise UsageError("usage", message, hint=f"name the program, or describe the task in a {projects.NAME}: [task.NAME]")
+    return file.of_task(task)
+
+
 def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     """Return the project file that is named, or that of the folder of the first input, which may be one; without an input one is needed.
 
     Raises UsageError, InputError.
     """
-    start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
-    # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
-    start = start if os.path.isdir(start) else start.parent  # noqa: PTH112
-    path = projects.find(start) if name is None else name if name != projects.NONE else None
-    file = projects.read(path) if path is not None else None
+    file = _project_file(name, inputs)
     if not inputs and (file is None or not file.files):
         hint = f"name a file, or write a {projects.NAME} ('sassan init FILE'); '--help' lists the options, with examples"
         raise UsageError(
             "usage", "missing argument 'FILE...'" + (f", and {file.path} names no files" if file is not None else ""), hint=hint
         )
     return file
+
+
+def _project_file(name: str | None, inputs: tuple[str, ...]) -> Project | None:
+    start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
+    # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
+    start = start if os.path.isdir(start) else start.parent  # noqa: PTH112
+    path = projects.find(start) if name is None else name if name != projects.NONE else None
+    return projects.read(path) if path is not None else None
 
 
 def added(

@@ -15,8 +15,10 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    CoRunners,
     DataChoice,
     Distinct,
+    DramShare,
     Gpu,
     Grid,
     LaunchesFile,
@@ -41,7 +43,8 @@ from sassan.cli.options.models import (
     OrderOption,
     PaperExperiment,
 )
-from sassan.cli.options.project import added, project_of
+from sassan.cli.options.project import added, project_of, task_project
+from sassan.cli.options.task import Copies, Period, TaskDeadline, TaskName
 from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import note, safe
@@ -52,6 +55,9 @@ _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solv
 """Options whose name in `AnalysisOptions` is another one."""
 _OF_THE_REQUEST = frozenset({"function", "sm", "arch", "no_cache", "quiet", "project"})
 """Options of a request that are no part of the options of an analysis."""
+
+_OF_TASK = ("task", "deadline", "period", "copies")
+"""Options of a task that are no part of the options of an analysis."""
 
 _FILES = inspect.Parameter("files", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Files)
 
@@ -126,7 +132,19 @@ class AnalysisFlags(CostFlags):
     registers: Registers = None
     shared: Shared = None
     sms: Sms = None
+    dram_share: DramShare = None
+    co_runners: CoRunners = None
     partition: PartitionBound = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFlags(AnalysisFlags):
+    """Those of a task beside all of them."""
+
+    task: TaskName = None
+    deadline: TaskDeadline = None
+    period: Period = None
+    copies: Copies = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,8 @@ class AnalysisCommand:
     """The options by their long names."""
     of_project: frozenset[str] = frozenset()
     """Those that the project gave."""
+    of_task: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The options of a task by their long names, and its own name."""
 
 
 def _with(flags: type[ListingFlags]) -> Callable[[Command], Command]:
@@ -186,7 +206,7 @@ def _texts(values: Iterable[object]) -> Iterator[str]:
 def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...]) -> AnalysisCommand:
     """Return what the options ask for, with those of the project."""
     given, offered, occupancy = flags.given(), flags.names(), isinstance(flags, AnalysisFlags)
-    file = project_of(flags.project, inputs)
+    file = task_project(flags.project, inputs, flags.task) if isinstance(flags, TaskFlags) else project_of(flags.project, inputs)
     names, options_offered = ({name.replace("_", "-") for name in of} for of in (given, offered))
     unused = frozenset({"gpu"} if "model" not in offered and not _compiled(inputs or (file.files if file is not None else ())) else ())
     added_options = added(file, names, options_offered, _idle(given, offered, unused), quiet=flags.quiet)
@@ -211,12 +231,17 @@ def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...
         target=architecture(flags.arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
-    return AnalysisCommand(options, request, CommandObserver(quiet=flags.quiet), file, whole, known, frozenset(added_options))
+    of_task = {name: str(values[name]) for name in _OF_TASK if name in values}
+    return AnalysisCommand(options, request, CommandObserver(quiet=flags.quiet), file, whole, known, frozenset(added_options), of_task)
 
 
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:
     """The options of values by their names on the command line; a command without a choice of the model counts instructions."""
-    named: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    named: dict[str, Any] = {
+        _FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name not in _OF_TASK
+    }
     if "model" not in offered:
         named["model"] = UnitCostModel().name
     return AnalysisOptions(occupancy=occupancy, **named)
@@ -240,6 +265,7 @@ def _idle(given: Mapping[str, Any], offered: frozenset[str], unused: frozenset[s
 
 
 analysis = _with(AnalysisFlags)
+task_analysis = _with(TaskFlags)
 wcet_analysis = _with(WcetFlags)
 listing_analysis = _with(ListingFlags)
 graph_analysis = _with(GraphFlags)

@@ -43,13 +43,15 @@ class ProductFields(Record[Product]):
     l2_size = _of(FIGURE, "L2 size", unit="KiB", key="l2_kib", csv=True, head="MiB", shown=_mebibytes)
     l2_bytes_per_cycle = _of(FIGURE, "L2 bandwidth", unit="B/cycle", csv=True, head="B/clk")
     launch_us = _of(FIGURE, "launch overhead", unit="us", csv=True)
+    between_us = _of(FIGURE, "launch spacing", unit="us", csv=True)
     block_cycles = _of(FIGURE, "block dispatch", unit="clk", csv=True)
     kept_clock = _of(FIGURE, "kept clock", unit="MHz", key="kept_mhz", csv=True)
     lanes = _of(mapping(COUNT), "lanes", lambda product: dict(product.lanes), unit="of an SM", csv=True)
+    integrated = _of(FLAG, "whether its DRAM is that of a CPU, too")
     sources = _of(mapping(STRING), "source of each figure", lambda product: dict(product.sources))
 
 
-_FIGURES = [each for each in ProductFields.fields if each.name not in {"name", "aliases", "sources"}]
+_FIGURES = [each for each in ProductFields.fields if each.name not in {"name", "aliases", "integrated", "sources"}]
 
 
 class PeakFields(Record[PeakCheck]):
@@ -94,6 +96,8 @@ def show_figures(product: Product) -> None:
             continue
         mark = marks.setdefault(product.source(figure.name), f"[{len(marks) + 1}]")
         rows.append((figure.text, _shown(value), figure.unit, mark))
+    if product.integrated:
+        out("integrated: its DRAM is that of the CPU, too (--dram-share, --co-runners)\n")
     table.show(Table((Column("figure"), Column("value", number=True), Column("unit"), Column("source")), tuple(rows)))
     out("\n" + "".join(f"{mark} {safe(source)}\n" for source, mark in marks.items()))
 

@@ -56,12 +56,9 @@ class GpuMemory:
     line: int = 68
     slowdown: Fraction = Fraction(1)
     dispatch: Fraction = Fraction(0)
+    walk: int = _WALK
+    """The cycles of the first access to a page."""
     assumptions: tuple[str, ...] = ()
-
-    @property
-    def walk(self) -> int:
-        """The cycles of the first access to a page."""
-        return max(self.miss, _WALK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +77,32 @@ def memory_of(product: Product, per_sm: Fraction = _L2_PER_SM) -> GpuMemory:
 
     `per_sm`: bytes per cycle and SM of an L2 that was not measured.
     """
-    dram = product.dram_bytes_per_cycle * Fraction(str(product.dram_efficiency))
+    dram = product.dram_rate * 1000 / product.boost_clock
     # What DRAM moves passes L2, which is therefore no slower.
     l2 = Fraction(product.l2_bytes_per_cycle) if product.l2_bytes_per_cycle else max(per_sm * product.sms, dram)
     capacity = (product.l2_size or 0) * _KIB // _HALF
     figures = (
         f"{product.name}: {product.sms} SMs at {product.boost_clock} MHz, {product.launch_us:g} us per launch; "
-        f"DRAM moves {product.dram_efficiency:.0%} of {product.dram_bandwidth:g} GB/s, {float(dram):.0f} bytes a cycle; "
+        f"DRAM moves {product.dram_efficiency:.0%} of {product.dram_bandwidth:g} GB/s{_left(product)}, {float(dram):.0f} bytes a cycle; "
         f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB"
     )
-    miss = Latencies(product.architecture, {}).cycles("global") or _MISS
+    miss = ceil((Latencies(product.architecture, {}).cycles("global") or _MISS) / product.dram_share)
+    walk = max(miss, ceil(_WALK / product.dram_share))
     dispatch = Fraction(str(product.block_cycles)) / product.sms
     blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
     line = code_caches(product.architecture).following(miss)
-    assumptions = (figures, *_kept(product), blocks, _cold(line), *hardware(product))
-    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, assumptions)
+    assumptions = (figures, *_kept(product), blocks, _cold(line, walk), *hardware(product))
+    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, walk, assumptions)
 
 
-def _cold(line: int) -> str:
+def _left(product: Product) -> str:
+    """Return what others leave of the bandwidth of DRAM, where that is not all."""
+    return "" if product.dram_share == 1 else f", of which others leave {float(product.dram_share):.1%}"
+
+
+def _cold(line: int, walk: int) -> str:
     first = f"the first {_FIRST} lines of code, each {_CONSTANT_LINE} bytes of parameters and constants that it names"
-    pages = f"what each memory instruction accesses first (or the pages of the buffers, where those are fewer; {_WALK} cycles at least: "
+    pages = f"what each memory instruction accesses first (or the pages of the buffers, where those are fewer; {walk} cycles at least: "
     misses = "the TLBs miss, too) miss all caches once, one after the other"
     return f"cold start: {first}, and {pages}{misses}; further lines of code are prefetched, one in {line} cycles"
 

@@ -8,6 +8,7 @@ from sassan.access.traffic import Moved, cycles_of
 from sassan.alphabet import Letter
 from sassan.assumptions import published
 from sassan.errors import Gap
+from sassan.ilp.programs import purpose
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
 from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
@@ -56,6 +57,8 @@ class SmMakespan:
     grid: Bound | None = None
     terms: Terms | None = None
     """The parts of the bound of the grid, where there is one."""
+    optima: Optima | None = None
+    """What they are made of."""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -93,7 +96,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=cluster))
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
-    grid, terms = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
+    grid, terms, optima = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
     return SmMakespan(
         residents,
         bound,
@@ -101,6 +104,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
         _partition(kernel, residents, machine, code) if partition else None,
         grid,
         terms,
+        optima,
     )
 
 
@@ -143,7 +147,8 @@ def _block_share(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, 
     problem = kernel.problem
     if not problem.traffic.warps and not problem.classes:
         return None
-    return block_sum(problem, warps, lambda system, moved: _stalls(system, machine, code, cycles_of(moved)))
+    with purpose("block"):
+        return block_sum(problem, warps, lambda system, moved: _stalls(system, machine, code, cycles_of(moved)))
 
 
 def _stalls(problem: WcetProblem, machine: Multiprocessor, code: Fetched, busy: Mapping[int, int]) -> list[Fraction]:
@@ -163,9 +168,9 @@ def _partition(kernel: KernelProblem, residents: Residents, machine: Multiproces
 
 def _grid(  # noqa: PLR0913 - all that a bound rests on
     kernel: KernelProblem, machine: Multiprocessor, whole: PathOptima, code: Fetched, grid: Grid | None, *, clock: str
-) -> tuple[Bound | None, Terms | None]:
+) -> tuple[Bound | None, Terms | None, Optima | None]:
     if grid is None:
-        return None, None
+        return None, None, None
     if code and grid.places * grid.block_warps == 1:
         # One warp is on an SM, however many it could hold.
         code = _fetched(kernel, machine, 1)
@@ -175,10 +180,11 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
                 kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps, cluster=grid.cluster
             ),
         )
-    memory, terms = grid.memory, None
+    memory, terms, optima = grid.memory, None, None
     placeless = grid.cluster != 1 and not grid.at_once and not grid.resident_clusters
     if whole.optima is not None and not placeless:
-        terms = grid_terms(replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps)), grid)
+        optima = replace(whole.optima, block=_block_share(kernel, machine, code, grid.block_warps))
+        terms = grid_terms(optima, grid)
     gaps = list(whole.gaps)
     if placeless:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
@@ -198,7 +204,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     even = (_EVEN,) if grid.spread else ()
     timed = (*_placed(grid), *((clock,) if clock and terms is not None else ()))
     assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy, *timed)
-    return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
+    return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms, optima
 
 
 def _placed(grid: Grid) -> tuple[str, ...]:
@@ -227,8 +233,10 @@ def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, gr
     def taken(moved: Mapping[int, Moved]) -> MemoryDemand:
         return demand(code, kept(code, moved, memory, grid.resident), memory, fetched_again.bytes)
 
-    uncached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).uncached)
-    cached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).cached)
+    with purpose("uncached"):
+        uncached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).uncached)
+    with purpose("cached"):
+        cached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).cached)
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks, memory, grid.allocated)

@@ -21,6 +21,7 @@ from sassan.access.traffic import UNKNOWN_BYTES, Moved, unknown_bytes
 from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ilp.model import Model
+from sassan.ilp.programs import counted, keeping, purpose, solved
 from sassan.ilp.solve import Status, solve
 from sassan.ipet.rows import Columns
 from sassan.ipet.sm.barriers import NO_BARRIERS, BlockBarriers
@@ -93,8 +94,10 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     if problem.model is None or (barriers.clusters and cluster <= 1):
         return PathOptima(None, assumptions, (*problem.gaps, *barriers.gaps))
     costs = [cost + share.self_stall for cost, share in zip(problem.costs, shares, strict=True)]
-    isolated = _maximum(problem, problem.model, costs)
-    scheduler_stall = _maximum(problem, problem.model, [share.scheduler_stall for share in shares])
+    with purpose("isolated"):
+        isolated = _maximum(problem, problem.model, costs)
+    with purpose("scheduler_stall"):
+        scheduler_stall = _maximum(problem, problem.model, [share.scheduler_stall for share in shares])
     sm_stall = _maximum(problem, problem.model, [share.sm_stall for share in shares]) if partition else scheduler_stall
     if isolated is None or scheduler_stall is None or sm_stall is None:
         return PathOptima(None, assumptions, (_unproven(problem),))
@@ -110,7 +113,9 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     if not (barriers and barriers.in_order):
         return PathOptima(optima, assumptions)
     pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
-    segment, relay = _longest_segment(problem, problem.model, costs, pieces, barriers), _longest_relay(problem, costs, pieces)
+    segment = _longest_segment(problem, problem.model, costs, pieces, barriers)
+    with purpose("relay"):
+        relay = _longest_relay(problem, costs, pieces)
     if segment is not None:
         optima, assumptions = replace(optima, segment=segment[0], openings=segment[1]), (*assumptions, TOGETHER)
     if relay is not None:
@@ -138,8 +143,10 @@ def _in_turn(problem: WcetProblem, optima: Optima, shares: Sequence[Interference
     costs_apart = parted.warp if parted is not None else problem.costs
 
     costs = [cost + share.self_stall for cost, share in zip(costs_apart, shares, strict=True)]
-    alone = block_sum(problem, block, _alike(costs))
-    engines = block_sum(problem, block, _alike(parted.engines)) if parted is not None else Fraction(0)
+    with purpose("alone"):
+        alone = block_sum(problem, block, _alike(costs))
+    with purpose("engines"):
+        engines = block_sum(problem, block, _alike(parted.engines)) if parted is not None else Fraction(0)
     return None if alone is None or engines is None else replace(optima, alone=alone, engines=engines)
 
 
@@ -185,8 +192,10 @@ def _longest_segment(
     scale, scaled = _scaled([*costs, *every_piece])
     begin, stop = ({node: int(of_node[end] * scale) for node, of_node in pieces.items()} for end in (-1, 0))
     system = segments(steps_of(problem.cfg), scaled[: len(costs)], problem.loop_bounds, EndCosts(begin, stop))
-    segment = _optimum(problem, system, scale) if system is not None else None
-    openings = _maximum(problem, model, [Fraction(count) for count in barriers.arrivals])
+    with purpose("segment"):
+        segment = _optimum(problem, system, scale) if system is not None else None
+    with purpose("openings"):
+        openings = _maximum(problem, model, [Fraction(count) for count in barriers.arrivals])
     if segment is None or openings is None:
         return None
     return max(segment, *every_piece), int(openings)
@@ -228,8 +237,9 @@ def block_sum(
     for system, moved, count in of_block(problem, warps):
         costs = tuple(costs_of(system, moved))
         key = id(system), costs
-        if key not in known:
-            known[key] = maximum(system, costs)
+        if key not in known or keeping():
+            with counted(count):
+                known[key] = maximum(system, costs)
         most = known[key]
         if most is None:
             return None
@@ -273,4 +283,5 @@ def _optimum(problem: WcetProblem, model: Model, scale: int) -> Fraction | None:
     solution = solve(model, problem.setup.solver, problem.setup.time_limit)
     if solution.status is not Status.OPTIMAL or solution.value is None:
         return None
+    solved(model, solution, scale)
     return Fraction(solution.value, scale)
