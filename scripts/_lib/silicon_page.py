@@ -12,6 +12,7 @@ EXPERIMENTS = Path(__file__).resolve().parents[2] / "samples" / "experiments"
 BOUNDS = EXPERIMENTS / "silicon.csv"
 PREDICTIONS = EXPERIMENTS / "silicon_predictions.csv"
 ROLES = EXPERIMENTS / "roles.csv"
+PUBLISHED = EXPERIMENTS / "published.csv"
 MADE_WITH = EXPERIMENTS / "silicon.toml"
 
 _ABOUT = """\
@@ -45,6 +46,12 @@ one after the other, in clusters of two those of both blocks, and DRAM moves eac
 12 read the order of their tiles from memory: the loop over them is bounded by all that a block could get. Estimates take the clock as
 given, and six of these kernels gave the figure for requests that L2 answers together (`together` of sassan/estimate/figures.toml).
 `samples/experiments/roles.csv` has the figures; nothing makes them again without that GPU."""
+_PUBLISHED = """\
+Code of public repositories, compiled by nvcc 13.0 and recorded; times are those that its authors published, at the clock that a product
+boosts to where they do not say another one. Nothing was fitted to them but what L2 gives an SM of a B200 (from its v4), and the causes of
+errors that they showed were mended. The RTX 5090 was held to 400 W. The roofline is that of the peak of the tensor cores, of
+single precision (RTX A6000), or of DRAM (softmax). `samples/experiments/published.csv` has the figures."""
+_PUBLISHED_HEAD = ("code", "GPU", "kernel", "launch", "published us", "estimate us", "bound us", "roofline us", "bound / published")
 _ROLES_HEAD = ("code", "kernel", "launch", "measured us", "estimate us", "bound us", "roofline us", "bound / measured")
 _BOUNDS_HEAD = ("source", "model", "n", "bounded", "least", "median", "90 %", "most", "below", "gaps")
 _PREDICTIONS_HEAD = ("source", "model", "method", "n", "mean error", "mean ratio", "within 2x", "tau", "regret@1", "regret@10")
@@ -57,14 +64,23 @@ def page(head: str) -> str:
     lines += _table(_BOUNDS_HEAD, [_bound(row) for row in bounds])
     if PREDICTIONS.exists():
         lines += ["", "## Predictions", "", _METHODS, "", *_table(_PREDICTIONS_HEAD, [_prediction(row) for row in _rows(PREDICTIONS)])]
-    return "\n".join([*lines, *_with_roles(_rows(ROLES)), *public_page.section()]) + "\n"
+    return "\n".join([*lines, *_with_roles(_rows(ROLES)), *_published(_rows(PUBLISHED)), *public_page.section()]) + "\n"
 
 
 def _with_roles(rows: list[dict[str, str]]) -> list[str]:
     """Kernels whose warps have roles, as they were timed on one GPU."""
+    return ["", "## Kernels with roles", "", _ROLES, "", *_table(_ROLES_HEAD, [_timed(row, "code", "kernel", "launch") for row in rows])]
+
+
+def _published(rows: list[dict[str, str]]) -> list[str]:
+    """Kernels whose times others published."""
+    cells = [_timed(row, "code", "gpu", "kernel", "launch") for row in rows]
+    return ["", "## Published times", "", _PUBLISHED, "", *_table(_PUBLISHED_HEAD, cells)]
+
+
+def _timed(row: dict[str, str], *names: str) -> tuple[str, ...]:
     keys = ("measured_us", "estimate_us", "bound_us", "roofline_us")
-    cells = [(row["code"], row["kernel"], row["launch"], *(row[key] or "-" for key in keys), _over(row)) for row in rows]
-    return ["", "## Kernels with roles", "", _ROLES, "", *_table(_ROLES_HEAD, cells)]
+    return (*(row[name] for name in names), *(row[key] or "-" for key in keys), _over(row))
 
 
 def _over(row: dict[str, str]) -> str:
