@@ -23,6 +23,7 @@ from sassan.ipet.sm.gpu import GpuMemory, cold_start, memory_of
 from sassan.ipet.sm.hardware import sharing
 from sassan.ipet.sm.makespan import SmMakespan
 from sassan.ipet.sm.residency import Grid
+from sassan.system import reading
 from sassan.timing.rates import code_of
 
 _CHECKS = {
@@ -97,7 +98,7 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
 
 def _input(role: str, path: Path, folder: Path) -> Mapping[str, object]:
     hashed, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
+    with reading.plain(path) as file:
         while part := file.read(_PART):
             hashed.update(part)
             size += len(part)
