@@ -65,6 +65,16 @@ def test_a_certificate_holds_and_says_what_was_checked(sassan: Sassan, folder: P
     assert refusal(folder, copy.deepcopy(document), sealed=True) == ""
 
 
+def test_an_optimum_that_no_multipliers_prove_is_no_plain_verdict(document: Document, sassan: Sassan, tmp_path: Path):
+    changed = copy.deepcopy(document)
+    changed["programs"][0]["proof"] = "solver"
+    changed["digest"] = verifier.digest(changed)
+    (tmp_path / "c.json").write_text(json.dumps(changed), "utf-8")
+    result = sassan("verify-certificate", tmp_path / "c.json")
+    assert result.status == 0
+    assert result.out.endswith("the certificate holds, provided that the solver is right about 1 optima without a proof\n")
+
+
 def test_the_verifier_runs_alone(folder: Path):
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(ROOT / "sassan" / "verifier.py"), str(folder / "c.json")],

@@ -36,6 +36,5 @@ def verify_certificate(file: CertificateFile, *, quiet: Quiet = False) -> None:
     if not quiet:
         for line in verifier.lines(verdict):
             out(f"{safe(line)}\n")
-        out("the deadline may be missed\n" if verdict.missed else "the certificate holds\n")
     if verdict.missed:
         raise typer.Exit(REFUSED)
