@@ -11,6 +11,7 @@ from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, dista
 from sassan.ipet.loop_bounds.endings import LoopEnding, ended
 from sassan.ipet.loop_bounds.execute import SymbolicExecutor
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
+from sassan.ipet.loop_bounds.halves import halves_bound
 from sassan.ipet.loop_bounds.invariants import guesses_of, may_stay, narrowed, next_guesses, stays, words_within
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
@@ -191,7 +192,7 @@ class _Search:
         fixed = [
             value for value in start.registers.values() if isinstance(value, Value) and (value.symbol is None or value.symbol.head != head)
         ]
-        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._over_ones(head, start, firsts, back)
+        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._shrinking(head, start, firsts, back)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
@@ -203,11 +204,19 @@ class _Search:
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
-    def _over_ones(
+    def _shrinking(
         self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]
     ) -> LoopBound | None:
+        """Return the bound of a word that loses its ones, or of an interval that is halved."""
         counted = ones_bound(head, start, firsts, back)
-        return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
+        if counted is not None:
+            return replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
+        halved = halves_bound(head, start, firsts, back)
+        if halved is None:
+            return None
+        (low, high), bound = halved
+        whole = self.name(high) if low is None else f"what is between {self.name(low)} and {self.name(high)}"
+        return replace(bound, reason=f"{whole} {bound.reason}")
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg

@@ -2,9 +2,10 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, SymbolicState, UnknownWord, Value, union, unknown
+from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, SymbolicState, Truth, UnknownWord, Value, conjunction, union, unknown
 
 _RESTS = (2, 4)
 
@@ -14,29 +15,91 @@ def with_registers(state: SymbolicState, registers: Mapping[int, Known]) -> Symb
     return SymbolicState(registers, state.facts, state.decided, state.atoms)
 
 
-def join_known(state: SymbolicState, a: Known, other: SymbolicState, b: Known) -> Known | None:
-    """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
-    if a == b:
-        return a
-    if isinstance(a, Value) and isinstance(b, Value):
+@dataclass(slots=True)
+class _Pair:
+    """Two states that become one. What a word is in one and in the other is one word of the joined one, wherever it stands."""
+
+    one: SymbolicState
+    other: SymbolicState
+    words: dict[tuple[int, int], Value] = field(default_factory=dict[tuple[int, int], Value])
+    """By the objects: two values that are equal need not be the same word."""
+    comparisons: dict[tuple[int, int], Compare] = field(default_factory=dict[tuple[int, int], Compare])
+
+    def known(self, a: Known, b: Known) -> Known | None:
+        """Return what holds of a register that is one thing in a state and another in the other; None: nothing."""
+        if isinstance(a, Value) and isinstance(b, Value):
+            return self._word(a, b)
+        if isinstance(a, Truth) and isinstance(b, Truth):
+            return a if a == b else self._truth(a, b)
+        return None
+
+    def _word(self, a: Value, b: Value) -> Value:
+        if a is b or (a.range.constant is not None and a == b):
+            return a
+        word = self.words.get((id(a), id(b)))
+        if word is None:
+            word = self.words[id(a), id(b)] = self._joined(a, b)
+        return word
+
+    def _joined(self, a: Value, b: Value) -> Value:
+        if a == b:
+            return Value(*a)
         origins = union(a.origins, b.origins)
-        words = state.range_of(a)
-        if words.constant is not None and words == other.range_of(b):
+        words = self.one.range_of(a)
+        if words.constant is not None and words == self.other.range_of(b):
             return Value(None, 0, words, origins)
         if a.symbol is b.symbol and a.factor == b.factor:
             return Value(a.symbol, a.factor, RANGES.join(a.range, b.range), origins)
-        return unknown(RANGES.join(state.range_of(a), other.range_of(b)), origins)
-    return None
+        return unknown(RANGES.join(words, self.other.range_of(b)), origins)
+
+    def _truth(self, a: Truth, b: Truth) -> Truth | None:
+        """Return one comparison for two of one kind: the guard of a loop is kept over another loop before it."""
+        one, other = a.what, b.what
+        if isinstance(one, Compare) and isinstance(other, bool):
+            return self._decided(one, self.one, self.other, holds=other, negated=a.negated)
+        if isinstance(other, Compare) and isinstance(one, bool):
+            return self._decided(other, self.other, self.one, holds=one, negated=b.negated)
+        if not isinstance(one, Compare) or not isinstance(other, Compare) or a.negated != b.negated:
+            return None
+        if (one.relation, one.is_signed) != (other.relation, other.is_signed):
+            return None
+        compared = self.comparisons.get((id(one), id(other)))
+        if compared is None:
+            left, right = self._word(one.left, other.left), self._word(one.right, other.right)
+            compared = self.comparisons[id(one), id(other)] = Compare(one.relation, one.is_signed, left, right)
+        return Truth(compared, a.negated)
+
+    def _decided(self, compared: Compare, state: SymbolicState, decided: SymbolicState, *, holds: bool, negated: bool) -> Truth | None:
+        """Return a comparison that one state has decided: where it turns out otherwise, the thread is in the other state.
+
+        There it says what it does of the words compared; what these would be in the first one does not matter.
+        """
+        left, right = (self._word_of(value, state, decided) for value in (compared.left, compared.right))
+        if left is None or right is None:
+            return None
+        otherwise = Truth(Compare(compared.relation, compared.is_signed, left, right), negated != holds)
+        known = conjunction(otherwise, Truth(Maybe()))
+        return known.negate() if holds else known
+
+    def _word_of(self, value: Value, state: SymbolicState, decided: SymbolicState) -> Value | None:
+        """Return the joined word of one that a state has in a register."""
+        if value.constant is not None:
+            return value
+        name = next((name for name, held in state.registers.items() if held is value and name in decided.registers), None)
+        other = None if name is None else decided.registers[name]
+        if not isinstance(other, Value):
+            return None
+        return self._word(value, other) if state is self.one else self._word(other, value)
 
 
 def join(states: Sequence[SymbolicState]) -> SymbolicState:
     """Return one state that stands for all."""
     out = states[0]
     for state in states[1:]:
-        registers: dict[int, Known] = {}
+        pair, registers = _Pair(out, state), dict[int, Known]()
         for name, known in out.registers.items():
             if name in state.registers:
-                joined = join_known(out, known, state, state.registers[name])
+                joined = pair.known(known, state.registers[name])
                 if joined is not None:
                     registers[name] = joined
         facts = {

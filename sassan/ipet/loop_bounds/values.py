@@ -18,6 +18,8 @@ Origins = frozenset[str]
 NOWHERE: Origins = frozenset()
 _MOST_SUMMED = 4
 """Words in a sum, at most."""
+_HARDLY_KNOWN = 1 << 20
+"""A word of so many is hardly known: it is not put as a range beside another one, if more is known of what the sum is made of."""
 _MOST_ORIGINS = 32
 """A value names at most so many: in a long function the reasons of each value would grow with all that was before."""
 
@@ -41,7 +43,8 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one. A `sum` of multiples of shared ones, such as the index of a thread in its
+    or that one alone, `one_of`; the last two where there is one; the `half` of one, the `rest` that its half leaves, or that half more than the
+    second one of a difference, their `mean`. A `sum` of multiples of shared ones, such as the index of a thread in its
     grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
     """
 
@@ -58,6 +61,9 @@ class UnknownWord:
     keeps_zero: bool = True
     highest_of: "UnknownWord | None" = None
     one_of: "UnknownWord | None" = None
+    half: "Half | None" = None
+    rest: "Half | None" = None
+    mean: "Half | None" = None
     _from: "dict[UnknownWord, UnknownWord] | None" = None
     """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
     _sums: "dict[frozenset[tuple[UnknownWord, int]], UnknownWord] | None" = None
@@ -87,6 +93,13 @@ class UnknownWord:
             words, origins = ranges.add(words, ranges.scale(symbol.range, factor)), union(origins, symbol.origins)
         made = self._sums[frozenset(total)] = UnknownWord(words, origins, shared=True, sum=total)
         return made, 1
+
+
+class Half(NamedTuple):
+    """The word floor(whole / 2), of a number with a sign or of one without."""
+
+    whole: UnknownWord
+    is_signed: bool
 
 
 Sum = tuple[tuple[UnknownWord, int], ...]
@@ -279,7 +292,9 @@ class SymbolicState(NamedTuple):
         """Return the sum; of two symbols, the one that less is known of stays."""
         origins = union(a.origins, b.origins)
         if a.symbol is None or b.symbol is None:
-            kept = a if b.symbol is None else b
+            kept, other = (a, b) if b.symbol is None else (b, a)
+            if other.constant == 0 and not other.origins:
+                return kept  # a move: the same word
             return Value(kept.symbol, kept.factor, ranges.add(a.range, b.range), origins)
         if a.symbol is b.symbol:
             factor = ranges.signed(a.factor + b.factor)
@@ -291,7 +306,13 @@ class SymbolicState(NamedTuple):
             return closer._replace(origins=origins)
         if a.symbol.shared and b.symbol.shared and (whole := _summed(a, b)) is not None:
             return whole._replace(origins=origins)
-        return Value(wide.symbol, wide.factor, ranges.add(wide.range, self.range_of(narrow)), origins)
+        part = _part(a, b, wide_enough=self.range_of(narrow).width >= _HARDLY_KNOWN)
+        if part is not None:
+            part.origins, part.range = origins, ranges.add(*(self.range_of(each._replace(range=ranges.const(0))) for each in (a, b)))
+            return Value(part, 1, ranges.add(a.range, b.range), origins)
+        beside = ranges.add(wide.range, self.range_of(narrow))
+        # Any word beside a word is any word: one of its own can be narrowed by what it is compared with.
+        return unknown(beside, origins) if beside.width == ranges.EVERY.width else Value(wide.symbol, wide.factor, beside, origins)
 
     def _difference(self, a: Value, b: Value) -> Value | None:
         """Return the sum of a word and the negative of another one, where the path knows something of their difference."""
@@ -341,3 +362,24 @@ def _summed(a: Value, b: Value) -> Value | None:
         return Value(*left[0], beside)
     holder = min((symbol for symbol, _ in left), key=id)  # any of them, in whatever order they are added
     return Value(*holder.of_sum(left), beside) if len(left) <= _MOST_SUMMED else None
+
+
+def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
+    """Return the sum of two words as a part of an interval that is halved; None where it is none.
+
+    That is the length of an interval whose ends are both kept in registers of one loop, its middle, or what the half of a word leaves of it.
+    """
+    for one, other in ((a, b), (b, a)):
+        word, second = one.symbol, other.symbol
+        assert word is not None
+        assert second is not None
+        if one.factor != 1 or other.factor not in {1, -1}:
+            continue
+        if other.factor == 1 and second.half is not None and second.half.whole.difference is not None:
+            if second.half.whole.difference[1] is word:
+                return UnknownWord(ranges.EVERY, mean=second.half)
+        elif other.factor == -1 and second.half is not None and second.half.whole is word:
+            return UnknownWord(ranges.EVERY, rest=second.half)
+        elif other.factor == -1 and wide_enough and word.head == second.head >= 0:
+            return UnknownWord(ranges.EVERY, difference=(word, second))
+    return None
