@@ -2,10 +2,11 @@
 
 Let D(k), a word read as a number without a sign, be the length at the k-th visit of the head: the word high - low, or the word of one
 register. Every way back leaves floor(D / 2) + c of it, D - floor(D / 2) + c, D + c or c: functions of D that never fall, whatever low and
-high are, since sums of words lose no carry that matters. Let every D(k) from which a back edge is taken be `least` or more, which each way
-has found of D(k), or all ways of what they leave and the entries of D(0). If no function is below 0 at `least`, no difference of words wraps
-around, and by induction D(k) is at most w(...w(D(0))), with w the greatest of the functions at each point: as many back edges are taken at
-most as it takes until that is below `least`. An arithmetic shift halves a number with a sign: then every D(k) must be below 2^31.
+high are. Let every D(k) from which a back edge is taken be `least` or more, which each way has found of D(k), or all ways of what they
+leave and the entries of D(0). If no function is below 0 at `least`, no difference of words wraps around, and by induction D(k) is at most
+w(...w(D(0))), with w the greatest of the functions at each point: as many back edges are taken at most as it takes until that is below
+`least`. Where nothing is known of D(0), the same holds from D(1) on: that is any word that a way goes back with, and one back edge more is
+taken. An arithmetic shift halves a number with a sign: then every D(k) must be below 2^31.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ from sassan.ipet.loop_bounds.values import Half, Origins, SymbolicState, Unknown
 
 _GREATEST = ranges.SIZE - 1
 _LAST_PLACE = 31
+_MOST_HALVINGS = 128
+"""A length that lasts longer is not halved, but counted down."""
 _MOST_ENDS = 8
 """Registers with a middle of one loop that are looked at."""
 _RISING = frozenset({(0, 0), (1, 0), (0, 1), (1, -1)})
@@ -117,20 +120,14 @@ def _way(state: SymbolicState, low: UnknownWord | None, high: UnknownWord) -> _W
 
 def _place(value: Value, low: UnknownWord | None, high: UnknownWord) -> tuple[int, int, int, bool] | None:
     """Return where a word is in an interval: so many lengths, halves and ones above its lower end, and whether the half has a sign."""
-    more = value.range.constant
-    if more is None:
+    more, word = value.range.constant, value.symbol
+    if more is None or value.factor != int(word is not None):
         return None
-    more, word = ranges.signed(more), value.symbol
-    if value.factor == 1 and word is high:
-        return 1, 0, more, False
-    if low is None:
-        if word is None:
-            return 0, 0, more, False
-        half, rest = (word.half, word.rest) if value.factor == 1 else (None, None)
-    else:
-        if value.factor == 1 and word is low:
-            return 0, 0, more, False
-        half, rest = (word.mean, None) if word is not None and value.factor == 1 else (None, None)
+    more = ranges.signed(more)
+    if word is low or word is high:
+        return int(word is high), 0, more, False
+    assert word is not None
+    half, rest = (word.half, word.rest) if low is None else (word.mean, None)
     if half is not None and _is_of(half, low, high):
         return 0, 1, more, half.is_signed
     if rest is not None and _is_of(rest, low, high):
@@ -163,9 +160,9 @@ def _within(state: SymbolicState, length: Value, low: Value, high: Value) -> tup
             # Numbers that far apart are as far apart as words, if no word could be.
             farthest = state.range_of(high).view(atom.is_signed)[1] - state.range_of(low).view(atom.is_signed)[0]
             least, most = max(least, int(atom.relation == "<")), min(most, max(0, farthest))
-        elif atom.relation in {"<", NOT_EQUAL} and _is_same(atom.left, high) and _is_same(atom.right, low):
-            least = max(least, 1)
-        elif atom.relation == NOT_EQUAL and _is_same(atom.left, low) and _is_same(atom.right, high):
+        elif atom.relation in {"<", NOT_EQUAL} and any(
+            _is_same(atom.left, a) and _is_same(atom.right, b) for a, b in ((low, high), (high, low))
+        ):
             least = max(least, 1)
     return least, most
 
@@ -194,7 +191,7 @@ def _halvings(ways: Sequence[_Way], least: int, most: int) -> int | None:
     count, length = 0, most
     while length >= least:
         left = max(way(length) for way in ways)
-        if left >= length:
+        if left >= length or count == _MOST_HALVINGS:
             return None
         count, length = count + 1, left
     return count

@@ -192,11 +192,12 @@ class _Search:
         fixed = [
             value for value in start.registers.values() if isinstance(value, Value) and (value.symbol is None or value.symbol.head != head)
         ]
-        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._shrinking(head, start, firsts, back)
+        best = _never(back) or _counted(known, back, fixed, firsts, self.name) or self._over_ones(head, start, firsts, back)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
             best = min((bound for bound in (best, tried) if bound is not None), key=lambda bound: bound.bound, default=None)
+        best = best or self._halved(head, start, firsts, back)
         missing = _missing(back)
         if best is not None:
             best = replace(best, bound=best.bound + bool(late))
@@ -204,13 +205,15 @@ class _Search:
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
-    def _shrinking(
+    def _over_ones(
         self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]
     ) -> LoopBound | None:
-        """Return the bound of a word that loses its ones, or of an interval that is halved."""
         counted = ones_bound(head, start, firsts, back)
-        if counted is not None:
-            return replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
+        return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
+
+    def _halved(
+        self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]
+    ) -> LoopBound | None:
         halved = halves_bound(head, start, firsts, back)
         if halved is None:
             return None

@@ -5,7 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, SymbolicState, Truth, UnknownWord, Value, conjunction, union, unknown
+from sassan.ipet.loop_bounds.conditions import compare
+from sassan.ipet.loop_bounds.values import (
+    NO,
+    YES,
+    Both,
+    Compare,
+    Known,
+    Maybe,
+    SymbolicState,
+    Truth,
+    UnknownWord,
+    Value,
+    conjunction,
+    union,
+    unknown,
+)
 
 _RESTS = (2, 4)
 
@@ -53,15 +68,26 @@ class _Pair:
         return unknown(RANGES.join(words, self.other.range_of(b)), origins)
 
     def _truth(self, a: Truth, b: Truth) -> Truth | None:
-        """Return one comparison for two of one kind: the guard of a loop is kept over another loop before it."""
+        """Return one comparison for two of one kind: the guard of a loop is kept over another loop before it.
+
+        Where a state has decided it, what follows from the other outcome is kept: a thread that has it is in the other state.
+        """
+        if isinstance(a.what, Compare) and isinstance(b.what, Compare):
+            return self._follows(a, b)
+        for outcome in (True, False):
+            one, other = _implied(a, outcome), _implied(b, outcome)
+            followed = None if one is None or other is None else self._follows(one, other)
+            if followed is not None:
+                known = conjunction(followed, Truth(Maybe()))
+                return known if outcome else known.negate()
+        return None
+
+    def _follows(self, a: Truth, b: Truth) -> Truth | None:
+        """Return a comparison of joined words that holds where one holds in each state, YES or NO standing for what `_implied` says."""
         one, other = a.what, b.what
-        if isinstance(one, Compare) and isinstance(other, bool):
-            return self._decided(one, self.one, self.other, holds=other, negated=a.negated)
-        if isinstance(other, Compare) and isinstance(one, bool):
-            return self._decided(other, self.other, self.one, holds=one, negated=b.negated)
-        if not isinstance(one, Compare) or not isinstance(other, Compare) or a.negated != b.negated:
-            return None
-        if (one.relation, one.is_signed) != (other.relation, other.is_signed):
+        if not isinstance(one, Compare) or not isinstance(other, Compare):
+            return self._decided(a, b, self.one, self.other) or self._decided(b, a, self.other, self.one)
+        if (one.relation, one.is_signed, a.negated) != (other.relation, other.is_signed, b.negated):
             return None
         compared = self.comparisons.get((id(one), id(other)))
         if compared is None:
@@ -69,27 +95,43 @@ class _Pair:
             compared = self.comparisons[id(one), id(other)] = Compare(one.relation, one.is_signed, left, right)
         return Truth(compared, a.negated)
 
-    def _decided(self, compared: Compare, state: SymbolicState, decided: SymbolicState, *, holds: bool, negated: bool) -> Truth | None:
-        """Return a comparison that one state has decided: where it turns out otherwise, the thread is in the other state.
-
-        There it says what it does of the words compared; what these would be in the first one does not matter.
-        """
-        left, right = (self._word_of(value, state, decided) for value in (compared.left, compared.right))
+    def _decided(self, truth: Truth, outcome: Truth, state: SymbolicState, decided: SymbolicState) -> Truth | None:
+        """Return the comparison that holds in a state where it also does in the one that has decided it, of the same registers."""
+        known = truth.what
+        if not isinstance(known, Compare) or not isinstance(outcome.what, bool):
+            return None
+        pairs = [(value, _same_register(value, state, decided)) for value in (known.left, known.right)]
+        left, right = (other for _, other in pairs)
         if left is None or right is None:
             return None
-        otherwise = Truth(Compare(compared.relation, compared.is_signed, left, right), negated != holds)
-        known = conjunction(otherwise, Truth(Maybe()))
-        return known.negate() if holds else known
+        if outcome.what:
+            holds = compare(decided, known.relation, left, right, is_signed=known.is_signed).what
+            if not isinstance(holds, bool) or holds == truth.negated:
+                return None
+        joined = [self._word(*(pair if state is self.one else pair[::-1])) for pair in ((known.left, left), (known.right, right))]
+        return Truth(Compare(known.relation, known.is_signed, *joined), truth.negated)
 
-    def _word_of(self, value: Value, state: SymbolicState, decided: SymbolicState) -> Value | None:
-        """Return the joined word of one that a state has in a register."""
-        if value.constant is not None:
-            return value
-        name = next((name for name, held in state.registers.items() if held is value and name in decided.registers), None)
-        other = None if name is None else decided.registers[name]
-        if not isinstance(other, Value):
+
+def _same_register(value: Value, state: SymbolicState, other: SymbolicState) -> Value | None:
+    """Return what another state has in a register that holds a word in a state; a number that no register holds is the same in both."""
+    held = (other.registers.get(name) for name, known in state.registers.items() if known is value)
+    return next((known for known in held if isinstance(known, Value)), value if value.constant is not None else None)
+
+
+def _implied(truth: Truth, outcome: bool) -> Truth | None:
+    """Return a comparison that holds where a condition has an outcome; None where nothing is known.
+
+    YES and NO are a condition that always has this outcome, or never: then it may follow from any comparison, or any may follow from it.
+    """
+    match truth.what:
+        case bool() as known:
+            return YES if known == outcome else NO
+        case Compare():
+            return truth if outcome else truth.negate()
+        case Both(first=first) if outcome != truth.negated:
+            return first if isinstance(first.what, Compare) else None
+        case _:
             return None
-        return self._word(value, other) if state is self.one else self._word(other, value)
 
 
 def join(states: Sequence[SymbolicState]) -> SymbolicState:

@@ -43,8 +43,8 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one; the `half` of one, the `rest` that its half leaves, or that half more than the
-    second one of a difference, their `mean`. A `sum` of multiples of shared ones, such as the index of a thread in its
+    or that one alone, `one_of`; the last two where there is one; the `half` of one, the `rest` that its half leaves, or the `mean` of
+    the two words of a difference, the second one and half of it. A `sum` of multiples of shared ones, such as the index of a thread in its
     grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
     """
 
@@ -299,12 +299,17 @@ class SymbolicState(NamedTuple):
         if a.symbol is b.symbol:
             factor = ranges.signed(a.factor + b.factor)
             return Value(a.symbol if factor else None, factor, ranges.add(a.range, b.range), origins)
+        whole = _summed(a, b) if a.symbol.shared and b.symbol.shared else None
+        return self._plus_other(a, b, whole, origins)
+
+    def _plus_other(self, a: Value, b: Value, whole: Value | None, origins: Origins) -> Value:
+        """Return the sum of multiples of two symbols, `whole` if it is kept as such."""
         wide, narrow = (a, b) if self.range_of(a).width >= self.range_of(b).width else (b, a)
         total = ranges.add(self.range_of(wide), self.range_of(narrow))
         closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
         if closer is not None and self.range_of(closer).width < total.width:
             return closer._replace(origins=origins)
-        if a.symbol.shared and b.symbol.shared and (whole := _summed(a, b)) is not None:
+        if whole is not None:
             return whole._replace(origins=origins)
         part = _part(a, b, wide_enough=self.range_of(narrow).width >= _HARDLY_KNOWN)
         if part is not None:
@@ -367,7 +372,7 @@ def _summed(a: Value, b: Value) -> Value | None:
 def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
     """Return the sum of two words as a part of an interval that is halved; None where it is none.
 
-    That is the length of an interval whose ends are both kept in registers of one loop, its middle, or what the half of a word leaves of it.
+    That is the length of an interval whose ends registers of one loop hold, its middle, or what the half of a word leaves of it.
     """
     for one, other in ((a, b), (b, a)):
         word, second = one.symbol, other.symbol
