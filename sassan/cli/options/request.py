@@ -18,6 +18,7 @@ from sassan.cli.options.launch import (
     CoRunners,
     DataChoice,
     Distinct,
+    Clock,
     DramShare,
     Gpu,
     Grid,
@@ -132,6 +133,7 @@ class AnalysisFlags(CostFlags):
     registers: Registers = None
     shared: Shared = None
     sms: Sms = None
+    clock: Clock = None
     dram_share: DramShare = None
     co_runners: CoRunners = None
     partition: PartitionBound = False
