@@ -6,6 +6,11 @@ extern "C" __global__ void diagonal(const int *in, int *out, const int *counts) 
     while (first < last) { int mid = first + ((last - first) >> 1);
         if (in[mid] <= in[n + diag - 1 - mid]) first = mid + 1; else last = mid; }
     out[threadIdx.x] = first; }
+extern "C" __global__ void rounded_diagonal(const int *in, int *out, const int *counts) {
+    int n = counts[0], m = counts[1], diag = counts[2] + 4 * (int)threadIdx.x, first = max(0, diag - m), last = min(diag, n);
+    while (first < last) { int mid = first + (last - first) / 2;
+        if (in[mid] <= in[n + diag - 1 - mid]) first = mid + 1; else last = mid; }
+    out[threadIdx.x] = first; }
 extern "C" __global__ void shared_diagonal(const int *in, int *out, int count) {
     __shared__ int keys[1024];
     for (int i = threadIdx.x; i < 1024; i += blockDim.x) keys[i] = in[i];

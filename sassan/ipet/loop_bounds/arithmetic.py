@@ -147,7 +147,11 @@ def _shift_right(step: InstructionStep, a: Value, places: Value, is_signed: bool
         return shifted
     if quotient is not None and count <= _LAST_PLACE and not is_signed:
         return _as_quotient(shifted, quotient._replace(places=quotient.places + count))
-    if count == 1 and (a.symbol.head >= 0 or a.symbol.difference is not None):
+    if count == _LAST_PLACE and not is_signed:
+        shifted.symbol.sign_of = a.symbol
+    elif count == 1 and a.symbol.rounded is not None and is_signed:
+        shifted.symbol.half = Half(a.symbol.rounded, True)
+    elif count == 1 and (a.symbol.head >= 0 or a.symbol.difference is not None):
         shifted.symbol.half = Half(a.symbol, is_signed)
     return shifted
 

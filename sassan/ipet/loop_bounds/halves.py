@@ -158,12 +158,25 @@ def _within(state: SymbolicState, length: Value, low: Value, high: Value) -> tup
     for atom in state.atoms:
         if _is_same(atom.left, low) and _is_same(atom.right, high) and atom.relation in {"<", "<="}:
             # Numbers that far apart are as far apart as words, if no word could be.
-            farthest = state.range_of(high).view(atom.is_signed)[1] - state.range_of(low).view(atom.is_signed)[0]
+            farthest = _numbers(state, high, is_signed=atom.is_signed)[1] - _numbers(state, low, is_signed=atom.is_signed)[0]
             least, most = max(least, int(atom.relation == "<")), min(most, max(0, farthest))
         elif atom.relation in {"<", NOT_EQUAL} and any(
             _is_same(atom.left, a) and _is_same(atom.right, b) for a, b in ((low, high), (high, low))
         ):
             least = max(least, 1)
+    return least, most
+
+
+def _numbers(state: SymbolicState, value: Value, *, is_signed: bool) -> tuple[int, int]:
+    """Return the least and the greatest number that a word is, by its range and by what a path has compared it with."""
+    least, most = state.range_of(value).view(is_signed)
+    for atom in state.atoms:
+        if atom.is_signed != is_signed or atom.relation not in {"<", "<="}:
+            continue
+        if _is_same(atom.right, value):
+            least = max(least, state.range_of(atom.left).view(is_signed)[0] + (atom.relation == "<"))
+        elif _is_same(atom.left, value):
+            most = min(most, state.range_of(atom.right).view(is_signed)[1] - (atom.relation == "<"))
     return least, most
 
 

@@ -211,9 +211,7 @@ class _Search:
         counted = ones_bound(head, start, firsts, back)
         return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
 
-    def _halved(
-        self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]
-    ) -> LoopBound | None:
+    def _halved(self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]) -> LoopBound | None:
         halved = halves_bound(head, start, firsts, back)
         if halved is None:
             return None

@@ -43,7 +43,8 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one; the `half` of one, the `rest` that its half leaves, or the `mean` of
+    or that one alone, `one_of`; the last two where there is one; the bit of the sign of the word `sign_of`; the word
+    `rounded` and that bit, of which the half is rounded towards 0; the `half` of one, the `rest` that its half leaves, or the `mean` of
     the two words of a difference, the second one and half of it. A `sum` of multiples of shared ones, such as the index of a thread in its
     grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
     """
@@ -61,6 +62,8 @@ class UnknownWord:
     keeps_zero: bool = True
     highest_of: "UnknownWord | None" = None
     one_of: "UnknownWord | None" = None
+    sign_of: "UnknownWord | None" = None
+    rounded: "UnknownWord | None" = None
     half: "Half | None" = None
     rest: "Half | None" = None
     mean: "Half | None" = None
@@ -96,7 +99,7 @@ class UnknownWord:
 
 
 class Half(NamedTuple):
-    """The word floor(whole / 2), of a number with a sign or of one without."""
+    """The word floor(whole / 2), of a number with a sign or of one without; of one below 0, it may be rounded otherwise."""
 
     whole: UnknownWord
     is_signed: bool
@@ -383,6 +386,8 @@ def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
         if other.factor == 1 and second.half is not None and second.half.whole.difference is not None:
             if second.half.whole.difference[1] is word:
                 return UnknownWord(ranges.EVERY, mean=second.half)
+        elif other.factor == 1 and second.sign_of is word:
+            return UnknownWord(ranges.EVERY, rounded=word)
         elif other.factor == -1 and second.half is not None and second.half.whole is word:
             return UnknownWord(ranges.EVERY, rest=second.half)
         elif other.factor == -1 and wide_enough and word.head == second.head >= 0:

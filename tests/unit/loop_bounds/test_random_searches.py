@@ -37,6 +37,8 @@ class Search:
     """One search: its shift, how each side moves its end, and the tests before the loop, at its top and at its bottom."""
 
     signed: bool
+    rounded: bool
+    """Whether the half is rounded towards 0, as division does; with a sign."""
     low: tuple[bool, int]
     """Whether it moves to the middle, and what is added."""
     high: tuple[bool, int]
@@ -50,6 +52,7 @@ class Search:
         lines = ["LDG.E R4, [R2.64]", "LDG.E R5, [R2.64+0x4]"]
         lines += _tested("P1", self.before) if self.before else []
         lines += ["head:", *(_tested("P1", self.top) if self.top else []), "IADD3 R6, R5, -R4, RZ"]
+        lines += ["LEA.HI R6, R6, R6, RZ, 0x1"] if self.rounded else []
         lines += [f"SHF.R.{'S32' if self.signed else 'U32'}.HI R6, RZ, 0x1, R6", f"IADD3 R7, R6, R4, {self.more:#x}", "LDG.E R8, [R2.64]"]
         lines += ["ISETP.NE.AND P0, PT, R8, RZ, PT"]
         lines += [f"@P0 IADD3 R4, {'R7' if self.low[0] else 'R4'}, {self.low[1]:#x}, RZ"]
@@ -59,7 +62,9 @@ class Search:
 
     def steps(self, low: int, high: int) -> list[tuple[int, int]]:
         """Return the ends with which a back edge may be taken."""
-        half = (number((high - low) % SIZE, self.signed) >> 1) % SIZE
+        length = high - low
+        length += length % SIZE >> 31 if self.rounded else 0
+        half = (number(length % SIZE, self.signed) >> 1) % SIZE
         middle = low + half + self.more
         left = ((middle if self.low[0] else low) + self.low[1]) % SIZE, high
         right = low, ((middle if self.high[0] else high) + self.high[1]) % SIZE
@@ -84,9 +89,10 @@ def _tested(predicate: str, relation: str) -> list[str]:
 
 def draw(random: Random) -> Search:
     """Return a search as people write it, but for up to three things."""
-    made = Search(False, (True, 1), (True, 0), *random.choice((("LT", "", "LT"), ("", "LT", ""), ("NE", "", "NE"), ("", "", "LT.U32"))), 0)
+    made = Search(False, False, (True, 1), (True, 0), *random.choice((("LT", "", "LT"), ("", "LT", ""), ("NE", "", "NE"), ("", "", "LT.U32"))), 0)
     changes: list[dict[str, Any]] = [
         {"signed": True},
+        {"signed": random.random() < 0.9, "rounded": True},
         {"low": (random.random() < 0.8, random.choice((0, 1, 2, -1)))},
         {"high": (random.random() < 0.8, random.choice((0, 1, -1)))},
         {"before": random.choice(("", *RELATIONS))},
