@@ -15,10 +15,10 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    Clock,
     CoRunners,
     DataChoice,
     Distinct,
-    Clock,
     DramShare,
     Gpu,
     Grid,

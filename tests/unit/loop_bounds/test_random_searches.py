@@ -89,7 +89,9 @@ def _tested(predicate: str, relation: str) -> list[str]:
 
 def draw(random: Random) -> Search:
     """Return a search as people write it, but for up to three things."""
-    made = Search(False, False, (True, 1), (True, 0), *random.choice((("LT", "", "LT"), ("", "LT", ""), ("NE", "", "NE"), ("", "", "LT.U32"))), 0)
+    made = Search(
+        False, False, (True, 1), (True, 0), *random.choice((("LT", "", "LT"), ("", "LT", ""), ("NE", "", "NE"), ("", "", "LT.U32"))), 0
+    )
     changes: list[dict[str, Any]] = [
         {"signed": True},
         {"signed": random.random() < 0.9, "rounded": True},
