@@ -20,6 +20,7 @@ from sassan.entries import cache_folder
 from sassan.errors import MissingToolError
 from sassan.extras import install
 from sassan.frontend.cubin.tools import CUOBJDUMP, NVDISASM, Tool, cuobjdump, nvdisasm, tools
+from sassan.isa.toolkit import NEWEST
 from sassan.makespan import compiling
 from sassan.system.folders import trusted
 
@@ -32,8 +33,6 @@ _EXTRAS = {
 """Those that a user may want, with what they are for."""
 _OLDEST, _OLD, _NEW = 50, 72, 75
 """The first and the last SM that the tools of CUDA 12 alone read, and the first of those of CUDA 13."""
-_KNOWN = (13, 5)
-"""The newest toolkit whose machine code the tables were compared with (scripts/census)."""
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 _CACHES = ("disassembly", "compiled", "evolve", "record")
 
@@ -107,9 +106,9 @@ def _packages() -> Examined:
 def _disassemblers() -> Iterator[Examined]:
     for purpose, sm in ((f"cubins of sm_{_OLDEST} to sm_{_OLD}", _OLD), (f"cubins of sm_{_NEW} and later", _NEW)):
         yield _tool(purpose, NVDISASM, partial(nvdisasm, sm))
-    newer = [tool for tool in tools(NVDISASM) if _numbers(tool)[:2] > _KNOWN]
+    newer = [tool for tool in tools(NVDISASM) if _numbers(tool)[:2] > NEWEST]
     if newer:
-        found = f"{newer[0].path} ({newer[0].version}) is newer than {'.'.join(map(str, _KNOWN))}, the newest that sassan was compared with"
+        found = f"{newer[0].path} ({newer[0].version}) is newer than {'.'.join(map(str, NEWEST))}, the newest that sassan was compared with"
         yield Examined("toolkit", ExaminedState.MISSING, found, "unknown instructions are gaps: look for a newer sassan")
 
 
