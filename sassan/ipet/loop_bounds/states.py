@@ -139,11 +139,12 @@ def join(states: Sequence[SymbolicState]) -> SymbolicState:
     out = states[0]
     for state in states[1:]:
         pair, registers = _Pair(out, state), dict[int, Known]()
+        others = state.registers
         for name, known in out.registers.items():
-            if name in state.registers:
-                joined = pair.known(known, state.registers[name])
-                if joined is not None:
-                    registers[name] = joined
+            other = others.get(name)
+            joined = known if other is known else None if other is None else pair.known(known, other)
+            if joined is not None:
+                registers[name] = joined
         facts = {
             symbol: words if words is state.facts[symbol] else RANGES.join(words, state.facts[symbol])
             for symbol, words in out.facts.items()

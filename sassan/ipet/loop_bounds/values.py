@@ -307,18 +307,19 @@ class SymbolicState(NamedTuple):
 
     def _plus_other(self, a: Value, b: Value, whole: Value | None, origins: Origins) -> Value:
         """Return the sum of multiples of two symbols, `whole` if it is kept as such."""
-        wide, narrow = (a, b) if self.range_of(a).width >= self.range_of(b).width else (b, a)
-        total = ranges.add(self.range_of(wide), self.range_of(narrow))
+        one, other = self.range_of(a), self.range_of(b)
+        wide, words = (a, other) if one.width >= other.width else (b, one)
+        total = ranges.add(one, other)
         closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
         if closer is not None and self.range_of(closer).width < total.width:
             return closer._replace(origins=origins)
         if whole is not None:
             return whole._replace(origins=origins)
-        part = _part(a, b, wide_enough=self.range_of(narrow).width >= _HARDLY_KNOWN)
+        part = _part(a, b, wide_enough=words.width >= _HARDLY_KNOWN)
         if part is not None:
             part.origins, part.range = origins, ranges.add(*(self.range_of(each._replace(range=ranges.const(0))) for each in (a, b)))
             return Value(part, 1, ranges.add(a.range, b.range), origins)
-        beside = ranges.add(wide.range, self.range_of(narrow))
+        beside = ranges.add(wide.range, words)
         # Any word beside a word is any word: one of its own can be narrowed by what it is compared with.
         return unknown(beside, origins) if beside.width == ranges.EVERY.width else Value(wide.symbol, wide.factor, beside, origins)
 
