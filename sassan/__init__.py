@@ -10,17 +10,22 @@
 Nothing is imported before it is used. Errors are SassanError and its kinds; they say a code, a message and a hint.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sassan.api import (
         Graph,
         Kernel,
+        KernelEstimate,
+        KernelEstimates,
         Kernels,
         Launch,
         Loop,
         Makespan,
         analyze,
+        estimate,
         makespan_of,
         read,
     )
@@ -35,6 +40,8 @@ __all__ = [
     "Graph",
     "InputError",
     "Kernel",
+    "KernelEstimate",
+    "KernelEstimates",
     "Kernels",
     "Launch",
     "Loop",
@@ -46,6 +53,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "analyze",
+    "estimate",
     "makespan_of",
     "read",
 ]
@@ -69,6 +77,19 @@ if not TYPE_CHECKING:  # a checker of types that saw it would take every misspel
         value: object = getattr(import_module(package), name)
         globals()[name] = value
         return value
+
+    class _PublicModule(ModuleType):
+        """The class of this module, in which public names are what `__all__` says.
+
+        An import of a package sets it as an attribute of the package that it lies in: that of `sassan.estimate` is not to replace the
+        function of this name. `from sassan.estimate import …` finds the package as ever.
+        """
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name not in __all__ or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _PublicModule
 
 
 def __dir__() -> list[str]:

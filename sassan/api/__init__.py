@@ -3,7 +3,9 @@
 Everything here is frozen; errors are the classes of `sassan.errors`; what is not understood is a gap of its kernel, and no error.
 """
 
-from sassan.api.analyzing import Choices, LetterSet, ModelName, OrderName, analyze
+from sassan.api.analyzing import analyze
+from sassan.api.choices import Choices, LetterSet, ModelName, OrderName
+from sassan.api.estimating import KernelEstimate, KernelEstimates, PolicyName, estimate
 from sassan.api.graphs import Graph, Level
 from sassan.api.inputs import Origin, read
 from sassan.api.kernels import Kernel, Kernels
@@ -15,6 +17,8 @@ __all__ = [
     "Choices",
     "Graph",
     "Kernel",
+    "KernelEstimate",
+    "KernelEstimates",
     "Kernels",
     "Launch",
     "LetterSet",
@@ -24,7 +28,9 @@ __all__ = [
     "ModelName",
     "OrderName",
     "Origin",
+    "PolicyName",
     "analyze",
+    "estimate",
     "makespan_of",
     "read",
 ]

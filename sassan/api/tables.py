@@ -6,10 +6,12 @@ from typing import Any
 
 from sassan.app.analysis_fields import AnalysisFields, MakespanFields, WcetFields
 from sassan.app.documents import FunctionFields
+from sassan.app.estimating import EstimateResult
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kind_of
+from sassan.errors import Gap
 from sassan.fields.field import NONE, Field
-from sassan.fields.kinds import address
+from sassan.fields.kinds import address, microseconds
 from sassan.names import visible
 from sassan.plurals import count_of
 from sassan.render.text import shorten
@@ -30,11 +32,39 @@ _LAST = "worst path, or gaps"
 
 def kernels(results: Sequence[AnalysisResult]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
-    rows = "".join(f"<tr>{''.join(map(_cell, _row(result)))}</tr>" for result in results)
-    table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in (*_COLUMNS, _LAST))}</tr></thead><tbody>{rows}</tbody></table>"
-    missing = [f"{result.function.name} {address(gap.address)} {gap.code}: {gap.message}" for result in results for gap in result.gaps]
-    said = dict.fromkeys(text for result in results for text in result.assumptions)
-    return table + _list("gaps", missing) + _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in said))
+    table = of_rows((*_COLUMNS, _LAST), map(_row, results))
+    missing = [_gap(result.function.name, gap) for result in results for gap in result.gaps]
+    return table + _list("gaps", missing) + assumptions(text for result in results for text in result.assumptions)
+
+
+def estimates(results: Sequence[EstimateResult]) -> str:
+    """Return the expected time of each kernel and what binds it; the gaps and the assumptions stand below."""
+    rows = ((result.analysis.function.name, *_expected(result), str(len(result.gaps) or "")) for result in results)
+    table = of_rows(("kernel", "us", "cycles", "bound by", "occupancy", "assumed", "gaps"), rows)
+    missing = [_gap(result.analysis.function.name, gap) for result in results for gap in result.gaps]
+    return table + _list("gaps", missing) + assumptions(text for result in results for text in result.assumptions)
+
+
+def _expected(result: EstimateResult) -> tuple[str, ...]:
+    known = result.estimate
+    if known is None:
+        return (NONE,) * 5
+    return (microseconds(known.us), f"{known.cycles:.0f}", known.bound_by, f"{known.occupancy:.0%}", f"{known.assumed:.0%}")
+
+
+def of_rows(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table of texts."""
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{''.join(f'<th>{_text(head)}</th>' for head in heads)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def assumptions(texts: Iterable[str]) -> str:
+    """Return assumptions as a list, each once with its status; nothing where there is none."""
+    return _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in dict.fromkeys(texts)))
+
+
+def _gap(name: str, gap: Gap) -> str:
+    return f"{name} {address(gap.address)} {gap.code}: {gap.message}"
 
 
 def gaps(count: int) -> str:
