@@ -16,17 +16,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sassan.api import (
+        BuildDifference,
+        CheckOutcome,
         Graph,
         Kernel,
         KernelEstimate,
         KernelEstimates,
+        KernelMemories,
+        KernelMemory,
         Kernels,
         Launch,
         Loop,
         Makespan,
+        RankedSpace,
+        RecordedLaunches,
         analyze,
+        check,
+        diff,
         estimate,
+        launches,
         makespan_of,
+        memory,
+        rank,
         read,
     )
     from sassan.errors import Gap, InputError, MissingToolError, SassanError, SelfCheckError, UsageError
@@ -35,6 +46,8 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "BuildDifference",
+    "CheckOutcome",
     "Function",
     "Gap",
     "Graph",
@@ -42,19 +55,28 @@ __all__ = [
     "Kernel",
     "KernelEstimate",
     "KernelEstimates",
+    "KernelMemories",
+    "KernelMemory",
     "Kernels",
     "Launch",
     "Loop",
     "Makespan",
     "MissingToolError",
     "Program",
+    "RankedSpace",
+    "RecordedLaunches",
     "SassanError",
     "SelfCheckError",
     "UsageError",
     "__version__",
     "analyze",
+    "check",
+    "diff",
     "estimate",
+    "launches",
     "makespan_of",
+    "memory",
+    "rank",
     "read",
 ]
 

@@ -44,7 +44,7 @@ class Choices(TypedDict, total=False):
     """Whether the makespan is bounded in the partition model, too."""
 
 
-_CHECKS: Mapping[str, Callable[[str, object], object]] = {
+CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "launch": launch_of,
     "warps": checking.whole,
     "loop_bound": checking.whole,
@@ -67,10 +67,15 @@ def checked(choices: Mapping[str, object]) -> Choices:
 
     Raises UsageError `usage` for one that there is not, or that is not what it has to be.
     """
-    unknown = sorted(set(choices) - set(_CHECKS))
+    return cast("Choices", checked_by(CHECKS, choices))
+
+
+def checked_by(checks: Mapping[str, Callable[[str, object], object]], choices: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the choices that were made, each held to the check of its name; raises UsageError `usage`."""
+    unknown = sorted(set(choices) - set(checks))
     if unknown:
-        raise UsageError("usage", f"unknown choice '{unknown[0]}'", hint=f"one of {', '.join(sorted(_CHECKS))}")
-    return cast("Choices", {name: _CHECKS[name](name, value) for name, value in choices.items() if value is not None})
+        raise UsageError("usage", f"unknown choice '{unknown[0]}'", hint=f"one of {', '.join(sorted(checks))}")
+    return {name: checks[name](name, value) for name, value in choices.items() if value is not None}
 
 
 def options_of(choices: Choices) -> AnalysisOptions:

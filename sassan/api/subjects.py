@@ -2,14 +2,15 @@
 
 from sassan.api import checking
 from sassan.api.inputs import Origin, chosen, read_for
-from sassan.app.inputs import check_settings
+from sassan.app.inputs import Inputs, SelectedFunction, check_settings
 from sassan.app.settings import Settings
 from sassan.ir import Function, Program
 
+Subject = Function | Program | Origin
+"""What a caller may ask about."""
 
-def functions_of(
-    subject: Function | Program | Origin, settings: Settings, pattern: str | None, file: str
-) -> tuple[str, tuple[Function, ...]]:
+
+def functions_of(subject: Subject, settings: Settings, pattern: str | None, file: str) -> tuple[str, tuple[Function, ...]]:
     """Return the name of an input and its functions whose name matches `pattern`, a name or glob (None: all).
 
     CUDA source is compiled for the GPU of the settings. `file` is the name of a single function's input. Raises what `read` raises, and
@@ -23,3 +24,9 @@ def functions_of(
     functions = chosen(program, pattern)
     check_settings(settings, program.functions, functions)
     return program.name, functions
+
+
+def inputs_of(subject: Subject, settings: Settings, pattern: str | None, file: str = "") -> Inputs:
+    """Return the same as inputs of a request; raises what `functions_of` raises."""
+    name, functions = functions_of(subject, settings, pattern, file)
+    return Inputs(tuple(SelectedFunction(name, function) for function in functions))

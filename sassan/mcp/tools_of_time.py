@@ -41,9 +41,9 @@ def _estimate(call: ToolCall) -> Document:
 
 ESTIMATE = ServedTool(
     "estimate",
-    "Expected time of a CUDA kernel's launch on a GPU, without running it, in microseconds, and what binds it. CUDA "
-    "source is compiled; PTX, cubins and SASS listings need no compiler. Needs gpu, block, grid, and the integer arguments (parameters) that loops and addresses "
-    "depend on. Use it after every change of a kernel and compare `us`. `bound_by` says what to improve: dram or l2 (fewer bytes), l1 "
+    "Expected time of a launch of a CUDA kernel on a GPU, in microseconds, and what binds it; nothing is run. Needs gpu, block, grid, and "
+    "the integer arguments (parameters) that loops and addresses depend on. CUDA source is compiled; PTX, cubins and SASS listings are "
+    "read. Use it after every change of a kernel and compare `us`. `bound_by` says what to improve: dram or l2 (fewer bytes), l1 "
     "(uncoalesced accesses), shared (bank conflicts), issue or a unit such as fma (fewer instructions), latency (more warps or more "
     "independent work), barrier, tail (blocks too few or too long), launch (too little work). `stalls` are the instructions and source "
     "lines before which warps wait most. `estimate` is null where `gaps` say what is missing. It is an expectation, not a bound.",

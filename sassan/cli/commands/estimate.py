@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import typer
 
+from sassan.app import program_times
 from sassan.app.estimate_fields import Estimated, EstimatedFields, LaunchFields, TimedLaunch, WhatIfFields, rows
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.invariants import broken
@@ -91,7 +92,7 @@ def _program(command: AnalysisCommand, *, policy: Policy, csv: bool, json: bool)
     _check([each for each in estimates if each is not None])
     if json:
         shown = [fields.document(LaunchFields, each) for each in map(TimedLaunch, launches, estimates)]
-        document.show([], inputs.refused, launches=shown, **program_report.document(launches, estimates))
+        document.show([], inputs.refused, launches=shown, **program_times.document(launches, estimates))
     elif csv:
         sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
     else:
