@@ -7,6 +7,9 @@
     kernels["saxpy"].graph                              # a notebook draws it; .svg(), .save("x.pdf"), .to_networkx()
     sassan.makespan_of("L5C9L2C9", warps=8)             # the longest schedule of eight warps on one SM
 
+    launch = sassan.Launch(gpu="T4", block=256, grid=4096, parameters={"n": 1 << 20})
+    sassan.estimate("kernels.cubin", launch=launch)     # what to expect, and what binds it; also memory, launches, check, diff, rank
+
 Nothing is imported before it is used. Errors are SassanError and its kinds; they say a code, a message and a hint.
 """
 
@@ -15,31 +18,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sassan.api import (
-        BuildDifference,
-        CheckOutcome,
-        Graph,
-        Kernel,
-        KernelEstimate,
-        KernelEstimates,
-        KernelMemories,
-        KernelMemory,
-        Kernels,
-        Launch,
-        Loop,
-        Makespan,
-        RankedSpace,
-        RecordedLaunches,
-        analyze,
-        check,
-        diff,
-        estimate,
-        launches,
-        makespan_of,
-        memory,
-        rank,
-        read,
-    )
+    from sassan.api import Graph, Kernel, Kernels, Launch, Loop, Makespan, analyze, makespan_of, read
+    from sassan.api.checks import CheckOutcome, check
+    from sassan.api.diffs import BuildDifference, diff
+    from sassan.api.estimating import KernelEstimate, KernelEstimates, estimate
+    from sassan.api.memories import KernelMemories, KernelMemory, memory
+    from sassan.api.ranking import RankedSpace, rank
+    from sassan.api.recordings import RecordedLaunches, launches
     from sassan.errors import Gap, InputError, MissingToolError, SassanError, SelfCheckError, UsageError
     from sassan.ir import Function, Program
 
@@ -81,6 +66,12 @@ __all__ = [
 ]
 
 _PACKAGES = {
+    "sassan.api.checks": ("CheckOutcome", "check"),
+    "sassan.api.diffs": ("BuildDifference", "diff"),
+    "sassan.api.estimating": ("KernelEstimate", "KernelEstimates", "estimate"),
+    "sassan.api.memories": ("KernelMemories", "KernelMemory", "memory"),
+    "sassan.api.ranking": ("RankedSpace", "rank"),
+    "sassan.api.recordings": ("RecordedLaunches", "launches"),
     "sassan.errors": ("Gap", "InputError", "MissingToolError", "SassanError", "SelfCheckError", "UsageError"),
     "sassan.ir": ("Function", "Program"),
 }

@@ -17,6 +17,7 @@ from sassan.app.inputs import RequestObserver
 from sassan.app.options import library
 from sassan.app.request import AnalysisRequest
 from sassan.fields.field import Value, document
+from sassan.plurals import count_of
 
 
 class GateChoices(Choices, total=False):
@@ -132,7 +133,7 @@ class CheckOutcome(Sequence[CheckedFunction]):
         return {**tool(), "missing": None if self.missing is None else list(self.missing), "functions": rows}
 
     def _repr_html_(self) -> str:
-        return tables.failures(self.failures, len(self))
+        return _table(self.failures, len(self))
 
 
 def check(subject: Subject, *, function: str | None = None, **choices: Unpack[GateChoices]) -> CheckOutcome:
@@ -169,3 +170,10 @@ def _request(held: Mapping[str, Any]) -> CheckRequest:
         growth=held.get("max_growth"),
         code_growth=held.get("max_code_growth"),
     )
+
+
+def _table(places: Sequence[FailurePlace], count: int) -> str:
+    """Return the limits that functions fail, and of how many functions."""
+    rows = ((place.entry.result.function.name, place.failure.rule.value, place.failure.message) for place in places)
+    verdict = f"{count_of(count, 'function')} checked, {count_of(len({id(place.entry) for place in places}), 'function')} failed"
+    return f"<p>{verdict}</p>" + tables.of_rows(("function", "limit", "failure"), rows)

@@ -19,7 +19,7 @@ from sassan.app.documents import tool
 from sassan.app.inputs import matches
 from sassan.app.settings import Settings
 from sassan.errors import UsageError
-from sassan.fields.field import Value, document
+from sassan.fields.field import NONE, Value, document
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +63,7 @@ class BuildDifference(Sequence[FunctionChange]):
         return {**tool(), "old": self.old, "new": self.new, "summary": self.summary, "unknown": doubts, "functions": rows}
 
     def _repr_html_(self) -> str:
-        return tables.changes(self.changed)
+        return _table(self.changed)
 
 
 def diff(old: Subject, new: Subject, *, function: str | None = None, **choices: Unpack[Choices]) -> BuildDifference:
@@ -92,3 +92,18 @@ def _side(subject: Subject, settings: Settings, pattern: str | None) -> tuple[st
     chosen = (each for each in functions if pattern is None or matches(each.name, pattern))
     results = (analysis.analyze(each, settings, name) for each in chosen)
     return name, tuple(saved_results.of(document(AnalysisFields, result)) for result in results)
+
+
+def _table(changed: Sequence[FunctionChange]) -> str:
+    """Return a row for each number of a function that differs, one for a function without any, for notebooks."""
+    rows = ((change.latest.name, change.state.value, *cells) for change in changed for cells in _cells(change))
+    return tables.of_rows(("function", "state", "number", "old", "new"), rows)
+
+
+def _cells(change: FunctionChange) -> Sequence[tuple[str, str, str]]:
+    numbers = [(each.measure.value, _number(each.old), _number(each.new)) for each in change.numbers]
+    return numbers or [(NONE, NONE, NONE)]
+
+
+def _number(value: int | None) -> str:
+    return NONE if value is None else str(value)

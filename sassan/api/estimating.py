@@ -1,6 +1,6 @@
 """`estimate`: how long launches of the kernels of an input take, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Unpack, get_args, overload
 
@@ -15,7 +15,8 @@ from sassan.app.estimating import EstimateResult, estimated
 from sassan.errors import Gap, UsageError
 from sassan.estimate.answer import StallShare
 from sassan.estimate.policy import Policy
-from sassan.fields.field import Value, document
+from sassan.fields.field import NONE, Value, document
+from sassan.fields.kinds import microseconds
 from sassan.ir import Function, Program
 
 PolicyName = Literal["oldest", "greedy", "round-robin"]
@@ -98,7 +99,7 @@ class KernelEstimate:
         return document(EstimatedFields, Estimated(self.result))
 
     def _repr_html_(self) -> str:
-        return tables.estimates((self.result,))
+        return _table((self.result,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class KernelEstimates(NamedResults[KernelEstimate]):
     """The estimates of the kernels of one input, in its order; also by name, the first of that name."""
 
     def _repr_html_(self) -> str:
-        return tables.estimates([each.result for each in self.found])
+        return _table([each.result for each in self.found])
 
 
 @overload
@@ -142,3 +143,18 @@ def estimate(
     if not found:
         raise UsageError("usage", f"'{subject.name}' is no kernel, and only kernels are launched", hint="pass a kernel")
     return found[0]
+
+
+def _table(results: Sequence[EstimateResult]) -> str:
+    """Return the expected time of each kernel and what binds it; the gaps and the assumptions stand below."""
+    rows = ((result.analysis.function.name, *_expected(result), str(len(result.gaps) or "")) for result in results)
+    table = tables.of_rows(("kernel", "us", "cycles", "bound by", "occupancy", "assumed", "gaps"), rows)
+    missing = [tables.gap_line(result.analysis.function.name, gap) for result in results for gap in result.gaps]
+    return table + tables.listed("gaps", missing) + tables.assumptions(text for result in results for text in result.assumptions)
+
+
+def _expected(result: EstimateResult) -> tuple[str, ...]:
+    known = result.estimate
+    if known is None:
+        return (NONE,) * 5
+    return (microseconds(known.us), f"{known.cycles:.0f}", known.bound_by, f"{known.occupancy:.0%}", f"{known.assumed:.0%}")

@@ -1,6 +1,6 @@
 """`memory`: the transactions of the memory accesses of the functions of an input."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack, overload
 
@@ -12,7 +12,7 @@ from sassan.api.results import NamedResults
 from sassan.api.subjects import functions_of
 from sassan.app import analysis
 from sassan.app.memory import AccessRow, MemoryResult, alignment, check_alignments, memory_of
-from sassan.app.memory_fields import MemoryFields
+from sassan.app.memory_fields import AccessFields, MemoryFields
 from sassan.app.options import library
 from sassan.errors import Gap
 from sassan.fields.field import Value, document
@@ -61,7 +61,7 @@ class KernelMemory:
         return document(MemoryFields, self.result)
 
     def _repr_html_(self) -> str:
-        return tables.memories((self.result,))
+        return _table((self.result,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class KernelMemories(NamedResults[KernelMemory]):
     """The memory accesses of the functions of one input, in its order; also by name, the first of that name."""
 
     def _repr_html_(self) -> str:
-        return tables.memories([each.result for each in self.found])
+        return _table([each.result for each in self.found])
 
 
 @overload
@@ -103,3 +103,12 @@ def memory(
     check_alignments(aligned, functions)
     found = tuple(KernelMemory(memory_of(analysis.analyze(each, settings, name), aligned)) for each in functions)
     return found[0] if isinstance(subject, Function) else KernelMemories(name, found)
+
+
+def _table(results: Sequence[MemoryResult]) -> str:
+    """Return the memory accesses of each function; the gaps and the assumptions stand below."""
+    fields = [field for field in AccessFields.fields if field.head]
+    rows = ((result.function.name, *(tables.shown(field, row) for field in fields)) for result in results for row in result.rows)
+    missing = [tables.gap_line(result.function.name, gap) for result in results for gap in result.gaps]
+    table = tables.of_rows(("function", *(field.head for field in fields)), rows)
+    return table + tables.listed("gaps", missing) + tables.assumptions(text for result in results for text in result.assumptions)

@@ -13,12 +13,15 @@ from sassan.api.launching import parameters as texts
 from sassan.app.reading import read_gpu
 from sassan.errors import UsageError
 from sassan.evolve.ranking.candidates import Candidates, TunedLaunch, of_cache, of_config
-from sassan.evolve.ranking.rank import Ranked, Ranking, document, outcomes, ranking
+from sassan.evolve.ranking.rank import Ranked, RankedFields, Ranking, document, outcomes, ranking
 from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.executor import Executor, Processes, Serial
 from sassan.fields.field import Value
 from sassan.machine.parameters import setting
+
+_MOST = 20
+"""Configurations that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +66,7 @@ class RankedSpace(Sequence[Ranked]):
         return document(self.ranking, None)
 
     def _repr_html_(self) -> str:
-        return tables.ranked(self.ranking)
+        return _table(self.ranking)
 
 
 def rank(  # noqa: PLR0913 - every choice of a user is a parameter
@@ -134,3 +137,13 @@ def _several(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, Sequence):
         return tuple(checking.text(name, each) for each in cast("Sequence[object]", value))
     raise checking.wrong(name, value, "a text, or several")
+
+
+def _table(known: Ranking) -> str:
+    """Return the best configurations, each with its parameters, for notebooks."""
+    fields = [field for field in RankedFields.fields if field.head]
+    names = tuple(known.rows[0].candidate.values)
+    rows = (
+        (*(str(row.candidate.values[name]) for name in names), *(tables.shown(each, row) for each in fields)) for row in known.rows[:_MOST]
+    )
+    return tables.of_rows((*names, *(each.head for each in fields)), rows) + tables.assumptions(known.assumptions)

@@ -11,11 +11,12 @@ from sassan.api.subjects import Subject, inputs_of
 from sassan.app import program_times
 from sassan.app.documents import tool
 from sassan.app.estimate_fields import LaunchFields, TimedLaunch
-from sassan.app.estimating import estimated_launches
+from sassan.app.estimating import estimated_launches, expected_time
 from sassan.app.options import ASSUME_NONE, library
 from sassan.app.program_times import KernelTime
 from sassan.app.request import AnalysisRequest
-from sassan.fields.field import Value, document
+from sassan.fields.field import NONE, Value, document
+from sassan.fields.kinds import microseconds
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,7 +63,7 @@ class RecordedLaunches(Sequence[TimedLaunch]):
         return {**tool(), "launches": rows, **times, "functions": []}
 
     def _repr_html_(self) -> str:
-        return tables.launches(self.kernels)
+        return _table(self.kernels)
 
 
 def launches(
@@ -94,3 +95,16 @@ def launches(
     results = tuple(request.launch_results(inputs_of(subject, settings, None)))
     rows = tuple(TimedLaunch(*each) for each in zip(results, estimated_launches(results), strict=True))
     return RecordedLaunches(path, rows, known.cut if known is not None else "")
+
+
+def _table(kernels_by_time: Sequence[KernelTime]) -> str:
+    """Return the kernels of a program by time, and their sum."""
+    rows = [(each.name, str(each.launches), microseconds(each.us), *_expected_of(each)) for each in kernels_by_time]
+    total = sum(each.us for each in kernels_by_time)
+    last = ("all, one after the other", str(sum(each.launches for each in kernels_by_time)), microseconds(total), "", "")
+    return tables.of_rows(("kernel", "launches", "us", "longest us", "bound by"), [*rows, last])
+
+
+def _expected_of(each: KernelTime) -> tuple[str, str]:
+    known = expected_time(each.longest)
+    return (NONE if known.us is None else microseconds(known.us), known.bound_by or NONE)
