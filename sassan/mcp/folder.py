@@ -49,6 +49,18 @@ class RootFolder:
             raise InputError("missing-file", f"there is no file '{name}'", hint=f"name a file below {self.path}, relative to it")
         return f"./{real.relative_to(self.path)}"
 
+    def new_file(self, name: str, suffix: str) -> Path:
+        """Return the path of a file to write, with this end of its name, in a folder that exists; one that is there is replaced.
+
+        Raises InputError `outside-root`, UsageError `usage` for another end of the name.
+        """
+        real = self._real(self.path, name)
+        if real is None or not real.parent.is_dir() or (real.exists() and not real.is_file()):
+            raise InputError("outside-root", f"'{name[:_LONGEST]}' is no file to write below the folder of this server")
+        if real.suffix != suffix:
+            raise UsageError("usage", f"'{name[:_LONGEST]}' does not end in {suffix}", hint=f"pass a name such as launches{suffix}")
+        return real
+
     def check_includes(self, text: str, place: str | None) -> None:
         """Refuse a source that has a compiler open files outside the folder; `place` is its folder, None where it is in no file.
 

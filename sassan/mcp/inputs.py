@@ -35,13 +35,13 @@ def program_of(given: Mapping[str, Any], root: RootFolder, limits: CallLimits) -
         if is_source(name):
             root.check_includes(text, None)
         return read(data, name=name, arch=target if is_source(name) else arch, compiler="nvrtc")
-    path = root.file(file)
+    path = root.file(str(file))
     data = reading.read(path, limits.input)
     check_size(len(data), limits)
     if not is_source(path):
-        return read(path, name=file, arch=arch)
+        return read(path, name=str(file), arch=arch)
     root.check_includes(data.decode("utf-8", "replace"), path.rpartition("/")[0])
-    return read(path, name=file, arch=target, compiler="nvrtc")
+    return read(path, name=str(file), arch=target, compiler="nvrtc")
 
 
 def check_size(size: int, limits: CallLimits) -> None:

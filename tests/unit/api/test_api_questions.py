@@ -138,7 +138,7 @@ def test_a_difference_is_that_of_the_command_line(sassan_json, tmp_path: Path):
 def test_notebooks_show_tables(recording: Path):
     shown = {
         "us": sassan.estimate(SAXPY, launch=LAUNCH),
-        "stride": sassan.memory(SAXPY, launch=sassan.Launch(block=256)),
+        "pattern": sassan.memory(SAXPY, launch=sassan.Launch(block=256)),
         "launches": sassan.launches(SAXPY, recording, launch=sassan.Launch(gpu="T4", registers=16)),
         "max-wcet": sassan.check(SAXPY, max_wcet=5),
         "removed": sassan.diff(SAXPY, SHARED),
