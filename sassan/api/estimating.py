@@ -136,7 +136,7 @@ def estimate(
         hint = "pass launch=sassan.Launch(gpu='T4', block=256, grid=4096)"
         raise UsageError("usage", "an estimate needs the GPU, the block and the grid of a launch", hint=hint)
     name, functions = functions_of(subject, settings, function, file)
-    settings = replace(settings, contention=False)
+    settings = replace(settings, contention=False, check=False)
     found = tuple(KernelEstimate(estimated(analysis.analyze(each, settings, name), policy=order)) for each in functions if each.kernel)
     if not isinstance(subject, Function):
         return KernelEstimates(name, found)

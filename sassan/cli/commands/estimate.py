@@ -66,7 +66,7 @@ def estimate(
         return
     if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
-    request = replace(request, settings=replace(settings, contention=False))
+    request = replace(request, settings=replace(settings, contention=False, check=False))
     results, inputs = request.results(command.observer, label="estimating")
     estimates = [estimated(result, policy=policy) for result in results if result.function.kernel]
     others = [alternatives(command.options, each.analysis, changes, policy=policy) for each in estimates]
