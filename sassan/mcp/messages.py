@@ -35,12 +35,12 @@ class BoundedLines:
 
     async def __anext__(self) -> str:
         """Return the next line; raises StopAsyncIteration at the end of the stream."""
-        line = await run_sync(self._next, abandon_on_cancel=True)
+        line = await run_sync(self.next, abandon_on_cancel=True)
         if not line:
             raise StopAsyncIteration
         return line.decode("utf-8", "replace")
 
-    def _next(self) -> bytes:
+    def next(self) -> bytes:
         """Return the next line, for one beyond the limit a call that is refused, b"" at the end."""
         while line := self._stream.readline(self._limit + 1):
             if len(line) <= self._limit or line.endswith(b"\n"):

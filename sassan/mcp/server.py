@@ -12,6 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from sassan import __version__
+from sassan.collector import collect_rarely
 from sassan.errors import UsageError
 from sassan.mcp.answers import rounded
 from sassan.mcp.calls import CallLimits, ToolAnswer, ToolCall, too_large
@@ -92,5 +93,6 @@ def _problem(tool: ServedTool, arguments: Mapping[str, Any]) -> str | None:
 
 def serve(root: str, limits: CallLimits, jobs: int, *, programs: bool) -> None:
     """Serve standard input until it ends, with so many calls at a time."""
+    collect_rarely()  # what is imported stays: nothing looks through it when the server ends, either
     with CallWorkers(jobs) as workers:
         anyio.run(KernelServer(root, limits, workers, programs=programs).serve)

@@ -17,6 +17,7 @@ from sassan.executor import can_end_after, end_after
 from sassan.fields.field import document
 from sassan.mcp.calls import ToolAnswer, ToolCall
 from sassan.mcp.catalogue import TOOLS
+from sassan.simt.compiled import is_made
 
 _GRACE = 3.0
 """Seconds after the end of the time, in which what the call has started is ended, until the system ends the process."""
@@ -103,11 +104,10 @@ def lost(call: ToolCall, error: SassanError) -> ToolAnswer:
 
 def warm_up(nothing: None) -> None:
     """Load what a first estimate needs, so that no client waits for it: compiled searches, tables, and NVRTC where there is one."""
-    for name in ("estimate", "runs"):
-        SEARCHES[name]()
+    SEARCHES["estimate"]()
+    if is_made():  # else it is compiled once that is worth it
+        SEARCHES["runs"]()
     with suppress(SassanError):
         estimate(_SMALL, launch=Launch(gpu="T4", block=32, grid=1))
-    for library in libraries():
-        del library
-        break
+    next(libraries(), None)
     del nothing

@@ -187,11 +187,11 @@ def make() -> None:
 
 def _worth() -> int:
     """Return after how many operations of all runs of this process compiled code is worth the time to load it."""
-    return _WORTH if _is_made() else _WORTH_UNMADE
+    return _WORTH if is_made() else _WORTH_UNMADE
 
 
 @cache
-def _is_made() -> bool:
+def is_made() -> bool:
     """Say whether code has been compiled since it changed, as far as it is kept beside its source."""
     source = Path(__file__).with_name("kernel.py")
     return any(made.stat().st_mtime >= source.stat().st_mtime for made in (source.parent / "__pycache__").glob("kernel.execute-*.nbi"))
