@@ -25,13 +25,12 @@ def too_large(limits: CallLimits) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call: the tool, its arguments as the client sent them, the folder of files, and the limits; `programs`: whether some may be run."""
+    """A call: the tool, its arguments as the client sent them, the folder of files, and the limits."""
 
     tool: str
     arguments: Mapping[str, Any]
     root: str
     limits: CallLimits
-    programs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -55,9 +56,11 @@ class KernelServer:
 
     async def _call(self, context: object, parameters: types.CallToolRequestParams) -> types.CallToolResult:
         del context
-        answer = self._refusal(parameters.name, parameters.arguments or {})
+        given = parameters.arguments or {}
+        answer = self._refusal(parameters.name, given)
         if answer is None:
-            call = ToolCall(parameters.name, parameters.arguments or {}, self._root, self._limits)
+            seconds = min(self._limits.seconds, given.get("time_limit", self._limits.seconds))
+            call = ToolCall(parameters.name, given, self._root, replace(self._limits, seconds=seconds))
             answer = await run_sync(self._workers.answer, call)
         document = rounded(answer.document)
         text = types.TextContent(type="text", text=json.dumps(document, separators=(",", ":")))

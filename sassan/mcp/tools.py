@@ -53,7 +53,16 @@ LAUNCH: Mapping[str, Any] = {
 """The arguments that say what is known of the launch."""
 
 
+_OF_EVERY: Mapping[str, Any] = {
+    "time_limit": {
+        "type": "number",
+        "minimum": 0.1,
+        "description": "Seconds of this call, where fewer than the server gives are wanted.",
+    }
+}
+
+
 def schema(*groups: Mapping[str, Any], required: tuple[str, ...] = ()) -> Mapping[str, Any]:
     """Return the schema of the arguments of a tool, which takes no others."""
-    properties = {name: kind for group in groups for name, kind in group.items()}
+    properties = {name: kind for group in (*groups, _OF_EVERY) for name, kind in group.items()}
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}

@@ -19,7 +19,7 @@ from sassan.mcp.calls import ToolAnswer, ToolCall
 from sassan.mcp.catalogue import TOOLS
 from sassan.simt.compiled import is_made
 
-_GRACE = 3.0
+_GRACE = 1.5
 """Seconds after the end of the time, in which what the call has started is ended, until the system ends the process."""
 
 

@@ -15,9 +15,7 @@ _WORKERS = 2
 
 Root = Annotated[
     str,
-    typer.Option(
-        "--root", metavar="DIR", help="The folder whose files clients may name; no link and no .. leads out of it.", show_default="."
-    ),
+    typer.Option("--root", metavar="DIR", help="The folder whose files clients may name; no link and no .. leads out of it."),
 ]
 AllowRun = Annotated[
     bool,
