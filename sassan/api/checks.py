@@ -150,11 +150,11 @@ def check(subject: Subject, *, function: str | None = None, **choices: Unpack[Ga
     request = AnalysisRequest((), settings, recording=options.recording(), launches=recording or "")
     checker = Checker(request, _request(held))
     build = build_of(request, RequestObserver(), changed=checker.against_baseline, inputs=inputs_of(subject, settings, function))
-    found = checker.checked(build)
+    results = checker.checked(build)
     for refused in checker.refused:
         raise refused.error
     missing = None if checker.missing is None else tuple(checker.missing)
-    return CheckOutcome(tuple(found), tuple(checker.remarks(found)), missing)
+    return CheckOutcome(tuple(results), tuple(checker.remarks(results)), missing)
 
 
 def _request(held: Mapping[str, Any]) -> CheckRequest:

@@ -137,12 +137,12 @@ def estimate(
         raise UsageError("usage", "an estimate needs the GPU, the block and the grid of a launch", hint=hint)
     name, functions = functions_of(subject, settings, function, file)
     settings = replace(settings, contention=False, check=False)
-    found = tuple(KernelEstimate(estimated(analysis.analyze(each, settings, name), policy=order)) for each in functions if each.kernel)
+    estimates = tuple(KernelEstimate(estimated(analysis.analyze(each, settings, name), policy=order)) for each in functions if each.kernel)
     if not isinstance(subject, Function):
-        return KernelEstimates(name, found)
-    if not found:
+        return KernelEstimates(name, estimates)
+    if not estimates:
         raise UsageError("usage", f"'{subject.name}' is no kernel, and only kernels are launched", hint="pass a kernel")
-    return found[0]
+    return estimates[0]
 
 
 def _table(results: Sequence[EstimateResult]) -> str:

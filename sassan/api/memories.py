@@ -101,8 +101,8 @@ def memory(
     aligned = [alignment(text) for text in parameters(pointers)]
     name, functions = functions_of(subject, settings, function, file)
     check_alignments(aligned, functions)
-    found = tuple(KernelMemory(memory_of(analysis.analyze(each, settings, name), aligned)) for each in functions)
-    return found[0] if isinstance(subject, Function) else KernelMemories(name, found)
+    memories = tuple(KernelMemory(memory_of(analysis.analyze(each, settings, name), aligned)) for each in functions)
+    return memories[0] if isinstance(subject, Function) else KernelMemories(name, memories)
 
 
 def _table(results: Sequence[MemoryResult]) -> str:

@@ -15,11 +15,11 @@ _BLOCK = 1 << 16
 
 def private_input() -> BinaryIO:
     """Return standard input from a descriptor of its own; what else reads standard input, a process that a call starts, finds it empty."""
-    own = os.dup(0)
+    private = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return os.fdopen(own, "rb", buffering=_BLOCK)
+    return os.fdopen(private, "rb", buffering=_BLOCK)
 
 
 class BoundedLines:
@@ -48,7 +48,7 @@ class BoundedLines:
             head, tail = line[:_BLOCK], b""
             while (part := self._stream.readline(_BLOCK)) and not part.endswith(b"\n"):
                 tail = (tail + part)[-_BLOCK:]
-            found = _HEAD.match(head) or _TAIL.search(tail + part)
-            if found is not None:
-                return b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s"}}\n' % (found["id"], TOO_LARGE.encode())
+            number = _HEAD.match(head) or _TAIL.search(tail + part)
+            if number is not None:
+                return b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s"}}\n' % (number["id"], TOO_LARGE.encode())
         return b""

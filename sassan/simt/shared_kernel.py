@@ -23,7 +23,7 @@ def load(  # noqa: PLR0913, PLR0917 - a compiled function makes no tuple of what
     late_sure: Truth,
     readers: Threads,
     writers: Threads,
-    nobody: int,
+    no_thread: int,
     words: Words,
     known: Truth,
 ) -> None:
@@ -41,9 +41,9 @@ def load(  # noqa: PLR0913, PLR0917 - a compiled function makes no tuple of what
             if not reading[group, lane] or place >= word.shape[1]:
                 continue
             thread = np.int32(rows[group] * LANES + lane)
-            own = writers[0, block, place] == thread and writers[1, block, place] == thread
-            is_sure = (own and late_sure[block, place]) or (writers[0, block, place] == nobody and sure[block, place])
-            words[group, lane] = late[block, place] if own else word[block, place]
+            is_own = writers[0, block, place] == thread and writers[1, block, place] == thread
+            is_sure = (is_own and late_sure[block, place]) or (writers[0, block, place] == no_thread and sure[block, place])
+            words[group, lane] = late[block, place] if is_own else word[block, place]
             if is_sure and not racy[place]:
                 known[group, lane] = True
                 readers[0, block, place] = min(readers[0, block, place], thread)
