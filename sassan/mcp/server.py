@@ -37,7 +37,7 @@ class KernelServer:
     def __init__(self, root: str, limits: CallLimits, workers: CallWorkers, *, programs: bool) -> None:
         """Take the folder, the limits, the processes for calls, and whether `record` may run programs of the folder."""
         self._root, self._limits, self._workers, self._programs = root, limits, workers, programs
-        self._tools = {name: tool for name, tool in TOOLS.items() if programs or not tool.programs}
+        self.tools = {name: tool for name, tool in TOOLS.items() if programs or not tool.programs}
         self._server: Server[dict[str, Any]] = Server(
             "sassan", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=self._list, on_call_tool=self._call
         )
@@ -51,7 +51,7 @@ class KernelServer:
     async def _list(self, context: object, parameters: object) -> types.ListToolsResult:
         del context, parameters
         return types.ListToolsResult(
-            tools=[types.Tool(name=each.name, description=each.text, input_schema=dict(each.schema)) for each in self._tools.values()]
+            tools=[types.Tool(name=each.name, description=each.text, input_schema=dict(each.schema)) for each in self.tools.values()]
         )
 
     async def _call(self, context: object, parameters: types.CallToolRequestParams) -> types.CallToolResult:
@@ -70,9 +70,9 @@ class KernelServer:
         """Return the answer to a call that is not begun, None for one that is to be."""
         if name == TOO_LARGE:
             return refused(too_large(self._limits))
-        tool = self._tools.get(name)
+        tool = self.tools.get(name)
         if tool is None:
-            hint = f"one of {', '.join(self._tools)}"
+            hint = f"one of {', '.join(self.tools)}"
             return refused(UsageError("unknown-tool", f"there is no tool '{name[:_SHOWN]}'", hint=hint))
         problem = _problem(tool, arguments)
         return (

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from sassan.cli.options.inputs import Quiet
 from sassan.cli.options.panels import Panel
 from sassan.cli.output.exhaustion import memory_available
+from sassan.cli.output.terminal import note, safe
 from sassan.errors import MissingToolError
 from sassan.executor import available
 from sassan.extras import install
@@ -64,6 +66,7 @@ def mcp(
     time_limit: TimeLimit = 60.0,
     memory_limit: MemoryLimit = None,
     jobs: Jobs = None,
+    quiet: Quiet = False,
 ) -> None:
     """Serve estimates and bounds to programs that write kernels.
 
@@ -78,7 +81,8 @@ def mcp(
 
     \b
     In the configuration of a client:
-      {"mcpServers": {"sassan": {"command": "sassan", "args": ["mcp", "--root", "kernels/"]}}}
+      {"mcpServers": {"sassan":
+        {"command": "sassan", "args": ["mcp", "--root", "kernels/"]}}}
     """
     try:
         from sassan.mcp.server import serve  # noqa: PLC0415 - an extra
@@ -91,4 +95,7 @@ def mcp(
 
     memory = int(memory_limit * _GIB) if memory_limit is not None else memory_available() // 4
     limits = CallLimits(time_limit, memory, int(max_input * _MIB), max_rows)
-    serve(str(RootFolder.of(root).path), limits, jobs or min(_WORKERS, available()), programs=allow_run)
+    folder = RootFolder.of(root).path
+    if not quiet:
+        note(f"note: serving files of {safe(str(folder))} over standard input and output\n")
+    serve(str(folder), limits, jobs or min(_WORKERS, available()), programs=allow_run)
