@@ -12,8 +12,8 @@ class NamedResult(Protocol):
     """A result of one function."""
 
     @property
-    def name(self) -> str:
-        """The name of the function."""
+    def name(self) -> object:
+        """The name of the function, a text."""
         ...
 
     def to_dict(self) -> Mapping[str, Value]:

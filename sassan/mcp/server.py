@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
-import jsonschema
 from anyio.to_thread import run_sync
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -87,7 +88,7 @@ def _problem(tool: ServedTool, arguments: Mapping[str, Any]) -> str | None:
     unknown = sorted(arguments.keys() - tool.schema["properties"].keys())
     if unknown:
         return f"{tool.name} takes no argument '{unknown[0][:_SHOWN]}'"
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(tool.schema).iter_errors(dict(arguments)))
+    error = best_match(Draft202012Validator(tool.schema).iter_errors(dict(arguments)))
     if error is None:
         return None
     place = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in error.absolute_path).lstrip(".")
