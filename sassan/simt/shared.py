@@ -64,7 +64,7 @@ class SharedMemory:
     def load(self, rows: Rows, reading: Truth, address: Words) -> tuple[Words, Truth]:
         """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading`: lanes with certain addresses."""
         words, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
-        if not self._certain[self._blocks[rows]].any():
+        if not self.knows(rows):
             return words, known
         if COMPILED in sys.modules:
             self._load_compiled(rows, reading, address, words, known)
@@ -83,6 +83,10 @@ class SharedMemory:
         np.minimum.at(self._flat(self._readers[0]), place, thread)
         np.maximum.at(self._flat(self._readers[1]), place, thread)
         return words, known
+
+    def knows(self, rows: Rows) -> bool:
+        """Say whether any word of the blocks of runs is certain."""
+        return bool(self._certain[self._blocks[rows]].any())
 
     def _load_compiled(self, rows: Rows, reading: Truth, address: Words, words: Words, known: Truth) -> None:
         from sassan.simt import shared_kernel  # noqa: PLC0415 - it loads the compiler

@@ -26,19 +26,22 @@ def fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mappi
     requested, missed = dict.fromkeys(loads, 0), dict.fromkeys(loads, 0)
     caches: dict[int, OrderedDict[int, None]] = {}
     looked = 0
+    most = kept * chosen.warps
     for _, key, warp, index in sorted(order):
         some = loads[key]
         sectors = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
-        requested[key] += len(sectors)
+        refresh, misses = held.move_to_end, 0
         for sector in sectors:
             if sector in held:
-                held.move_to_end(sector)
+                refresh(sector)
             else:
-                missed[key] += 1
+                misses += 1
                 held[sector] = None
-                if len(held) > kept * chosen.warps:
+                if len(held) > most:
                     held.popitem(last=False)
+        requested[key] += len(sectors)
+        missed[key] += misses
         looked += len(sectors)
         if looked > _TRACED:
             break
