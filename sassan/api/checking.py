@@ -28,6 +28,13 @@ def seconds(name: str, value: object) -> float:
     raise wrong(name, value, "a number of seconds")
 
 
+def quantity(name: str, value: object) -> float:
+    """Return a number of whatever unit; raises UsageError."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    raise wrong(name, value, "a number")
+
+
 def flag(name: str, value: object) -> bool:
     """Return a truth value; raises UsageError."""
     if isinstance(value, bool):

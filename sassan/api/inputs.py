@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import get_args
 
-from sassan import frontend
 from sassan.api import checking
 from sassan.app.inputs import check_patterns, wanted
-from sassan.app.reading import read_program
+from sassan.app.reading import read_content, read_program
+from sassan.compilers.source import Compiler
 from sassan.errors import UsageError
 from sassan.ir import Function, Program
 
@@ -20,19 +21,27 @@ IN_MEMORY = "<bytes>"
 """The name of an input that has none."""
 
 
-def read(origin: Origin, *, name: str | None = None, arch: str | None = None, cached: bool = True) -> Program:
+def read(origin: Origin, *, name: str | None = None, arch: str | None = None, cached: bool = True, compiler: Compiler = "nvcc") -> Program:
     """Return the program of a cubin, of a file with cubins inside, of a SASS listing, of PTX, or of CUDA source (`.cu`), for `arch`.
 
-    `origin` is a path (`-`: standard input) or the content itself as bytes; `name` is what results call it. `arch` (`sm_61`) overrides what
-    the input says of itself, and of several cubins picks those for it; `cached` False disassembles anew.
+    `origin` is a path (`-`: standard input) or the content itself as bytes; `name` is what results call it, and that of bytes that are CUDA
+    source ends in `.cu`. `arch` (`sm_61`) overrides what the input says of itself, and of several cubins picks those for it; `cached`
+    False compiles and disassembles anew. `compiler` is the one of nvcc and NVRTC that is tried first: `nvrtc` is quicker, and takes device
+    code alone; their code differs where their versions do.
     Raises InputError, MissingToolError, UsageError for an `arch` that is unknown, and for a text in place of a path.
     """
     _ = name is None or checking.text("name", name)
     _ = arch is None or checking.text("arch", arch)
+    _ = checking.one_of(*get_args(Compiler))("compiler", compiler)
     if isinstance(origin, bytes):
-        return frontend.read(frontend.content(name or IN_MEMORY, origin), arch=arch, cached=cached)
-    program = read_program(_path(origin), arch, cached=cached)
+        return read_content(name or IN_MEMORY, origin, arch, cached=cached, first=compiler)
+    program = read_program(_path(origin), arch, cached=cached, first=compiler)
     return program if name is None else Program(name, program.functions)
+
+
+def read_for(origin: Origin, target: str | None) -> Program:
+    """Return the program of a path or of a content; CUDA source, which a path alone says, is compiled for `target`."""
+    return read(origin) if isinstance(origin, bytes) else read_program(_path(origin), target=target)
 
 
 def _path(origin: object) -> str:

@@ -1,14 +1,14 @@
 """Results: the bounds of one kernel, and of all kernels of an input."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import overload
 
 from sassan.api import tables
 from sassan.api.graphs import Graph
+from sassan.api.results import NamedResults
 from sassan.app.analysis_fields import AnalysisFields, GridFields, MakespanFields, WcetFields, WorstPathFields
 from sassan.app.document_fields import ProfiledFields
-from sassan.app.documents import FunctionFields, tool
+from sassan.app.documents import FunctionFields
 from sassan.app.result import AnalysisResult
 from sassan.app.views import integer_program
 from sassan.fields.field import Value, document
@@ -62,42 +62,8 @@ class Kernel(AnalysisFields, WorstPathFields, WcetFields, MakespanFields, GridFi
 
 
 @dataclass(frozen=True, slots=True)
-class Kernels(Sequence[Kernel]):
+class Kernels(NamedResults[Kernel]):
     """The kernels of one input, in its order; also by name, the first of that name."""
-
-    file: str
-    found: tuple[Kernel, ...]
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.found)
-
-    def __contains__(self, key: object) -> bool:
-        """Return whether this kernel is there, or one of this name."""
-        return any(kernel.name == key for kernel in self.found) if isinstance(key, str) else key in self.found
-
-    def __iter__(self) -> Iterator[Kernel]:
-        """Yield them in order."""
-        return iter(self.found)
-
-    @overload
-    def __getitem__(self, key: int | str) -> Kernel: ...
-    @overload
-    def __getitem__(self, key: slice) -> "Kernels": ...
-    def __getitem__(self, key: int | str | slice) -> "Kernel | Kernels":
-        """Return a kernel by name or by place; raises KeyError, IndexError."""
-        if isinstance(key, slice):
-            return Kernels(self.file, self.found[key])
-        if isinstance(key, int):
-            return self.found[key]
-        for kernel in self.found:
-            if kernel.name == key:
-                return kernel
-        raise KeyError(key)
-
-    def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan analyze --json`."""
-        return {**tool(), "functions": [kernel.to_dict() for kernel in self.found]}
 
     def _repr_html_(self) -> str:
         return tables.kernels([kernel.analysis for kernel in self.found])

@@ -8,6 +8,7 @@ from sassan.app.analysis_fields import AnalysisFields, MakespanFields, WcetField
 from sassan.app.documents import FunctionFields
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import kind_of
+from sassan.errors import Gap
 from sassan.fields.field import NONE, Field
 from sassan.fields.kinds import address
 from sassan.names import visible
@@ -30,11 +31,30 @@ _LAST = "worst path, or gaps"
 
 def kernels(results: Sequence[AnalysisResult]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
-    rows = "".join(f"<tr>{''.join(map(_cell, _row(result)))}</tr>" for result in results)
-    table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in (*_COLUMNS, _LAST))}</tr></thead><tbody>{rows}</tbody></table>"
-    missing = [f"{result.function.name} {address(gap.address)} {gap.code}: {gap.message}" for result in results for gap in result.gaps]
-    said = dict.fromkeys(text for result in results for text in result.assumptions)
-    return table + _list("gaps", missing) + _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in said))
+    table = of_rows((*_COLUMNS, _LAST), map(_row, results))
+    missing = [gap_line(result.function.name, gap) for result in results for gap in result.gaps]
+    return table + listed("gaps", missing) + assumptions(text for result in results for text in result.assumptions)
+
+
+def shown(field: Field[Any, Any], row: object) -> str:
+    """Return the cell of a field."""
+    return field.shown(row) if field.shown is not None else field.kind.shown(field.get(row))
+
+
+def of_rows(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table of texts."""
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{''.join(f'<th>{_text(head)}</th>' for head in heads)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def assumptions(texts: Iterable[str]) -> str:
+    """Return assumptions as a list, each once with its status; nothing where there is none."""
+    return listed("assumptions", (f"{text} [{kind_of(text).value}]" for text in dict.fromkeys(texts)))
+
+
+def gap_line(name: str, gap: Gap) -> str:
+    """Return a gap of a function in a line."""
+    return f"{name} {address(gap.address)} {gap.code}: {gap.message}"
 
 
 def gaps(count: int) -> str:
@@ -52,7 +72,8 @@ def _cell(text: str) -> str:
     return f"<td>{_text(text)}</td>"
 
 
-def _list(title: str, items: Iterable[str]) -> str:
+def listed(title: str, items: Iterable[str]) -> str:
+    """Return texts as a list with a title; nothing where there is none."""
     rows = "".join(f"<li>{_text(item)}</li>" for item in items)
     return f"<p>{title}</p><ul>{rows}</ul>" if rows else ""
 

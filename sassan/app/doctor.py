@@ -29,6 +29,7 @@ _EXTRAS = {
     "measure": "times on a GPU",
     "evolve": "the evolutionary compiler",
     "dask": "batches on a cluster",
+    "mcp": "the server for programs that write kernels",
 }
 """Those that a user may want, with what they are for."""
 _OLDEST, _OLD, _NEW = 50, 72, 75

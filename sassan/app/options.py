@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from sassan import launches
 from sassan.access.limits import spread
 from sassan.app import quantities
 from sassan.app.reading import read_facts, read_gpu, read_machine, read_measurements
@@ -11,6 +10,7 @@ from sassan.app.settings import Settings
 from sassan.errors import UsageError
 from sassan.ipet.wcet import Setup
 from sassan.launches import Launches
+from sassan.launches import read as read_launches
 from sassan.machine import MachineFile, load
 from sassan.machine.launch import LaunchConfiguration, shape
 from sassan.machine.multiprocessor import of_product
@@ -146,7 +146,7 @@ class AnalysisOptions:
         """
         if self.launches is None:
             return None
-        recording = launches.read(self.launches)
+        recording = read_launches(self.launches)
         return replace(recording, data={}) if self.data == ASSUME_NONE else recording
 
     @property

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sassan import launches
 from sassan.app.reading import read_text
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
-from sassan.launches import Launches
+from sassan.launches import Launches, launches_of
 
 if TYPE_CHECKING:
     from sassan.app.builds.gates import PatternGates
@@ -158,7 +157,7 @@ def read(path: str) -> Project:
         tuple(_files(file, folder)),
         file.texts("function"),
         dict(_options(file, folder)),
-        launches.launches_of(file) if "launch" in file else None,
+        launches_of(file) if "launch" in file else None,
         (*gates.demand("*", held, besides=_CHECK), *gates.demands(file.table("gates"))),
         held.flag("control"),
         _within(folder, held.text("baseline")) if "baseline" in held else None,

@@ -7,7 +7,7 @@ from sassan import frontend, machine, products
 from sassan.app.parameter_names import with_source_names
 from sassan.app.sources import Sources
 from sassan.arch import named
-from sassan.compilers.source import CompiledSource, compiled, is_source, user_file
+from sassan.compilers.source import CompiledSource, Compiler, compiled, compiled_content, is_source, own_name, user_file
 from sassan.errors import InputError, UsageError
 from sassan.frontend.image import Image
 from sassan.frontend.load import LIMIT
@@ -24,19 +24,38 @@ from sassan.timing import latencies, measured
 _STANDARD_INPUT = "-"
 
 
-def read_program(path: str, arch: str | None = None, *, cached: bool = True, target: str | None = None) -> Program:
+def read_program(
+    path: str, arch: str | None = None, *, cached: bool = True, target: str | None = None, first: Compiler = "nvcc"
+) -> Program:
     """The program of a file (`-`: standard input).
 
     `arch` overrides the architecture that the file names; `cached` False disassembles again. CUDA source is compiled for `target`, else for
-    `arch`. Parameters have the names of the source, where that is known and lies in the folder of the file.
+    `arch`, with the compiler that is tried `first` if it can. Parameters have the names of the source, where that is known and lies in the
+    folder of the file.
     Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
     """
     if is_source(path):
-        program = frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)
+        program = frontend.read(Image(path, compile_file(path, target or arch, cached=cached, first=first).cubin), cached=cached)
         program = replace(program, functions=tuple(_with_own_files(function, path) for function in program.functions))
     else:
         program = frontend.read(frontend.load(path), arch=arch, cached=cached)
     return program if path == _STANDARD_INPUT else with_source_names(program, Sources(str(Path(path).parent)))
+
+
+def read_content(name: str, data: bytes, arch: str | None = None, *, cached: bool = True, first: Compiler = "nvcc") -> Program:
+    """The program of the content of a file that goes by a name; CUDA source (`.cu`) is compiled for `arch`, and includes nothing beside it.
+
+    Raises what `read_program` raises.
+    """
+    if not is_source(name):
+        return frontend.read(frontend.content(name, data), arch=arch, cached=cached)
+    code = compiled_content(Path(name).name, data, _known(name, arch), first=first)
+    program = frontend.read(Image(name, code.cubin), cached=cached)
+    functions = (
+        replace(function, lines=tuple(replace(line, file=own_name(line.file)) for line in function.lines)) for function in program.functions
+    )
+    text = data.decode("utf-8", "replace")
+    return with_source_names(replace(program, functions=tuple(functions)), Sources.of_text(Path(name).name, text))
 
 
 def _with_own_files(function: Function, path: str) -> Function:
@@ -44,15 +63,19 @@ def _with_own_files(function: Function, path: str) -> Function:
     return replace(function, lines=tuple(replace(line, file=user_file(path, line.file)) for line in function.lines))
 
 
-def compile_file(path: str, architecture: str | None, *, cached: bool = True) -> CompiledSource:
+def compile_file(path: str, architecture: str | None, *, cached: bool = True, first: Compiler = "nvcc") -> CompiledSource:
     """The PTX and the cubin of CUDA source in a file.
 
     Raises UsageError without an architecture, InputError, MissingToolError.
     """
+    return compiled(path, _known(path, architecture), cached=cached, first=first)
+
+
+def _known(path: str, architecture: str | None) -> str:
     if architecture is None:
         message = f"'{path}' is CUDA source, and the architecture to compile it for is not given"
         raise UsageError("no-architecture", message, hint="pass --arch sm_90 (--sm to a command without --arch), or --gpu NAME")
-    return compiled(path, architecture, cached=cached)
+    return architecture
 
 
 def read_facts(path: str) -> FlowFacts:

@@ -5,6 +5,7 @@ folders is shown, nothing that is hidden, and no link leads out of them.
 """
 
 from pathlib import Path
+from typing import Self
 
 from sassan.errors import UsageError
 from sassan.ir import SourceLine
@@ -56,6 +57,13 @@ class Sources:
         self._folders = folders
         self._lines: dict[str, tuple[str, ...]] = {}
 
+    @classmethod
+    def of_text(cls, name: str, text: str) -> Self:
+        """Return the only source there is: a text that is in no file and goes by the name of one."""
+        sources = cls()
+        sources._lines[name] = _split(text)
+        return sources
+
     def text(self, line: SourceLine) -> str:
         """Return the text of a line, '' where there is none to show."""
         matches = self.lines(base(line.file))
@@ -91,6 +99,10 @@ def _lines(path: Path) -> tuple[str, ...]:
     try:
         if not path.is_file():
             return ()
-        return tuple(reading.text(path, _LARGEST, errors="replace").removesuffix("\n").split("\n"))
+        return _split(reading.text(path, _LARGEST, errors="replace"))
     except (OSError, ValueError):
         return ()
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text.removesuffix("\n").split("\n"))

@@ -24,6 +24,7 @@ SUMMARIES: Mapping[str, str] = {
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",
     "serve": "Serve a page with source, PTX and machine code side by side.",
+    "mcp": "Serve estimates and bounds to programs that write kernels.",
     "init": "Write a project file: what the other commands take from it.",
     "task": "Bound the response time of a recorded sequence of launches.",
     "verify-certificate": "Check the certificate of a task again, without the analysis.",
@@ -46,8 +47,8 @@ SUMMARIES: Mapping[str, str] = {
 _PASS_ON = ("record", "experiment")
 """Commands that pass options behind their first argument on, to a program or to another command."""
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
-_UNLIMITED = ("experiment",)
-"""Commands whose limits are those of the command that they run."""
+_UNLIMITED = ("experiment", "mcp")
+"""Commands whose limits are those of the command that they run, or of each call."""
 
 
 class PanelCommand(TyperCommand):

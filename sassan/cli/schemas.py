@@ -8,25 +8,25 @@ from typing import Any
 
 from sassan.app.analysis_fields import AnalysisFields, IpetFields
 from sassan.app.block_table import BlocksFields
+from sassan.app.builds.change_fields import ChangeFields
+from sassan.app.builds.check_fields import CheckFields
 from sassan.app.document_fields import ExplainedFields
 from sassan.app.documents import DocumentFields, ErrorFields, RefusedFields
 from sassan.app.estimate_fields import EstimatedFields, ExplainedLaunchFields, LaunchFields
+from sassan.app.listing_fields import ListingFields
 from sassan.app.makespan.document import InstanceFields, MakespanOfFileFields
+from sassan.app.memory_fields import MemoryFields
+from sassan.app.program_times import KernelTimeFields
 from sassan.app.task.fields import TaskFields
 from sassan.batch.lines import PlaceFields
 from sassan.batch.summary import BatchSummaryFields
 from sassan.cli.commands.cfg import CfgFields
-from sassan.cli.commands.listing import ListingFields
 from sassan.cli.commands.strings import StringsFields
-from sassan.cli.reports.check import CheckFields
 from sassan.cli.reports.code import CodeFields
 from sassan.cli.reports.compare import ComparisonFields
 from sassan.cli.reports.control import ControlFields
-from sassan.cli.reports.diff import ChangeFields
 from sassan.cli.reports.doctor import ExaminedFields
 from sassan.cli.reports.gpus import PeakFields, ProductFields
-from sassan.cli.reports.memory import MemoryFields
-from sassan.cli.reports.program import KernelTimeFields
 from sassan.evolve.ranking.rank import RankingFields
 from sassan.evolve.report import SearchFields
 from sassan.fields.field import Declare, FieldKind, Record, Value

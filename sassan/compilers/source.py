@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from sassan.compilers.nvrtc import compile_source
 from sassan.entries import Entries
@@ -41,6 +42,9 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 INSTALL = "install the CUDA toolkit, whose nvcc is found on PATH, or: pip install nvidia-cuda-nvrtc-cu12"
 
 
+Compiler = Literal["nvcc", "nvrtc"]
+
+
 @dataclass(frozen=True, slots=True)
 class CompiledSource:
     """What a compiler made of a source: the machine code, and the PTX that it was made of."""
@@ -54,25 +58,61 @@ def is_source(path: str) -> bool:
     return path.endswith(SUFFIX)
 
 
-def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
+def compiled(path: str, arch: str, *, cached: bool = True, first: Compiler = "nvcc") -> CompiledSource:
     """Return PTX and cubin of the CUDA source in a file for an architecture (`sm_90`), both with the lines of the source.
+
+    `first`: the compiler that is tried first; NVRTC needs a tenth of the time of nvcc for what it takes, which is device code.
 
     Raises InputError `compile-failed` with the place of the first error, `not-utf8`, what reading raises, UsageError `unsafe-name`,
     MissingToolError `nvcc-missing`.
     """
-    data = read_bytes(path, LIMIT)
+    return _by_either(path, read_bytes(path, LIMIT), arch, _Cache(used=cached), first)
+
+
+def compiled_content(name: str, data: bytes, arch: str, *, first: Compiler = "nvcc") -> CompiledSource:
+    """The same for a source that is in no file and goes by the `name` of one: it includes nothing beside it, and is not kept.
+
+    Raises what `compiled` raises, but for reading.
+    """
+    with scratch() as folder:
+        path = folder / _FOLDER / name
+        path.parent.mkdir()
+        path.write_bytes(data)
+        try:
+            return _by_either(str(path), data, arch, _Cache(used=False, kept=False), first)
+        except InputError as error:
+            if error.source is not None:
+                error.source = Source(name, error.source.text)
+            raise
+
+
+def _by_either(path: str, data: bytes, arch: str, cache: "_Cache", first: Compiler) -> CompiledSource:
+    if first == "nvcc":
+        return _by_nvcc(path, data, arch, cache) or _by_nvrtc(path, data, arch, cache)
+    try:
+        return _by_nvrtc(path, data, arch, cache)
+    except (InputError, MissingToolError):
+        code = _by_nvcc(path, data, arch, cache)
+        if code is None:
+            raise
+        return code
+
+
+def _by_nvcc(path: str, data: bytes, arch: str, cache: "_Cache") -> CompiledSource | None:
+    """Return PTX and cubin, kept or made; None where there is no nvcc, or it does not compile for the architecture."""
     nvcc = find_nvcc()
-    if nvcc is not None:
-        name = _key(data, path, arch, nvcc)
-        kept = _kept(name) if cached else None
-        if kept is not None:
-            return kept
-        made = _with_nvcc(nvcc, path, data, arch)
-        if made is not None:
-            code, read = made
-            _keep(name, code, read)
-            return code
-    return _with_nvrtc(path, data, arch, cached=cached)
+    if nvcc is None:
+        return None
+    name = _key(data, path, arch, nvcc)
+    kept = cache.get(name)
+    if kept is not None:
+        return kept
+    made = _with_nvcc(nvcc, path, data, arch)
+    if made is None:
+        return None
+    code, read = made
+    cache.keep(name, code, read)
+    return code
 
 
 def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSource, tuple[str, ...]] | None:
@@ -120,17 +160,22 @@ def _included(path: str, place: Path) -> str:
     return f"{_FOLDER}/{file.name}"
 
 
+def own_name(file: str) -> str:
+    """Return the name of a file of the line information of a source that was in no file."""
+    return file.rpartition(f"{_FOLDER}/")[2]
+
+
 def user_file(path: str, file: str) -> str:
     """Return what the user calls a file of the line information of a source: that itself, or one of its folder."""
     head, link, rest = file.rpartition(f"{_FOLDER}/")
     return f"{_parent(path)}/{rest}" if link and (not head or head.endswith("/")) else file
 
 
-def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledSource:
+def _by_nvrtc(path: str, data: bytes, arch: str, cache: "_Cache") -> CompiledSource:
     """Return PTX and cubin; those of a source with includes are not kept, since NVRTC does not say what it read."""
     name = _key(data, path, arch, "nvrtc")
     alone = _INCLUDE.search(data) is None
-    kept = _kept(name) if cached and alone else None
+    kept = cache.get(name) if alone else None
     if kept is not None:
         return kept
     try:
@@ -151,7 +196,7 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
         raise
     code = CompiledSource(made.cubin, made.ptx)
     if alone:
-        _keep(name, code, ())
+        cache.keep(name, code, ())
     return code
 
 
@@ -166,23 +211,29 @@ def _key(data: bytes, path: str, arch: str, compiler: str) -> str:
     return hashlib.sha256("\0".join([hashlib.sha256(data).hexdigest(), *context]).encode("utf-8", "surrogateescape")).hexdigest() + ".cubin"
 
 
-def _keep(name: str, code: CompiledSource, files: Sequence[str]) -> None:
-    digests = [(file, _digest(file)) for file in files]
-    head = {"read": digests, "ptx": len(code.ptx)}
-    if not all(digest for _, digest in digests):
-        return  # a change of it would not be seen
-    _ENTRIES.put(name, json.dumps(head).encode() + b"\n" + code.ptx + code.cubin)
+@dataclass(frozen=True, slots=True)
+class _Cache:
+    """What was compiled before; `used` False compiles again, `kept` False keeps nothing."""
 
+    used: bool = True
+    kept: bool = True
 
-def _kept(name: str) -> CompiledSource | None:
-    """Return what an entry holds, None where there is none, or a file that it was made of has changed."""
-    text, _, data = (_ENTRIES.get(name) or b"").partition(b"\n")
-    if not data:
-        return None
-    head = json.loads(text)
-    if any(_digest(file) != digest for file, digest in head["read"]):
-        return None
-    return CompiledSource(data[head["ptx"] :], data[: head["ptx"]])
+    def keep(self, name: str, code: CompiledSource, files: Sequence[str]) -> None:
+        """Keep what was made of these files, unless a change of one would not be seen."""
+        digests = [(file, _digest(file)) for file in files]
+        head = {"read": digests, "ptx": len(code.ptx)}
+        if self.kept and all(digest for _, digest in digests):
+            _ENTRIES.put(name, json.dumps(head).encode() + b"\n" + code.ptx + code.cubin)
+
+    def get(self, name: str) -> CompiledSource | None:
+        """Return what an entry holds, None where there is none, or a file that it was made of has changed."""
+        text, _, data = ((_ENTRIES.get(name) if self.used else None) or b"").partition(b"\n")
+        if not data:
+            return None
+        head = json.loads(text)
+        if any(_digest(file) != digest for file, digest in head["read"]):
+            return None
+        return CompiledSource(data[head["ptx"] :], data[: head["ptx"]])
 
 
 def _digest(file: str) -> str:

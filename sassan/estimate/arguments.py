@@ -37,15 +37,13 @@ def decided_by_missing(
     missing = numbers_missing(cfg.function, launch)
     if not missing or not cfg.loops:
         return ()
-    tried = [
-        infer(cfg, facts_of, replace(launch, parameters=(*launch.parameters, *(_setting(each, value) for each in missing))))
-        for value in _TRIED
-    ]
-    return tuple(
-        index
-        for index, bound in enumerate(bounds)
-        if bound is not None and all(bounded and bounded[index].bound != bound for bounded in tried)
-    )
+    left = [index for index, bound in enumerate(bounds) if bound is not None]
+    for value in _TRIED if left else ():
+        tried = infer(cfg, facts_of, replace(launch, parameters=(*launch.parameters, *(_setting(each, value) for each in missing))))
+        left = [index for index in left if tried and tried[index].bound != bounds[index]]
+        if not left:
+            break
+    return tuple(left)
 
 
 def _setting(place: ParameterLocation, value: int) -> Setting:

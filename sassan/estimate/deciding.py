@@ -105,6 +105,10 @@ class Deciding(Integers):
 
         A word that is drawn from all bits is no number that a program computes with: nearly all comparisons with it come out alike.
         """
+        if self._drew and _name(operation) not in _OF_NUMBERS:
+            for register in operation.writes:
+                followed[self._slots[register], at.rows] |= at.executing
+            return out
         known = [followed[self._slots[register], at.rows] for register in (*operation.gathered, *operation.reads)]
         unknown = np.logical_or.reduce([np.full(at.executing.shape, self._drew), *known])
         if _name(operation) in _OF_NUMBERS and unknown.any():

@@ -23,6 +23,7 @@ from sassan.simt.lane_groups import is_of_one_lane
 from sassan.simt.loads import descriptors
 from sassan.simt.micro_operations import MicroOperation, Translator
 from sassan.simt.micro_rules import row_of
+from sassan.simt.shared import COMPILED, SharedMemory
 from sassan.simt.values import LANES, ONE_COPY, Moment, Values, Words
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _WORTH, _WORTH_LOADED, _WORTH_UNMADE = 3_000, 60, 30_000
 """Operations after which compiled code is loaded, which takes about a second; is used where it is loaded; is compiled, for ten seconds."""
-_KERNEL = "sassan.simt.kernel"
+_OF_PROCESS = [0]
+"""Operations that all runs of this process have executed one by one: who estimates many kernels loads compiled code after some."""
 _NOTHING, _NO_WORDS = np.zeros((1, 1, LANES), np.bool_), np.zeros((1, 1, LANES), np.uint32)
 
 
@@ -67,7 +69,8 @@ class CompiledBlocks:
             return self._parts[number]
         block = self.code.blocks[number]
         self._executed += len(block.operations)
-        if self._executed > _worth():
+        _OF_PROCESS[0] += len(block.operations)
+        if self._executed > _WORTH_LOADED and (COMPILED in sys.modules or _OF_PROCESS[0] > _worth()):
             self.compile()
         return block.operations
 
@@ -179,17 +182,16 @@ def make() -> None:
     blocks = CompiledBlocks(ExecutableFunction(Function("", "", ()), (), 0, (), ()), Integers(place), no_words, None, separate=False)
     empty = Moment(np.zeros(0, np.intp), np.zeros(0, np.uint32), np.zeros((0, LANES), np.bool_))
     blocks.execute(blocks.table((), np.zeros((0, 0), np.uint32)), empty)
+    SharedMemory(np.zeros(1, np.intp), set()).load(empty.rows, empty.executing, np.zeros((0, LANES), np.uint32))
 
 
 def _worth() -> int:
-    """Return after how many operations compiled code is faster."""
-    if _KERNEL in sys.modules:
-        return _WORTH_LOADED
-    return _WORTH if _is_made() else _WORTH_UNMADE
+    """Return after how many operations of all runs of this process compiled code is worth the time to load it."""
+    return _WORTH if is_made() else _WORTH_UNMADE
 
 
 @cache
-def _is_made() -> bool:
+def is_made() -> bool:
     """Say whether code has been compiled since it changed, as far as it is kept beside its source."""
     source = Path(__file__).with_name("kernel.py")
     return any(made.stat().st_mtime >= source.stat().st_mtime for made in (source.parent / "__pycache__").glob("kernel.execute-*.nbi"))

@@ -123,8 +123,8 @@ def _results(  # noqa: C901, PLR0911 - one kind each
 def _load_shared(
     shared: SharedMemory, operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], at: Moment
 ) -> tuple[tuple[Words, ...], Truth] | None:
-    """Return what a load finds in shared memory, and in which lanes; None for a part of a word."""
-    if not how.whole:
+    """Return what a load finds in shared memory, and in which lanes; None for a part of a word, and where no word is certain."""
+    if not how.whole or (not shared.knows(at.rows) and at.executing.any()):
         return None
     address = shared_addresses(how, inputs, at.executing) & np.uint32(OF_BLOCK)
     parts = [shared.load(at.rows, at.executing, address + np.uint32(4 * place)) for place in range(len(operation.writes))]

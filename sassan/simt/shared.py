@@ -4,7 +4,9 @@ Between two barriers of its block, the threads run in any order. What is read is
 thread has written since; a word that another thread writes before the next barrier is neither.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,8 @@ from sassan.simt.values import LANES, Rows, Truth, Words
 
 OF_BLOCK = (1 << 24) - 1
 """The bits of an address that say where in the shared memory of its block it lies: those above name the block of the cluster."""
+COMPILED = "sassan.simt.kernel"
+"""The module of compiled code of runs: where a long run has loaded it, loads are compiled, too."""
 WAITING = -3
 """The next block of a run that waits at a barrier."""
 _WORDS = 1 << 22
@@ -34,6 +38,7 @@ _BESIDE = frozenset(("LDGSTS", "STSM", "UBLKCP", "UTMALDG", "SYNCS", "ARRIVES", 
 """Those of them that store tiles, or work at barriers in shared memory: what plain stores wrote stands beside these in most programs."""
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})
 _BOTH = 2
+_Word = TypeVar("_Word", bound=np.generic)
 
 
 class SharedMemory:
@@ -49,6 +54,8 @@ class SharedMemory:
         count = int(blocks.max(initial=-1)) + 1
         self._blocks, self._sizes = blocks, np.bincount(blocks, minlength=count)
         self.lost = np.zeros(count, np.bool_)
+        self._certain = np.zeros(count, np.bool_)
+        """Blocks in which any word is certain: in a tile of what was loaded, which nothing says, none is."""
         self._next = np.full(len(blocks), WAITING, np.int32)
         self._word, self._late = (np.zeros((count, 0), np.uint32) for _ in range(2))
         self._sure, self._late_sure = (np.zeros((count, 0), np.bool_) for _ in range(2))
@@ -57,19 +64,53 @@ class SharedMemory:
     def load(self, rows: Rows, reading: Truth, address: Words) -> tuple[Words, Truth]:
         """Return the words (G, 32) that certainly stand at addresses, and where they do; `reading`: lanes with certain addresses."""
         words, known = np.zeros(address.shape, np.uint32), np.zeros(address.shape, np.bool_)
-        group, lane, block, place = self._places(rows, reading & ~self.lost[self._blocks[rows], None], address)
+        if not self.knows(rows):
+            return words, known
+        if COMPILED in sys.modules:
+            self._load_compiled(rows, reading, address, words, known)
+            return words, known
+        group, lane, place = self._places(rows, reading & ~self.lost[self._blocks[rows], None], address)
         if not len(group):
             return words, known
-        thread = self._threads(rows, group, lane)
-        is_own = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
-        free = self._writers[0, block, place] == _NO_THREAD
-        sure = (is_own & self._late_sure[block, place]) | (free & self._sure[block, place])
-        sure &= ~np.isin(place, [address // 4 for address in self.racy])
-        words[group, lane] = np.where(is_own, self._late[block, place], self._word[block, place])
+        thread, first, last = self._threads(rows, group, lane), self._flat(self._writers[0])[place], self._flat(self._writers[1])[place]
+        is_own = (first == thread) & (last == thread)
+        sure = (is_own & self._flat(self._late_sure)[place]) | ((first == _NO_THREAD) & self._flat(self._sure)[place])
+        if self.racy:
+            sure &= ~np.isin(place % self._word.shape[1], [address // 4 for address in self.racy])
+        words[group, lane] = np.where(is_own, self._flat(self._late)[place], self._flat(self._word)[place])
         known[group, lane] = sure
-        np.minimum.at(self._readers[0], (block[sure], place[sure]), thread[sure])
-        np.maximum.at(self._readers[1], (block[sure], place[sure]), thread[sure])
+        place, thread = place[sure], thread[sure]
+        np.minimum.at(self._flat(self._readers[0]), place, thread)
+        np.maximum.at(self._flat(self._readers[1]), place, thread)
         return words, known
+
+    def knows(self, rows: Rows) -> bool:
+        """Say whether any word of the blocks of runs is certain."""
+        return bool(self._certain[self._blocks[rows]].any())
+
+    def _load_compiled(self, rows: Rows, reading: Truth, address: Words, words: Words, known: Truth) -> None:
+        from sassan.simt import shared_kernel  # noqa: PLC0415 - it loads the compiler
+
+        racy = np.zeros(self._word.shape[1], np.bool_)
+        racy[[each for address in self.racy if (each := address // 4) < len(racy)]] = True
+        reading, address = np.broadcast_to(reading, words.shape), np.broadcast_to(address, words.shape)
+        shared_kernel.load(
+            rows,
+            np.ascontiguousarray(reading),
+            np.ascontiguousarray(address),
+            self._blocks,
+            self.lost,
+            racy,
+            self._word,
+            self._sure,
+            self._late,
+            self._late_sure,
+            self._readers,
+            self._writers,
+            int(_NO_THREAD),
+            words,
+            known,
+        )
 
     def store(self, rows: Rows, writing: Truth, address: Words, word: Words, sure: Truth) -> None:
         """Store words that are certain where `sure`, in the lanes that are or may be `writing` at addresses that are certain."""
@@ -77,20 +118,21 @@ class SharedMemory:
             self.lose(rows)
             return
         self._grow(int(np.where(writing, address, 0).max()) // 4 + 1)
-        group, lane, block, place = self._places(rows, writing, address)
+        group, lane, place = self._places(rows, writing, address)
         thread, words, known = self._threads(rows, group, lane), word[group, lane], sure[group, lane] & (address[group, lane] % 4 == 0)
-        others = (self._readers[0, block, place] != _NO_THREAD) & (
-            (self._readers[0, block, place] != thread) | (self._readers[1, block, place] != thread)
-        )
-        self.racy.update((place[others] * 4).tolist())
-        alone = (self._writers[0, block, place] == thread) & (self._writers[1, block, place] == thread)
-        first = (self._writers[0, block, place] == _NO_THREAD) | alone
-        self._late[block[first], place[first]] = words[first]
-        self._late_sure[block[first], place[first]] = True
-        wrong = ~known | (self._late[block, place] != words)
-        self._late_sure[block[wrong], place[wrong]] = False
-        np.minimum.at(self._writers[0], (block, place), thread)
-        np.maximum.at(self._writers[1], (block, place), thread)
+        readers, writers = ([self._flat(side) for side in both] for both in (self._readers, self._writers))
+        late, late_sure = self._flat(self._late), self._flat(self._late_sure)
+        read = readers[0][place]
+        others = (read != _NO_THREAD) & ((read != thread) | (readers[1][place] != thread))
+        self.racy.update((place[others] % self._word.shape[1] * 4).tolist())
+        wrote = writers[0][place]
+        first = (wrote == _NO_THREAD) | ((wrote == thread) & (writers[1][place] == thread))
+        late[place[first]] = words[first]
+        late_sure[place[first]] = True
+        self._certain[np.unique(self._blocks[rows[group[known]]])] = True
+        late_sure[place[~known | (late[place] != words)]] = False
+        np.minimum.at(writers[0], place, thread)
+        np.maximum.at(writers[1], place, thread)
 
     def lose(self, rows: Rows) -> None:
         """Let any word of the blocks of runs be anything from the last barrier on: what was read since then was not certain."""
@@ -129,12 +171,19 @@ class SharedMemory:
         wrote = self._writers[0, block] != _NO_THREAD
         self._word[block] = np.where(wrote, self._late[block], self._word[block])
         self._sure[block] = np.where(wrote, self._late_sure[block], self._sure[block])
+        self._certain[block] = self._sure[block].any()
         self._readers[:, block] = self._writers[:, block] = np.array([[_NO_THREAD], [-1]])
 
-    def _places(self, rows: Rows, which: Truth, address: Words) -> tuple[Rows, Rows, Rows, Rows]:
-        """Return run, lane, block and place of the words at addresses that were stored to."""
-        group, lane = np.nonzero(which & (address < np.uint32(4 * self._word.shape[1])))
-        return group, lane, self._blocks[rows[group]], (address[group, lane] // 4).astype(np.intp)
+    def _places(self, rows: Rows, which: Truth, address: Words) -> tuple[Rows, Rows, Rows]:
+        """Return run, lane and place (of all blocks, one after the other) of the words at addresses that were stored to."""
+        width = self._word.shape[1]
+        group, lane = np.nonzero(which & (address < np.uint32(4 * width)))
+        return group, lane, self._blocks[rows[group]] * width + (address[group, lane] // 4).astype(np.intp)
+
+    @staticmethod
+    def _flat(words: npt.NDArray[_Word]) -> npt.NDArray[_Word]:
+        """Return the words of all blocks in a row: a view, which is indexed in a fraction of the time."""
+        return words.reshape(-1)
 
     @staticmethod
     def _threads(rows: Rows, group: Rows, lane: Rows) -> npt.NDArray[np.int32]:

@@ -18,13 +18,13 @@ from _lib import silicon_programs
 from _lib.silicon_rows import shape_text
 from _lib.written import written
 
-from sassan import launches as recordings
 from sassan.app import sm_level
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
 from sassan.ipet.sm import makespan
+from sassan.launches import read as read_launches
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
@@ -146,7 +146,7 @@ def _ratios(task: silicon_programs.Task, without: str | None) -> Iterable[tuple[
             figures = next(choice.memory for choice in CHOICES if choice.name == without)
             patches.enter_context(patch.object(sm_level, "memory_of", _with(figures, sm_level.memory_of)))
         hardware = Hardware(gpu=gpu, clock_hz=clock * 1e6)
-        made = list(validate(task.rows, functions, settings, hardware, recordings.read(task.launches)))
+        made = list(validate(task.rows, functions, settings, hardware, read_launches(task.launches)))
     return [(_key(one), one.ratio) for one in made if one.ratio is not None]
 
 

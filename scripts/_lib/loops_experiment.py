@@ -17,7 +17,6 @@ from _lib.record_experiment import measured_programs, record_program
 from _lib.record_programs import build
 from _lib.written import written
 
-from sassan import launches
 from sassan.app.analysis import warp_graph
 from sassan.app.launches import kernel_of, settings_of
 from sassan.app.reading import read_program
@@ -27,6 +26,7 @@ from sassan.executor import Processes, end_after
 from sassan.ipet.loop_bounds import infer
 from sassan.ipet.loop_bounds.recheck import Effort, back_edge_counts
 from sassan.isa.languages import isa_of
+from sassan.launches import read as read_launches
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting, places
 from sassan.warpcfg.externals import clobbering
@@ -139,7 +139,7 @@ def _launched(task: _Task, functions: Sequence[Function]) -> Iterator[tuple[Func
         return
     seen: Counter[int] = Counter()
     known: set[tuple[int, LaunchConfiguration]] = set()
-    for launch in launches.read(task.recording).launches:
+    for launch in read_launches(task.recording).launches:
         place = kernel_of([("", one) for one in functions], launch)
         if isinstance(place, Gap) or seen[place] == _MOST_LAUNCHES:
             continue

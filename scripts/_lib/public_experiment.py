@@ -23,7 +23,6 @@ from _lib.written import written
 from rich.console import Console
 from rich.table import Table
 
-from sassan import launches as recordings
 from sassan.app.analysis import warp_graph
 from sassan.app.estimating import estimated
 from sassan.app.gap_causes import remedy
@@ -34,6 +33,7 @@ from sassan.app.recorded_memory import with_contents
 from sassan.app.settings import Settings
 from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
+from sassan.launches import read as read_launches
 from sassan.names import readable
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _functions(files: tuple[str, ...]) -> tuple[tuple[str, Function], ...]:
 
 @lru_cache(maxsize=1)
 def _recorded(files: tuple[str, ...], recording: str) -> Launches:
-    return with_contents(_functions(files), recordings.read(recording))
+    return with_contents(_functions(files), read_launches(recording))
 
 
 def _rows(task: _Task) -> list[Row]:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from _lib.record_programs import Built, build
 from _lib.written import written
 
-from sassan import launches
 from sassan.errors import SassanError
+from sassan.launches import read as read_launches
 
 _COLUMNS = ("program", "built", "recorded", "status", "seconds", "launches", "different", "measured_rows", "agreeing_rows", "agrees")
 _SAID = 3000
@@ -124,7 +124,7 @@ def _row(name: str, measured: Measured, program: Built, seconds: float) -> Row:
     said = record_program(program, measured.arguments, place, seconds)
     took = time.monotonic() - start
     try:
-        recording = launches.read(str(place))
+        recording = read_launches(str(place))
     except SassanError:
         return Row((name, 1, 0, "", f"{took:.1f}", 0, 0, len(wanted), 0, 0), agrees=False, why=_reason(said))
     names = _demangled(sorted({launch.kernel for launch in recording.launches}))

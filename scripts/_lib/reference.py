@@ -78,6 +78,7 @@ def _option(parameter: typer.core.TyperArgument | typer.core.TyperOption, contex
 
 
 _SAID = {
+    "arguments": "the arguments of a call do not fit the schema of its tool: …",
     "bad-declaration": "a declaration of PTX is not well formed: …, at the place that is printed",
     "facts-branch": "a fact of a branch does not fit its code: …",
     "internal": "a defect of sassan: the kind of the exception, and its text",
@@ -182,38 +183,44 @@ def _atomics(described: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 def _api() -> str:
     about = "What `import sassan` offers; all else may change between versions. The [tutorial](../tutorial/README.md) shows it in use."
-    lines = ["# Python", "", _HEAD, about, ""]
+    lines, listed = ["# Python", "", _HEAD, about, ""], dict[type, str]()
     for name in sassan.__all__:
         value = getattr(sassan, name)
         if inspect.isclass(value) or inspect.isfunction(value):
-            lines += [f"## {name}", "", *_described(name, value), ""]
+            lines += [f"## {name}", "", *_described(name, value, listed), ""]
             members = ((key, member) for key, member in _members(value).items() if not key.startswith("_"))
             lines += [*(line for key, member in members for line in _member(key, member)), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
 def _members(value: type | FunctionType) -> Mapping[str, object]:
-    """What a class defines, and the fields that it inherits."""
+    """What a class defines, the fields that it inherits, and what classes of the library give it."""
     if not inspect.isclass(value):
         return {}
     records = [base for base in value.__mro__ if issubclass(base, Record)]
-    return {**{name: each for base in records for name, each in vars(base).items() if isinstance(each, Field)}, **vars(value)}
+    of_library = [base for base in reversed(value.__mro__) if base.__module__.startswith("sassan.api.")]
+    fields = {name: each for base in records for name, each in vars(base).items() if isinstance(each, Field)}
+    return {**fields, **{name: each for base in of_library for name, each in vars(base).items()}, **vars(value)}
 
 
-def _described(name: str, value: type | FunctionType) -> list[str]:
+def _described(name: str, value: type | FunctionType, listed: dict[type, str]) -> list[str]:
     lines = [_cell(line) for line in (inspect.getdoc(value) or "").split("\n")]
     if inspect.isclass(value):
         return lines
     # Keywords that a TypedDict names are listed, not spelled as its class.
     signature = re.sub(r"\*<class '[\w.]*\.(\w+)'>", r"\1", str(inspect.signature(value)))
-    return ["```python", f"{name}{signature}", "```", "", *lines, *_keywords(value)]
+    return ["```python", f"{name}{signature}", "```", "", *lines, *_keywords(name, value, listed)]
 
 
-def _keywords(function: FunctionType) -> list[str]:
-    """The keywords of a function that takes those of a TypedDict, each with the text below it."""
+def _keywords(name: str, function: FunctionType, listed: dict[type, str]) -> list[str]:
+    """The keywords of a function that takes those of a TypedDict, each with the text below it; `listed` are those of functions before."""
     kinds = (get_args(hint)[0] for hint in get_type_hints(function).values() if get_origin(hint) is Unpack)
     lines: list[str] = []
     for kind in kinds:
+        if kind in listed:
+            lines += ["", f"`{kind.__name__}`: those of [{listed[kind]}](#{listed[kind]})."]
+            continue
+        listed[kind] = name
         body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
         assert isinstance(body, ast.ClassDef)
         lines += ["", f"`{kind.__name__}`: {_cell(ast.get_docstring(body) or '')}", ""]

@@ -17,12 +17,12 @@ from _lib.record_experiment import record_program
 from _lib.record_programs import build, find_clang
 from _lib.silicon_rows import Row, apart, roofline, shape_text, slopes, terms
 
-from sassan import launches as recordings
 from sassan import recorded
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
+from sassan.launches import read as read_launches
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
@@ -124,7 +124,7 @@ def _analyzed(task: Task) -> list[Row]:
 
 def _validated(task: Task, model: str) -> Iterator[LaunchValidation]:
     end_after(task.seconds)
-    program = recordings.read(task.launches)
+    program = read_launches(task.launches)
     functions = read_program(task.executable).functions
     gpu = Hardware(gpu=find(GPU), clock_hz=task.clock * 1e6)
     return validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)

@@ -53,11 +53,13 @@ OTHERS = {
 NO_FILES = re.compile(
     r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
-    r"|registers=.*|L=1,C=4|SIZE|recorded\|assume-none|TIME|RATE(\|outside)?"
+    r"|registers=.*|L=1,C=4|SIZE|MIB|recorded\|assume-none|TIME|RATE(\|outside)?"
 )
 """Values that are no files."""
 LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}
 """What is used after much work: a folder that is made after a recording, a cluster that compiles a space."""
+SERVED = frozenset({("mcp", "--root")})
+"""A folder whose files are served until standard input ends: tests/cli/test_mcp.py."""
 AFTER_WORK = frozenset({("rank", "--output"), ("measure", "--output"), ("validate", "--output")})
 """Outputs of work that is not done here: a pipe and a device may take them, and are opened when there is something to write."""
 FILES = re.compile(r"FILE|DIR|PATH|OLD|NEW|OTHER|CODE|RECORDING|CACHE|[.][a-z]+")
@@ -92,7 +94,7 @@ def places() -> Iterator[Place]:
         for parameter in command(name).params:
             metavar = parameter.metavar
             option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
-            if metavar is None or (name, option) in LATE or (NO_FILES.fullmatch(metavar) and (name, option) not in PRODUCTS):
+            if metavar is None or (name, option) in LATE | SERVED or (NO_FILES.fullmatch(metavar) and (name, option) not in PRODUCTS):
                 continue
             if (name, option) in PRODUCTS:
                 metavar = "NAME.toml"

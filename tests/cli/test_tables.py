@@ -198,6 +198,7 @@ WITHOUT_TABLE = {
     "report": "writes a page",
     "serve": "writes a page",
     "init": "writes a project file",
+    "mcp": "serves a protocol",
     "record": "writes launches",
     "verify-certificate": "prints what was checked",
     "warm": "compiles",

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from record.programs import needs_compiler
-from sassan import launches
 from sassan.frontend.cubin.tools import tools
+from sassan.launches import ProgramLaunch
+from sassan.launches import read as read_launches
 
 pytestmark = pytest.mark.slow
 NUMBA = """
@@ -64,7 +65,7 @@ add[(triton.cdiv(n, 1024),)](allocate(4 * n), allocate(4 * n), n, BLOCK=1024)
 """
 
 
-def recorded(folder: Path, text: str) -> launches.ProgramLaunch:
+def recorded(folder: Path, text: str) -> ProgramLaunch:
     (folder / "program.py").write_text(text)
     command = [
         sys.executable,
@@ -83,7 +84,7 @@ def recorded(folder: Path, text: str) -> launches.ProgramLaunch:
     ]
     done = subprocess.run([*command, sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = launches.read(str(folder / "launches.toml"))
+    found = read_launches(str(folder / "launches.toml"))
     assert found.status == 0, done.stdout + done.stderr
     (launch,) = found.launches
     return launch

@@ -9,8 +9,8 @@ import pytest
 from budget import some
 from cli.shell import Sassan
 from record.programs import needs_compiler
-from sassan import launches
 from sassan.frontend.cubin.tools import tools
+from sassan.launches import read as read_launches
 
 NVCC = shutil.which("nvcc")
 pytestmark = [
@@ -68,7 +68,7 @@ def program(request: pytest.FixtureRequest, compiled: Path) -> Path:
 def test_templates_structures_constants_and_occupancy_are_recorded_and_analyzed(sassan: Sassan, program: Path, tmp_path: Path):
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--", program).status == 0
-    first, second = launches.read(str(output)).launches
+    first, second = read_launches(str(output)).launches
     assert (first.kernel, first.grid, first.block) == ("_Z5scaleIfEvPT_i4Pair", (68, 1, 1), (64, 1, 1))
     assert (second.kernel, second.grid) == ("_Z5largePf", (1, 1, 1))
     assert first.arguments is not None
@@ -91,7 +91,7 @@ def test_another_build_is_not_the_code_that_was_launched(sassan: Sassan, program
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--", program).status == 0
     text = output.read_text()
-    code = launches.read(str(output)).launches[0].code
+    code = read_launches(str(output)).launches[0].code
     output.write_text(text.replace(str(code), "sha256:" + "0" * 64))
     (row, *_) = sassan("analyze", program, "--launches", output, "--json").document["launches"]
     assert [gap["code"] for gap in row["gaps"]] == ["other-code"]
@@ -100,7 +100,7 @@ def test_another_build_is_not_the_code_that_was_launched(sassan: Sassan, program
 def test_a_device_that_the_code_is_not_for_refuses_its_launches(sassan: Sassan, program: Path, tmp_path: Path):
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--sm", "9.0", "--", program).codes == ["no-launches"]
-    result = launches.read(str(output))
+    result = read_launches(str(output))
     assert (result.status, result.total) == (209, 0)
     assert [note for note in result.notes if "neither code for the device nor PTX" in note]
 
@@ -185,7 +185,7 @@ def tensors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_tensor_maps_are_recorded_however_a_program_gets_at_the_driver(sassan: Sassan, tensors: Path, tmp_path: Path, how: str):
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--", tensors, how).status == 0
-    copy, both, pairs = launches.read(str(output)).launches
+    copy, both, pairs = read_launches(str(output)).launches
     assert [str(each) for _, each in copy.maps] == [
         "tensor map of float32, 256 x 1024, boxes of 32 x 64 (8192 bytes), swizzled by 128 bytes"
     ]

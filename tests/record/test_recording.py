@@ -12,9 +12,9 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES
 from record.programs import build, needs_compiler
-from sassan import launches
 from sassan.cli import main
-from sassan.launches import Buffer, Launches, MemoryWrite
+from sassan.launches import Buffer, Launches, MemoryWrite, ProgramDevice
+from sassan.launches import read as read_launches
 
 CUBIN = SAMPLES / "sm_61" / "saxpy.cubin"
 CODE = f"sha256:{hashlib.sha256(CUBIN.read_bytes()).hexdigest()}"
@@ -31,7 +31,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def recorded(tmp_path: Path, program: Path, mode: str, *options: str, status: int = 0) -> Launches:
     output = tmp_path / "launches.toml"
     assert main.run(["record", "-q", "-o", str(output), "--sm", "6.1", *options, "--", str(program), mode, str(CUBIN)]) == status
-    return launches.read(str(output))
+    return read_launches(str(output))
 
 
 def shapes(recording: Launches) -> list[tuple[int, int, int]]:
@@ -109,10 +109,10 @@ def test_a_waiting_program_is_stopped_at_the_time_limit(tmp_path: Path, program:
         status = main.run(
             ["record", "-q", "-o", str(output), "--sm", "6.1", "--time-limit", seconds, "--", str(program), "wait", str(CUBIN)]
         )
-        if status == 0 and launches.read(str(output)).total == 4:
+        if status == 0 and read_launches(str(output)).total == 4:
             break
-    assert (status, launches.read(str(output)).cut) == (0, f"after {seconds} s (--time-limit)")
-    assert launches.read(str(output)).total == 4
+    assert (status, read_launches(str(output)).cut) == (0, f"after {seconds} s (--time-limit)")
+    assert read_launches(str(output)).total == 4
 
 
 def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, program: Path):
@@ -123,7 +123,7 @@ def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, progra
 def test_the_program_sees_the_device_of_the_options_and_its_occupancy(tmp_path: Path, program: Path, capfd: pytest.CaptureFixture[str]):
     result = recorded(tmp_path, program, "properties", "--device-name", "My GPU", "--sms", "7", "--memory", "2")
     assert capfd.readouterr().out == "My GPU, 7 SMs, 8 blocks\n"
-    assert result.device == launches.ProgramDevice("My GPU", "sm_61", 7, 2 * 1024**3)
+    assert result.device == ProgramDevice("My GPU", "sm_61", 7, 2 * 1024**3)
 
 
 def test_the_code_that_was_launched_can_be_kept(tmp_path: Path, program: Path):
@@ -141,7 +141,7 @@ def test_an_interrupt_leaves_what_was_recorded(tmp_path: Path, program: Path):
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert b"stopped interrupted" in said
-    assert (launches.read(str(output)).cut, launches.read(str(output)).total) == ("interrupted", 4)
+    assert (read_launches(str(output)).cut, read_launches(str(output)).total) == ("interrupted", 4)
 
 
 @pytest.mark.parametrize("kind", ["cubin", "ptx"])
@@ -150,7 +150,7 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
     output = tmp_path / "launches.toml"
     image = SAMPLES / "sm_61" / f"saxpy.{kind}"
     assert main.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
-    result = launches.read(str(output))
+    result = read_launches(str(output))
     assert [(launch.kernel, launch.grid, launch.block, launch.shared) for launch in result.launches] == [
         ("saxpy", (2, 1, 1), (32, 1, 1), 64)
     ] * 2
@@ -165,7 +165,7 @@ def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_li
     made = build(tmp_path, "properties", runtime, f'-DVERSION="{runtime}"', f"-DPLACE={place}")
     output = tmp_path / "launches.toml"
     main.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
-    assert launches.read(str(output)).status == 0
+    assert read_launches(str(output)).status == 0
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_functions_of_a_static_runtime_are_redirected(tmp_path: Path, define
     made = build(tmp_path, "static", "libcudart.so.13", "-Wl,--as-needed", f"-DVERSION={version}", f"-DPLACE={place}", *defines)
     output = tmp_path / "launches.toml"
     assert main.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)]) == 3  # it launches nothing
-    assert launches.read(str(output)).status == 0
+    assert read_launches(str(output)).status == 0
 
 
 WORDS, FIVES, THREES = bytes(number % 256 for number in range(4000)), b"\5" * 4000, b"\3" * 400

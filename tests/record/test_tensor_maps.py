@@ -6,8 +6,8 @@ import pytest
 
 from cli.shell import SAMPLES
 from record.programs import build, needs_compiler
-from sassan import launches
 from sassan.cli import main
+from sassan.launches import read as read_launches
 from sassan.machine.tensor_map import SIZE, MapKind, TensorMap, tensor_map
 
 pytestmark = needs_compiler
@@ -21,7 +21,7 @@ def test_maps_hold_what_the_program_said_and_arguments_beyond_the_limits_are_ref
     output = tmp_path / "launches.toml"
     main.run(["record", "-q", "-o", str(output), "--sm", "9.0", "--", str(made)])
     written = capfdbinary.readouterr().out
-    assert launches.read(str(output)).status == 0
+    assert read_launches(str(output)).status == 0
     tiled, moved, columns, wide = (tensor_map(written[at : at + SIZE]) for at in range(0, 4 * SIZE, SIZE))
     assert tiled is not None
     assert moved is not None
@@ -51,7 +51,7 @@ def test_clusters_and_attributes_of_launches_and_of_nodes_of_graphs_are_recorded
     output, image = tmp_path / "launches.toml", SAMPLES / "sm_90" / "saxpy.cubin"
     assert main.run(["record", "-q", "-o", str(output), "--sm", "9.0", "--", str(made), str(image)]) == 0
     assert capfd.readouterr().out == "912 clusters, 8 and 16 blocks\n"
-    recording = launches.read(str(output))
+    recording = read_launches(str(output))
     assert recording.status == 0
     assert [
         (each.grid[0], each.cluster, each.programmatic, each.carveout, each.cooperative, each.preferred_cluster)

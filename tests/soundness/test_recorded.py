@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from budget import part, some
-from sassan import launches
 from sassan.app.analysis import analyze
 from sassan.app.launches import kernel_of, settings_of
 from sassan.app.recorded_memory import with_contents
@@ -17,6 +16,7 @@ from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds.seen_accesses import AccessCounter
+from sassan.launches import read as read_launches
 from sassan.simt.certain import Certainty
 from sassan.simt.integers import Integers
 from sassan.simt.launch_warps import Spot
@@ -60,7 +60,7 @@ def test_a_run_that_takes_all_paths_to_be_certain_is_noticed(monkeypatch: pytest
 def analyzed(name: str, *, without_data_of: str = "") -> dict[str, AnalysisResult]:
     """Return the analyses of the recorded kernels of a sample, or that of one of them without the recorded data."""
     functions = [(name, function) for function in read(load(str(SAMPLES / f"{name}.cubin"))).functions]
-    recording = with_contents(functions, launches.read(str(SAMPLES / f"{name}.toml")))
+    recording = with_contents(functions, read_launches(str(SAMPLES / f"{name}.toml")))
     out: dict[str, AnalysisResult] = {}
     for launch in recording.launches:
         place = kernel_of(functions, launch)

@@ -15,13 +15,16 @@ pytest.importorskip("importlinter", reason="import-linter is not installed: scri
 
 ROOT = Path(__file__).resolve().parents[2]
 WRAPPERS = {
+    "anyio": "mcp",
     "deap": "evolve",
     "distributed": "executor",
     "elftools": "frontend",
     "graphviz": "render",
     "highspy": "ilp",
+    "jsonschema": "mcp",
     "lark": "frontend",
     "matplotlib": "measure",
+    "mcp": "mcp",
     "networkx": "api",
     "numba": "jit",
     "platformdirs": "entries",

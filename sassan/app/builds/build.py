@@ -34,14 +34,17 @@ class Build:
     cut: str = ""
 
 
-def build_of(request: AnalysisRequest, observer: RequestObserver, *, partial: bool = False, changed: bool = False) -> Build:
+def build_of(
+    request: AnalysisRequest, observer: RequestObserver, *, partial: bool = False, changed: bool = False, inputs: Inputs | None = None
+) -> Build:
     """Return the build of a request; functions that a recording does not launch are analyzed without a launch.
 
-    `changed`: its options may be those of an older build; parameters that no kernel has any more are a remark.
+    `inputs`: what was read already in place of its files. `changed`: its options may be those of an older build; parameters that no kernel
+    has any more are a remark.
     Raises what `AnalysisRequest.results` raises, save for facts and launches of other code.
     """
     # Facts of a function that is gone end no check; where functions are chosen, all of them are not known here.
-    inputs = request.inputs(observer, partial=partial or not request.patterns, changed=True)
+    inputs = inputs or request.inputs(observer, partial=partial or not request.patterns, changed=True)
     missing = _unknown(request, inputs) if not (partial or request.partial or request.patterns or inputs.refused) else ()
     for refused in missing:
         observer.refused(refused)

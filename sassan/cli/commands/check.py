@@ -5,6 +5,7 @@ from dataclasses import replace
 import typer
 
 from sassan.app.builds.build import build_of
+from sassan.app.builds.check_fields import CheckFields, FailureFields, places
 from sassan.app.builds.checked import CheckedFunction, Remark
 from sassan.app.builds.checker import Checker, CheckRequest, gates_of
 from sassan.app.builds.gates import GateRule, mix
@@ -161,10 +162,10 @@ def check(
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=command.observer.quiet)
     if json:
-        document.show([fields.document(check_report.CheckFields, entry) for entry in checked], inputs.refused, missing=checker.missing)
+        document.show([fields.document(CheckFields, entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif csv:
-        failures = ((entry.result, check_report.places(entry)) for entry in checked)
-        sheet.of_parts(HeadFields, check_report.FailureFields, failures, alone=True)
+        failures = ((entry.result, places(entry)) for entry in checked)
+        sheet.of_parts(HeadFields, FailureFields, failures, alone=True)
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):

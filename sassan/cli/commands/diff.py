@@ -7,6 +7,7 @@ import typer
 
 from sassan.app.analysis_fields import AnalysisFields
 from sassan.app.builds import saved_results
+from sassan.app.builds.change_fields import ChangeFields, NumberFields, summary, unknown
 from sassan.app.builds.changes import FunctionChange, changes
 from sassan.app.builds.code import compared
 from sassan.app.builds.growth import NONE, Allowed, Growth, grown, growth, refuse_experiments
@@ -80,12 +81,12 @@ def diff(
     changed = changes(before, after)
     refused = (*missing.refused, *lost.refused)
     if json:
-        doubts = {remark.code: list(remark.names) for remark in diff_report.unknown(changed, growth=True)}
-        rows = [document_of(diff_report.ChangeFields, change) for change in changed]
-        document.show(rows, refused, old=old, new=new, summary=diff_report.summary(changed), unknown=doubts)
+        doubts = {remark.code: list(remark.names) for remark in unknown(changed, growth=True)}
+        rows = [document_of(ChangeFields, change) for change in changed]
+        document.show(rows, refused, old=old, new=new, summary=summary(changed), unknown=doubts)
     elif csv:
         numbers = ((change, change.numbers) for change in changed)
-        sheet.of_parts(diff_report.ChangeFields, diff_report.NumberFields, numbers, alone=True)
+        sheet.of_parts(ChangeFields, NumberFields, numbers, alone=True)
     else:
         diff_report.show(changed, growth=fail_on_growth)
     status = max(missing.status, lost.status)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import typer
 
+from sassan.app import program_times
 from sassan.app.estimate_fields import Estimated, EstimatedFields, LaunchFields, TimedLaunch, WhatIfFields, rows
 from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.invariants import broken
@@ -65,7 +66,7 @@ def estimate(
         return
     if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
-    request = replace(request, settings=replace(settings, contention=False))
+    request = replace(request, settings=replace(settings, contention=False, check=False))
     results, inputs = request.results(command.observer, label="estimating")
     estimates = [estimated(result, policy=policy) for result in results if result.function.kernel]
     others = [alternatives(command.options, each.analysis, changes, policy=policy) for each in estimates]
@@ -91,7 +92,7 @@ def _program(command: AnalysisCommand, *, policy: Policy, csv: bool, json: bool)
     _check([each for each in estimates if each is not None])
     if json:
         shown = [fields.document(LaunchFields, each) for each in map(TimedLaunch, launches, estimates)]
-        document.show([], inputs.refused, launches=shown, **program_report.document(launches, estimates))
+        document.show([], inputs.refused, launches=shown, **program_times.document(launches, estimates))
     elif csv:
         sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
     else:

@@ -4,6 +4,7 @@ import typer
 
 from sassan.app.documents import HeadFields
 from sassan.app.memory import alignment, check_alignments, memory_of
+from sassan.app.memory_fields import AccessFields, MemoryFields
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import Align
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
@@ -37,9 +38,9 @@ def memory(command: AnalysisCommand, *, align: Align = None, csv: Csv = False, j
     check_alignments(aligned, [result.function for result in results])
     memories = [memory_of(result, aligned) for result in results]
     if json:
-        document.show([fields.document(memory_report.MemoryFields, result) for result in memories], inputs.refused)
+        document.show([fields.document(MemoryFields, result) for result in memories], inputs.refused)
     elif csv:
-        sheet.of_parts(HeadFields, memory_report.AccessFields, ((result.analysis, result.rows) for result in memories))
+        sheet.of_parts(HeadFields, AccessFields, ((result.analysis, result.rows) for result in memories))
     else:
         memory_report.show(memories)
     if not command.observer.quiet and any(result.rows and result.analysis.settings.launch.block is None for result in memories):

@@ -72,6 +72,7 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
     per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
     spans: list[tuple[int, int]] = []
     whole = seen = 0.0
+    code = [frozenset(each.address for each in node.code) for node in watch.cfg.nodes]
     for key in keys:
         some = joined(watch.seen[key])
         if some.active.any():
@@ -81,7 +82,7 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
             for number, sectors in by_block.items():
                 per_block.setdefault(number, []).append(sectors)
             count = sum(map(len, by_block.values()))
-            whole, seen = whole + count * _repeated(watch, chosen, key, some), seen + count
+            whole, seen = whole + count * _repeated(watch, chosen, [key[0] in node for node in code], some), seen + count
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
     total = sum(map(len, each))
     if not total:
@@ -93,11 +94,13 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
     return SECTOR * min(float(_covered(spans)), max(grown, float(every)))
 
 
-def _repeated(watch: Watch, chosen: Sample, key: Key, some: Executions) -> float:
-    """Return how many times what warps were seen to touch by an access they touch in all: iterations may have been leapt over."""
+def _repeated(watch: Watch, chosen: Sample, nodes: Sequence[bool], some: Executions) -> float:
+    """Return how many times what warps were seen to touch by an access they touch in all: iterations may have been leapt over.
+
+    `nodes` says of each node of the graph whether it holds the access.
+    """
     inner = chosen.inner[some.warps]
     warps, addresses, active = some.warps[inner], some.addresses[inner] // SECTOR, some.active[inner]
-    nodes = [any(each.address == key[0] for each in node.code) for node in watch.cfg.nodes]
     visits, seen, runs = float(watch.visits[nodes][:, : len(chosen.inner)][:, chosen.inner].sum()), len(warps), len(np.unique(warps))
     if visits <= seen or seen <= runs:
         return 1.0

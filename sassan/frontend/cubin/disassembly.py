@@ -15,6 +15,8 @@ CODE = ("-c",)
 LINES = ("-c", "-g")
 _PLAIN = "-ndf"
 """Without the analysis of dataflow, which says where indirect branches may go, and takes a sixth of the time for a small kernel."""
+_COMMENT = re.compile(r'^[ \t]*//## File ".*", line [0-9]{1,9}[ \t]*\n', re.MULTILINE)
+"""What nvdisasm prints of source lines, between the instructions."""
 _INDIRECT = re.compile(rb"\b(?:BRX|JMX)")
 PLAIN_SINCE = 75
 """SMs whose branches nvdisasm follows for nothing else: there is no stack of tokens."""
@@ -36,12 +38,18 @@ def disassemble(image: Image, sm: int, options: tuple[str, ...] = CODE, *, cache
         return ahead
     text = cache.get(name) if cached else None
     if text is None:
-        text = _run(image, [tool.path, *options, _PLAIN]) if sm >= PLAIN_SINCE and options == CODE else None
+        text = _run(image, [tool.path, *options, _PLAIN]) if sm >= PLAIN_SINCE else None
         if text is None or _INDIRECT.search(text):
             text = _run(image, [tool.path, *options])
         if cached:
             cache.put(name, text)
     return text.decode("utf-8", "replace")
+
+
+def without_lines(text: str) -> str | None:
+    """Return the text of the code, as `CODE` prints it, of one with source lines; None where the name of a file is more than one line."""
+    code = _COMMENT.sub("", text)
+    return None if "//##" in code else code
 
 
 def plain_text(image: Image, sm: int) -> str:

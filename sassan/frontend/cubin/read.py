@@ -9,14 +9,14 @@ from sassan.arch import Architecture, unknown, with_code
 from sassan.errors import InputError
 from sassan.frontend.assemble import SectionFacts
 from sassan.frontend.cubin.debug import check_debug
-from sassan.frontend.cubin.disassembly import CODE, LINES, disassemble
+from sassan.frontend.cubin.disassembly import CODE, LINES, PLAIN_SINCE, disassemble, without_lines
 from sassan.frontend.cubin.elf import Elf, is_gpu, malformed, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.cubin.lines import source_lines
 from sassan.frontend.image import Image
 from sassan.frontend.link import link
-from sassan.ir import Function, SourceLine
+from sassan.ir import Function
 from sassan.source import Source
 
 _TEXT = ".text."
@@ -69,14 +69,14 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     section_facts = {
         name: SectionFacts(elf.bytes_of(elf.by_name[_TEXT + name]), dict(fact.indirect_targets)) for name, fact in facts.items()
     }
-    text = disassemble(image, elf.sm, CODE, cached=cached)
+    text, with_lines = _texts(image, elf, cached=cached)
     source = Source(image.name, _with_names_of_the_cubin(text) if elf.copies else text)
     functions = listed(source, section_facts)
     if sorted(function.name for function in functions) != sorted(facts):
         raise InputError(
             "listing-differs", "the functions of the disassembly differ from those of the cubin", source=Source(image.name, "")
         )
-    lines = _lines(image, elf, arch, cached=cached)
+    lines = source_lines(with_lines, arch)
     digest = f"sha256:{sha256(image.data).hexdigest()}"
     return link(
         tuple(replace(function, compiler=facts[function.name], lines=lines.get(function.name, ()), image=digest) for function in functions)
@@ -89,11 +89,17 @@ def _with_names_of_the_cubin(text: str) -> str:
     return _LABEL.sub(lambda label: f"`({renamed.get(label[1], label[1])})", text)
 
 
-def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:
+def _texts(image: Image, elf: Elf, *, cached: bool) -> tuple[str, str]:
+    """Return the text of the code, and the one with source lines, '' without any: from one run where that says both.
+
+    nvdisasm takes longer to start than for the code of most kernels.
+    """
     debug = elf.by_name.get(_DEBUG_LINES)
     if debug is None or not debug.size:
-        return {}
-    return source_lines(disassemble(image, elf.sm, LINES, cached=cached), arch)
+        return disassemble(image, elf.sm, CODE, cached=cached), ""
+    with_lines = disassemble(image, elf.sm, LINES, cached=cached)
+    code = without_lines(with_lines) if elf.sm >= PLAIN_SINCE else None
+    return (disassemble(image, elf.sm, CODE, cached=cached) if code is None else code), with_lines
 
 
 def _architecture(image: Image) -> Architecture:

@@ -19,7 +19,7 @@ _FILES = {
     "i.toml": "makespan/figure-2.toml",
     "s.csv": "measure/synthetic-delays.csv",
 }
-_EXCLUDED = frozenset({"record", "evolve", "serve", "warm", "experiment"})
+_EXCLUDED = frozenset({"record", "evolve", "mcp", "serve", "warm", "experiment"})
 """They start programs, or a compiler, for seconds, and have formats and tests of their own; `experiment` runs another command."""
 _VALUES = (
     *("0", "1", "-1", "4", "32", "1e9", "0.5", "nan", "inf", "-0", "1_000", "2147483648", "9" * 30, "99999999999"),

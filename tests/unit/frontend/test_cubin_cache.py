@@ -10,8 +10,9 @@ import pytest
 
 import cubins
 from samples import SAMPLES
+from sassan.errors import InputError
 from sassan.frontend import load, read
-from sassan.frontend.cubin import cache
+from sassan.frontend.cubin import cache, disassembly
 
 SAXPY = str(SAMPLES / "sm_61" / "saxpy.cubin")
 
@@ -34,6 +35,35 @@ def test_a_cubin_is_disassembled_once(tool):
     first, second = read(load(SAXPY)), read(load(SAXPY))
     assert first == second
     assert cubins.calls(tool) == 1
+
+
+def test_code_and_source_lines_come_from_one_disassembly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    folder = cubins.recorder(tmp_path / "tool", "sm_75/debug_build")
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    runs: list[list[str]] = []
+    run = disassembly._run
+    monkeypatch.setattr(disassembly, "_run", lambda image, command: runs.append(command) or run(image, command))
+    program = read(load(str(SAMPLES / "sm_75" / "debug_build.cubin")))
+    assert (program.functions[0].lines[0].file, program.functions[0].lines[0].line) == ("/debug_build.cu", 3)
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("name", ["a\nb.cu", 'a", line 3\n        /*0020*/ EXIT ;\n\t//## File "b.cu'])
+def test_a_name_of_several_lines_changes_no_code(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    folder = cubins.recorder(tmp_path / "tool", "sm_75/debug_build")
+    listing = next(iter(cubins.recorded(folder)))
+    plain = listing.read_text("utf-8")
+    with_line = plain.replace("        /*0010*/", f'\t//## File "{name}", line 7\n        /*0010*/', 1)
+    monkeypatch.setattr("sassan.frontend.cubin.read.disassemble", lambda _, __, options, **___: with_line if "-g" in options else plain)
+    path = str(SAMPLES / "sm_75" / "debug_build.cubin")
+    try:
+        program = read(load(path))
+    except InputError as error:
+        assert error.code in {"missing-instructions", "listing-differs", "syntax"}  # noqa: PT017 - it may be refused, too
+        return
+    monkeypatch.setattr("sassan.frontend.cubin.read.disassemble", lambda *_, **__: plain)
+    assert program.functions[0].instructions == read(load(path)).functions[0].instructions
 
 
 def test_without_the_cache_it_is_disassembled_anew_and_nothing_is_kept(tool, tmp_path):

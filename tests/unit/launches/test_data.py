@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sassan import launches
 from sassan.errors import InputError
 from sassan.launches import Launches, MemoryWrite, ProgramLaunch, archive
+from sassan.launches import parse as parse_launches
+from sassan.launches import read as read_launches
+from sassan.launches import text as launches_text
 from sassan.launches.data import DataFile
 
 
@@ -38,8 +40,8 @@ def test_bytes_come_back_by_their_name(tmp_path: Path):
 
 def test_a_recording_names_the_file_beside_it(tmp_path: Path):
     (tmp_path / "x.data").write_bytes(archived(DATA))
-    (tmp_path / "x.toml").write_text(launches.text(RECORDING, "x.data"))
-    read = launches.read(str(tmp_path / "x.toml"))
+    (tmp_path / "x.toml").write_text(launches_text(RECORDING, "x.data"))
+    read = read_launches(str(tmp_path / "x.toml"))
     assert (read, dict(read.data)) == (RECORDING, DATA)
 
 
@@ -51,9 +53,9 @@ def test_bytes_that_do_not_shrink_are_stored_as_they_are():
 
 @pytest.mark.parametrize("name", ["../x.data", "/x.data", "a/b", ".."])
 def test_a_file_elsewhere_is_refused(tmp_path: Path, name: str):
-    (tmp_path / "x.toml").write_text(launches.text(RECORDING, name))
+    (tmp_path / "x.toml").write_text(launches_text(RECORDING, name))
     with pytest.raises(InputError, match="same folder"):
-        launches.read(str(tmp_path / "x.toml"))
+        read_launches(str(tmp_path / "x.toml"))
 
 
 @pytest.mark.parametrize(
@@ -103,5 +105,5 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str, why
 def test_a_write_that_is_none_is_refused(write: str):
     text = f'[[launch]]\nkernel = "k"\ngrid = [1, 1, 1]\nblock = [1, 1, 1]\nwrites = [{{{write}}}]\n'
     with pytest.raises(InputError) as error:
-        launches.parse("x", text)
+        parse_launches("x", text)
     assert error.value.code == "launches-value"

@@ -2,9 +2,10 @@
 
 import pytest
 
-from sassan import launches
 from sassan.errors import InputError
 from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
+from sassan.launches import parse as parse_launches
+from sassan.launches import read as read_launches
 
 CODE = "sha256:" + "0123456789abcdef" * 4
 WHOLE = f"""
@@ -39,15 +40,15 @@ def test_every_key_is_read():
     arguments = (Argument(0, 4, 0x400000), Argument(8, 8, 16, Buffer(2, 1, 9)))
     launch = ProgramLaunch("_Z5daxpyidPdS_", (16384, 1, 1), (256, 1, 1), 16, arguments, 100, CODE, 2, (2, 1, 1), cooperative=True)
     device = ProgramDevice("NVIDIA GeForce RTX 3070", "sm_86", 46, 8 * 1024**3)
-    assert launches.parse("x", WHOLE) == Launches((launch,), "./daxpy", ("100",), device, 1, "after 60 s", ("a note",))
+    assert parse_launches("x", WHOLE) == Launches((launch,), "./daxpy", ("100",), device, 1, "after 60 s", ("a note",))
 
 
 def test_a_kernel_with_grid_and_block_is_enough():
-    assert launches.parse("x", LEAST).launches == (ProgramLaunch("k", (1, 1, 1), (1, 1, 1), arguments=None),)
+    assert parse_launches("x", LEAST).launches == (ProgramLaunch("k", (1, 1, 1), (1, 1, 1), arguments=None),)
 
 
 def test_unknown_arguments_are_not_the_same_as_none():
-    assert launches.parse("x", LEAST + "params = []\n").launches[0].arguments == ()
+    assert parse_launches("x", LEAST + "params = []\n").launches[0].arguments == ()
 
 
 def test_an_argument_is_little_endian():
@@ -90,7 +91,7 @@ def test_an_argument_is_little_endian():
 )
 def test_what_is_wrong_is_named_with_its_key(text: str, said: str):
     with pytest.raises(InputError) as caught:
-        launches.parse("x.toml", text)
+        parse_launches("x.toml", text)
     assert caught.value.code == "launches-value"
     assert caught.value.message.startswith(said)
 
@@ -98,13 +99,13 @@ def test_what_is_wrong_is_named_with_its_key(text: str, said: str):
 @pytest.mark.parametrize("text", ["[[launch", "\x00", "x = " + "[" * 10_000, "count = " + "9" * 10_000])
 def test_what_is_no_toml_is_refused_in_the_same_way(text: str):
     with pytest.raises(InputError) as caught:
-        launches.parse("x.toml", text)
+        parse_launches("x.toml", text)
     assert caught.value.code == "launches-syntax"
 
 
 def test_a_message_never_repeats_an_endless_value():
     with pytest.raises(InputError) as caught:
-        launches.parse("x.toml", LEAST + f'params = [{{offset = 0, size = 1, value = "0x{"0" * 100_000}"}}]')
+        parse_launches("x.toml", LEAST + f'params = [{{offset = 0, size = 1, value = "0x{"0" * 100_000}"}}]')
     assert len(caught.value.message) < 300
 
 
@@ -114,5 +115,5 @@ def test_a_file_that_is_not_there_or_is_no_text_is_refused(tmp_path):
         if data is not None:
             path.write_bytes(data)
         with pytest.raises(InputError) as caught:
-            launches.read(str(path))
+            read_launches(str(path))
         assert caught.value.code == ("launches-file" if data is None else "launches-syntax")

@@ -5,8 +5,9 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan import launches
 from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
+from sassan.launches import parse as parse_launches
+from sassan.launches import text as launches_text
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
 SHAPES = st.tuples(st.integers(1, 16), st.integers(1, 8), st.integers(1, 8))
@@ -56,13 +57,13 @@ RECORDINGS = st.builds(
 
 @given(RECORDINGS)
 def test_a_recording_is_read_as_it_was_written(recording: Launches):
-    assert launches.parse("x", launches.text(recording)) == recording
+    assert parse_launches("x", launches_text(recording)) == recording
 
 
 def test_what_is_no_character_becomes_one():
-    text = launches.text(Launches((), "a\udcffb"))
+    text = launches_text(Launches((), "a\udcffb"))
     assert tomllib.loads(text)["program"] == "a\ufffdb"
 
 
 def test_the_file_states_that_no_kernel_ran():
-    assert "no kernel ran" in launches.text(Launches(()))
+    assert "no kernel ran" in launches_text(Launches(()))

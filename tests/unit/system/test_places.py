@@ -144,6 +144,7 @@ OWN_FILES = {
     "sassan.frontend.cubin.extract": "in a private folder",
     "sassan.frontend.grammar": "of this package",
     "sassan.launches.data": "an entry of an archive that is in memory",
+    "sassan.mcp.messages": "the null device",
     "sassan.record.devices": "of this package",
     "sassan.record.images": "in a private folder",
     "sassan.record.library": "of this package",
