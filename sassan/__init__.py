@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sassan.api import (
+        AdviceList,
         Graph,
         Kernel,
+        KernelAdvice,
         Kernels,
         Launch,
         Loop,
         Makespan,
+        advise,
         analyze,
         makespan_of,
         read,
@@ -30,11 +33,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "AdviceList",
     "Function",
     "Gap",
     "Graph",
     "InputError",
     "Kernel",
+    "KernelAdvice",
     "Kernels",
     "Launch",
     "Loop",
@@ -45,6 +50,7 @@ __all__ = [
     "SelfCheckError",
     "UsageError",
     "__version__",
+    "advise",
     "analyze",
     "makespan_of",
     "read",

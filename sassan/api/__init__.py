@@ -3,6 +3,7 @@
 Everything here is frozen; errors are the classes of `sassan.errors`; what is not understood is a gap of its kernel, and no error.
 """
 
+from sassan.api.advising import AdviceList, KernelAdvice, advise
 from sassan.api.analyzing import Choices, LetterSet, ModelName, OrderName, analyze
 from sassan.api.graphs import Graph, Level
 from sassan.api.inputs import Origin, read
@@ -12,9 +13,11 @@ from sassan.api.makespans import Makespan, makespan_of
 from sassan.app.result import Loop
 
 __all__ = [
+    "AdviceList",
     "Choices",
     "Graph",
     "Kernel",
+    "KernelAdvice",
     "Kernels",
     "Launch",
     "LetterSet",
@@ -24,6 +27,7 @@ __all__ = [
     "ModelName",
     "OrderName",
     "Origin",
+    "advise",
     "analyze",
     "makespan_of",
     "read",

@@ -85,8 +85,8 @@ def analyze(
     Raises InputError for an input or a table that is refused, UsageError for choices that contradict each other or a launch that is
     impossible, MissingToolError, SelfCheckError.
     """
-    known = _checked(choices)
-    settings = _settings(known)
+    known = checked(choices)
+    settings = settings_of(known)
     if isinstance(subject, Function):
         check_settings(settings, (subject,), (subject,), partial=True)
         file = checking.text("file", file)
@@ -97,7 +97,7 @@ def analyze(
     return Kernels(program.name, tuple(Kernel(analysis.analyze(function, settings, program.name)) for function in functions))
 
 
-def _checked(choices: Mapping[str, object]) -> Choices:
+def checked(choices: Mapping[str, object]) -> Choices:
     """Return the choices that were made; None leaves one out.
 
     Raises UsageError `usage` for one that there is not, or that is not what it has to be.
@@ -108,7 +108,8 @@ def _checked(choices: Mapping[str, object]) -> Choices:
     return cast("Choices", {name: _CHECKS[name](name, value) for name, value in choices.items() if value is not None})
 
 
-def _settings(choices: Choices) -> Settings:
+def settings_of(choices: Choices) -> Settings:
+    """Return the settings of the choices that were made; raises UsageError for those that contradict each other."""
     launch = choices.get("launch") or Launch()
     options = AnalysisOptions(
         facts=_path(choices.get("facts")),
