@@ -16,4 +16,28 @@ __shared__ float tile[32][32 + 1]; // one word more per row: a column lies in 32
     AdviceCode.OCCUPANCY: """\
 __global__ void __launch_bounds__({threads}, {blocks}) kernel(...)  // the compiler keeps to so many registers
 // or nvcc -maxrregcount""",
+    AdviceCode.SPILL: """\
+__global__ void __launch_bounds__(threads) kernel(...)  // without the second number, or -maxrregcount: more registers per thread
+// or less to keep: smaller tiles, fewer iterations unrolled, values computed again""",
+    AdviceCode.LOCAL_MEMORY: """\
+float a[8];
+#pragma unroll
+for (int k = 0; k < 8; ++k) a[k] = ...;  // indices that the compiler knows: the array lies in registers
+// an index that only the run knows: __shared__ float a[8][THREADS]""",
+    AdviceCode.DIVERGENCE: """\
+if (threadIdx.x / 32 & 1) ...      // lanes of one warp take one side: sort work by side, or branch per warp
+x = condition ? a : b;             // short sides: compute both, and select""",
+    AdviceCode.PIPELINE: """\
+float next = a[i];                 // ahead of the loop
+for (...) { float now = next; next = a[i + step]; use(now); }  // or two stages in shared memory""",
+    AdviceCode.UNROLL: """\
+#pragma unroll {factor}
+for (...)                          // loads of several iterations are on their way at once""",
+    AdviceCode.ATOMICS: """\
+for (int step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
+if (threadIdx.x % 32 == 0) atomicAdd(sum, x);  // or one operation per block, by shared memory""",
+    AdviceCode.ASYNC_COPY: """\
+#include <cuda_pipeline.h>
+__pipeline_memcpy_async(&tile[i], &in[i], 16); __pipeline_commit();
+__pipeline_wait_prior(0); __syncthreads();""",
 }

@@ -4,8 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sassan.app.advise.accesses import coalesced, conflict_free
+from sassan.app.advise.atomic_operations import aggregated
+from sassan.app.advise.branches import merged
 from sassan.app.advise.launching import occupied
+from sassan.app.advise.loops import prefetched, unrolled
+from sassan.app.advise.operations import cheaper
 from sassan.app.advise.remedy import Advice, AdviceCode, LaunchedKernel, Remedy, RemedyFamily
+from sassan.app.advise.sharing import copied_directly
+from sassan.app.advise.stack import kept_in_registers
 from sassan.app.estimating import EstimateResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
@@ -14,7 +20,18 @@ from sassan.estimate.policy import Policy
 
 THRESHOLD = 0.02
 """The part of the time of a launch that a remedy has to gain; estimates are not finer than that."""
-FAMILIES: tuple[RemedyFamily, ...] = (coalesced, conflict_free, occupied)
+FAMILIES: tuple[RemedyFamily, ...] = (
+    coalesced,
+    conflict_free,
+    occupied,
+    kept_in_registers,
+    cheaper,
+    merged,
+    prefetched,
+    unrolled,
+    aggregated,
+    copied_directly,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,176 @@
+"""Remedies of loops: loads that are asked for an iteration ahead, and iterations without their overhead."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from sassan.access.opcodes import MemorySpace, space
+from sassan.app.advise.code import (
+    Code,
+    FactsOf,
+    control_of,
+    editable,
+    innermost,
+    reads_of,
+    with_code,
+    with_control,
+    with_iterations,
+    writes_of,
+)
+from sassan.app.advise.examples import EXAMPLES
+from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
+from sassan.estimate.path import visits
+from sassan.ir import Immediate, Instruction
+from sassan.isa.control import BARRIERS
+from sassan.isa.facts import Flow
+from sassan.plurals import count_of
+from sassan.warpcfg.graph import WarpCfg
+
+_FACTORS = (2, 4, 8)
+"""Iterations of which one is made."""
+_LONGEST = 400
+"""Instructions of an unrolled loop, at most."""
+_UPDATES = ("IADD3", "IMAD", "UIADD3", "IADD", "LEA", "VIADD", "IMAD.IADD")
+_TWICE = 2.0
+_WHOLE = 1 << 20
+
+
+def prefetched(launched: LaunchedKernel) -> Iterator[Remedy]:
+    """Yield the remedy of loops that wait for what they load in the same iteration: each load is made an iteration ahead."""
+    if not editable(launched.prepared):
+        return
+    cfg, facts_of = launched.prepared.kernel.cfg, launched.result.isa.facts
+    code, places = dict[int, Code](), list[int]()
+    inside = innermost(cfg)
+    for number, loop in enumerate(cfg.loops):
+        own = [node for node in loop.nodes if inside[node] == number]
+        loads = _loads(cfg, facts_of, loop.nodes, own)
+        if loads and _iterates(launched, loop.head):
+            code |= _ahead(cfg, loop.nodes, own, loads)
+            places += sorted(loads)
+    if places:
+        why = f"a loop waits for {count_of(len(places), 'load')} of global memory in the iteration that uses the data"
+        sure = "likely: the same loads one iteration ahead, in registers (or a second buffer) that are not counted"
+        changed = with_code(launched.prepared, code)
+        yield Remedy(AdviceCode.PIPELINE, tuple(places), why, changed, sure, EXAMPLES[AdviceCode.PIPELINE])
+
+
+def _iterates(launched: LaunchedKernel, head: int) -> bool:
+    kernel = launched.prepared.kernel
+    return visits(kernel.path, kernel.sizes, _WHOLE).counts(len(kernel.cfg.nodes))[head] >= _TWICE
+
+
+def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], own: list[int]) -> frozenset[int]:
+    """Return the loads of global memory of a loop whose addresses no load of the loop decides: those can be made ahead."""
+    every = [each for node in nodes for each in cfg.nodes[node].code]
+    tainted = 0
+    while True:
+        before = tainted
+        for each in every:
+            if (space(each.opcode) is not None and each.opcode.startswith("LD") and not _constant(each)) or reads_of(
+                facts_of, each
+            ) & tainted:
+                tainted |= writes_of(facts_of, each)
+        if tainted == before:
+            break
+    loads = (each for node in own for each in cfg.nodes[node].code if each.opcode.startswith("LDG."))
+    return frozenset(
+        each.address for each in loads if not reads_of(facts_of, each) & tainted and control_of(each).write_barrier is not None
+    )
+
+
+def _constant(each: Instruction) -> bool:
+    return space(each.opcode) is MemorySpace.CONSTANT
+
+
+def _ahead(cfg: WarpCfg, nodes: tuple[int, ...], own: list[int], loads: frozenset[int]) -> Mapping[int, Code]:
+    """Return the code of a loop in which the first of these loads waits for those of the iteration before, and nothing else does.
+
+    They get a barrier that nothing else of the loop sets, where there is one; else other instructions that wait for theirs still do.
+    """
+    every = [each for node in nodes for each in cfg.nodes[node].code]
+    others = {barrier for each in every if each.address not in loads for barrier in control_of(each).sets}
+    used = {barrier for each in every for barrier in control_of(each).sets}
+    free = next((barrier for barrier in range(BARRIERS) if barrier not in used), None)
+    alone = used - others
+    barrier = free if free is not None else min(alone, default=None)
+    if barrier is None:
+        return {}
+    out: dict[int, Code] = {}
+    first = True
+    for node in nodes:
+        code = list(cfg.nodes[node].code)
+        for place, each in enumerate(code):
+            control = control_of(each)
+            if each.address in loads and node in own:
+                waits = control.wait_mask & ~(1 << barrier) | (first << barrier)
+                code[place] = with_control(each, replace(control, write_barrier=barrier, wait_mask=waits))
+                first = False
+            elif free is None:
+                code[place] = with_control(each, replace(control, wait_mask=control.wait_mask & ~(1 << barrier)))
+        out[node] = code
+    return out
+
+
+def unrolled(launched: LaunchedKernel) -> Iterator[Remedy]:
+    """Yield remedies of short loops: several iterations as one, their loads first, with one counter and one branch."""
+    kernel = launched.prepared.kernel
+    if not editable(launched.prepared):
+        return
+    cfg, facts_of = kernel.cfg, launched.result.isa.facts
+    for loop in cfg.loops:
+        code = cfg.nodes[loop.head].code
+        if len(loop.nodes) != 1 or not _iterates(launched, loop.head):
+            continue
+        overhead = _overhead(code, facts_of)
+        if any((facts := facts_of(each)) is None or facts.flow is Flow.BLOCK_BARRIER for each in code):
+            continue
+        counts = visits(kernel.path, kernel.sizes, _WHOLE).counts(len(cfg.nodes))
+        for factor in _FACTORS:
+            if counts[loop.head] >= factor and factor * len(code) <= _LONGEST:
+                changed = with_iterations(with_code(launched.prepared, {loop.head: _several(code, overhead, factor)}), loop.head, factor)
+                why = (
+                    f"{len(overhead)} of the {len(code)} instructions of a loop only count and branch, and its iterations follow each other"
+                )
+                sure = f"likely: {factor} iterations as one, with one counter; more registers hold what is loaded, and are not counted"
+                places = tuple(each.address for each in code if each.address in overhead)
+                example = EXAMPLES[AdviceCode.UNROLL].format(factor=factor)
+                yield Remedy(AdviceCode.UNROLL, places or (code[-1].address,), why, changed, sure, example)
+
+
+def _overhead(code: Code, facts_of: FactsOf) -> frozenset[int]:
+    """Return what a loop does only to iterate: its branch, the comparison for it, and registers that grow by a number."""
+    out = set[int]()
+    wanted = 0
+    for each in reversed(code):
+        facts = facts_of(each)
+        if facts is None:
+            return frozenset()
+        if facts.flow is Flow.BRANCH:
+            wanted |= facts.guard | facts.condition
+            out.add(each.address)
+        elif "SETP" in each.opcode and facts.writes & wanted:
+            out.add(each.address)
+        elif each.opcode.startswith(_UPDATES) and _grows(each, facts.reads, facts.writes):
+            out.add(each.address)
+    return frozenset(out)
+
+
+def _grows(each: Instruction, reads: int, writes: int) -> bool:
+    """Say whether an instruction adds a number to a register (or a carry to its high word)."""
+    numbers = any(isinstance(operand, Immediate) for operand in each.operands)
+    return bool(reads & writes) and (numbers or ".X" in each.opcode)
+
+
+def _several(code: Code, overhead: frozenset[int], factor: int) -> Code:
+    """Return the code of several iterations: what comes before the first wait for a load of each of them, then the rest of each."""
+    body = [each for each in code if each.address not in overhead]
+    rest = [each for each in code if each.address in overhead]
+    loaded, cut = 0, len(body)
+    for place, each in enumerate(body):
+        control = control_of(each)
+        if control.wait_mask & loaded:
+            cut = place
+            break
+        if each.opcode.startswith("LD") and control.write_barrier is not None:
+            loaded |= 1 << control.write_barrier
+    return [*body[:cut] * factor, *body[cut:] * factor, *rest]
