@@ -99,7 +99,36 @@ def _coalesced(prepared: Prepared, several: list[KernelAccess]) -> Prepared:
         else:
             of_sectors, of_lines = Count(int(needed), int(needed)), Count(int(lines), int(lines))
             accesses[each.number] = replace(each.access, pattern=AccessPattern.ALIGNED, sectors=of_sectors, lines=of_lines)
-    return _with_footprint(with_accesses(with_averages(prepared, averages), accesses), several)
+    return _whole(_with_footprint(with_accesses(with_averages(prepared, averages), accesses), several), several)
+
+
+def _whole(prepared: Prepared, several: list[KernelAccess]) -> Prepared:
+    """Return a launch whose loads that were coalesced bring no less from L2 than it reads in all: each byte comes once at least."""
+    seen = prepared.kernel.sampled
+    if seen is None:
+        return prepared
+    executions, numbers = executions_of(prepared.kernel), {each.number for each in several}
+    mended = others = most = 0.0
+    loads = [each for each in accesses_of(prepared.kernel) if each.average is not None and each.access.opcode.startswith("LD")]
+    for each in loads:
+        assert each.average is not None
+        count = executions.get(each.access.address, 0.0)
+        if each.number in numbers:
+            mended, most = mended + count * each.average.fresh, most + count * each.average.sectors
+        elif each.access.space in _GLOBAL:
+            others += count * each.average.fresh
+    missing = seen.footprint[0] / (prepared.grid.blocks * prepared.grid.block_warps) / SECTOR - others - mended
+    if missing <= 0 or most <= mended:
+        return prepared
+    part = min(1.0, missing / (most - mended))
+    return with_averages(
+        prepared,
+        {
+            each.key: replace(each.average, fresh=each.average.fresh + part * (each.average.sectors - each.average.fresh))
+            for each in loads
+            if each.number in numbers and each.key is not None and each.average is not None
+        },
+    )
 
 
 def _with_footprint(prepared: Prepared, several: list[KernelAccess]) -> Prepared:

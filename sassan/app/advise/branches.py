@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sassan.app.advise.changes import counts_of
 from sassan.app.advise.code import with_executions
 from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
-from sassan.estimate.path import visits
 from sassan.plurals import count_of
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
-_WHOLE = 1 << 20
 _BOTH = 1.1
 """Sides of a branch that are executed so many times as often as it is: warps take both."""
 
@@ -19,7 +18,7 @@ def merged(launched: LaunchedKernel) -> Iterator[Remedy]:
     kernel = launched.prepared.kernel
     if kernel.traced is not None:
         return
-    executions = list(visits(kernel.path, kernel.sizes, _WHOLE).counts(len(kernel.cfg.nodes)))
+    executions = counts_of(kernel)
     scaled, places = list(executions), dict[int, float]()
     for branch, sides in divergent(kernel.cfg).items():
         first, second = (scaled[target] for target in sides)

@@ -7,11 +7,9 @@ from sassan.access.access import Access
 from sassan.app.estimating import Prepared
 from sassan.estimate.accesses.averages import AverageAccess
 from sassan.estimate.launch import EstimatedKernel
-from sassan.estimate.path import visits
 from sassan.estimate.watch import Key
-
-_WHOLE = 1 << 20
-"""Instructions of a path whose visits are counted; loops beyond are cut, and their visits weigh more."""
+from sassan.strings.fold import Repeat
+from sassan.strings.fold import Sequence as Folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,26 @@ def accesses_of(kernel: EstimatedKernel) -> tuple[KernelAccess, ...]:
     return tuple(out)
 
 
+def counts_of(kernel: EstimatedKernel) -> list[float]:
+    """Return how often a warp visits each node on average."""
+    folded, weights = kernel.path
+    out = [0.0] * len(kernel.cfg.nodes)
+
+    def count(items: Folded, times: int) -> None:
+        for item in items:
+            if isinstance(item, Repeat):
+                count(item.body, times * item.times)
+            else:
+                out[item] += times * weights.get(item, 1.0)
+
+    count(folded, 1)
+    return out
+
+
 def executions_of(kernel: EstimatedKernel) -> Mapping[int, float]:
     """Return how often a warp executes each instruction on average, by address."""
-    walked, out = visits(kernel.path, kernel.sizes, _WHOLE), dict[int, float]()
-    for node, count in zip(kernel.cfg.nodes, walked.counts(len(kernel.cfg.nodes)), strict=True):
+    out = dict[int, float]()
+    for node, count in zip(kernel.cfg.nodes, counts_of(kernel), strict=True):
         for each in node.code:
             out[each.address] = out.get(each.address, 0.0) + count
     return out

@@ -37,8 +37,7 @@ def with_code(prepared: Prepared, code: Mapping[int, Code]) -> Prepared:
     """Return a launch with other instructions in some nodes, by their numbers; a node has one at least."""
     kernel = prepared.kernel
     nodes = tuple(
-        replace(node, instructions=tuple(code[number])) if number in code and code[number] else node
-        for number, node in enumerate(kernel.cfg.nodes)
+        replace(node, instructions=tuple(code[number])) if code.get(number) else node for number, node in enumerate(kernel.cfg.nodes)
     )
     return replace(prepared, kernel=replace(kernel, cfg=replace(kernel.cfg, nodes=nodes)))
 
@@ -76,6 +75,18 @@ def with_executions(prepared: Prepared, executions: Sequence[float]) -> Prepared
     """Return a launch whose warps visit each node so often on average."""
     kernel = prepared.kernel
     return replace(prepared, kernel=replace(kernel, path=nested(kernel.cfg, executions), longer=()))
+
+
+def with_work(prepared: Prepared, factor: float) -> Prepared:
+    """Return a launch whose warps make each visit so many times as often."""
+    kernel = prepared.kernel
+    longer = tuple(replace(each, path=_weighted(kernel.cfg, each.path, factor)) for each in kernel.longer)
+    return replace(prepared, kernel=replace(kernel, path=_weighted(kernel.cfg, kernel.path, factor), longer=longer))
+
+
+def _weighted(cfg: WarpCfg, path: Weighted, factor: float) -> Weighted:
+    folded, weights = path
+    return folded, {node: factor * weights.get(node, 1.0) for node in range(len(cfg.nodes))}
 
 
 def with_iterations(prepared: Prepared, node: int, factor: int) -> Prepared:

@@ -16,6 +16,15 @@ __shared__ float tile[32][32 + 1]; // one word more per row: a column lies in 32
     AdviceCode.OCCUPANCY: """\
 __global__ void __launch_bounds__({threads}, {blocks}) kernel(...)  // the compiler keeps to so many registers
 // or nvcc -maxrregcount""",
+    AdviceCode.TAIL: """\
+kernel<<<{blocks}, threads>>>(...);
+for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) ...""",
+    AdviceCode.VECTORIZE: """\
+float4 v = reinterpret_cast<const float4 *>(in)[i];  // 16 bytes at an address that is a multiple of 16""",
+    AdviceCode.REUSE: """\
+__shared__ float tile[16][16];
+tile[threadIdx.y][threadIdx.x] = a[row * n + t + threadIdx.x];  // each thread brings one word, all read it there
+__syncthreads();""",
     AdviceCode.SPILL: """\
 __global__ void __launch_bounds__(threads) kernel(...)  // without the second number, or -maxrregcount: more registers per thread
 // or less to keep: smaller tiles, fewer iterations unrolled, values computed again""",

@@ -4,15 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sassan.app.advise.changes import with_places
+from sassan.app.advise.code import with_work
 from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
+from sassan.app.analysis import analyze
+from sassan.app.estimating import Prepared, estimated
 from sassan.app.registers import registers_of_result
-from sassan.errors import UsageError
+from sassan.errors import InputError, UsageError
+from sassan.ir import Instruction
+from sassan.isa.facts import Flow
 from sassan.machine import Multiprocessor, machine_of
 from sassan.machine.occupancy import Occupancy, occupancy
 from sassan.plurals import count_of
 
 _KIB = 1024
+_THREADS = (64, 128, 256, 512)
+"""Threads of a block that are tried."""
 
 
 def occupied(launched: LaunchedKernel) -> Iterator[Remedy]:
@@ -78,3 +85,62 @@ def _resident(machine: Multiprocessor, resident: Occupancy, resource: str, amoun
         return occupancy(machine, demand).blocks
     except UsageError:
         return 0
+
+
+def other_blocks(launched: LaunchedKernel) -> Iterator[Remedy]:
+    """Yield the remedies of another number of threads per block, where the code fits any: no barrier, no shared memory, one extent."""
+    result = launched.result
+    launch, known = result.settings.launch, result.residency
+    resident = known.occupancy if known is not None else None
+    if launch.block is None or launch.grid is None or resident is None or resident.demand.shared or launch.block[1:] != (1, 1):
+        return
+    if launched.known.occupancy >= _FULL or any(_meets(launched, each) for each in result.function.instructions):
+        return
+    threads = launch.block[0] * launch.grid[0]
+    for size in _THREADS:
+        changed = _with_block(launched, size, -(-threads // size)) if size != launch.block[0] else None
+        if changed is not None:
+            why = (
+                f"blocks of {launch.block[0]} threads: {launched.known.occupancy:.0%} of the warps of an SM are resident on average "
+                f"(limited by {', '.join(resident.limited_by)})"
+            )
+            sure = "certain: only the launch changes, if the code takes its indices from blockDim"
+            example = f"kernel<<<{-(-threads // size)}, {size}>>>(...);"
+            yield Remedy(AdviceCode.BLOCK_SIZE, (), why, changed, sure, example)
+
+
+_FULL = 0.9
+"""The share of the warps of an SM from which on more do not help."""
+
+
+def _meets(launched: LaunchedKernel, each: Instruction) -> bool:
+    facts = launched.result.isa.facts(each)
+    return facts is None or facts.flow is Flow.BLOCK_BARRIER
+
+
+def _with_block(launched: LaunchedKernel, threads: int, blocks: int) -> Prepared | None:
+    """Return the launch of other blocks, None where it cannot be launched or has no estimate."""
+    result = launched.result
+    launch = result.settings.launch
+    assert launch.grid is not None
+    try:
+        settings = replace(
+            result.settings, launch=replace(launch, block=(threads, 1, 1), grid=(blocks, *launch.grid[1:])), contention=False, check=False
+        )
+        return estimated(analyze(result.function, settings, result.file), policy=launched.policy).prepared
+    except (InputError, UsageError):
+        return None
+
+
+def whole_waves(launched: LaunchedKernel) -> Iterator[Remedy]:
+    """Yield the remedies of a grid whose last blocks leave most SMs idle: as many blocks as run at once, each with more work."""
+    grid = launched.prepared.grid
+    wave = grid.sms * grid.places
+    for blocks in {grid.blocks // wave * wave, grid.blocks // grid.sms * grid.sms if grid.blocks < wave else 0} - {0, grid.blocks}:
+        why = (
+            f"{grid.blocks} blocks on {grid.sms} SMs with {count_of(grid.places, 'place')} each: places have no block for "
+            f"{launched.known.shares['tail']:.0%} of the time"
+        )
+        sure = "likely: the same work in blocks of equal length, by a loop over what blocks did (grid-stride)"
+        changed = with_work(replace(launched.prepared, grid=replace(grid, blocks=blocks)), grid.blocks / blocks)
+        yield Remedy(AdviceCode.TAIL, (), why, changed, sure, EXAMPLES[AdviceCode.TAIL].format(blocks=blocks))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sassan.access.opcodes import MemorySpace, space
+from sassan.app.advise.changes import counts_of
 from sassan.app.advise.code import (
     Code,
     FactsOf,
@@ -18,7 +19,6 @@ from sassan.app.advise.code import (
 )
 from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
-from sassan.estimate.path import visits
 from sassan.ir import Immediate, Instruction
 from sassan.isa.control import BARRIERS
 from sassan.isa.facts import Flow
@@ -31,7 +31,6 @@ _LONGEST = 400
 """Instructions of an unrolled loop, at most."""
 _UPDATES = ("IADD3", "IMAD", "UIADD3", "IADD", "LEA", "VIADD", "IMAD.IADD")
 _TWICE = 2.0
-_WHOLE = 1 << 20
 
 
 def prefetched(launched: LaunchedKernel) -> Iterator[Remedy]:
@@ -56,7 +55,7 @@ def prefetched(launched: LaunchedKernel) -> Iterator[Remedy]:
 
 def _iterates(launched: LaunchedKernel, head: int) -> bool:
     kernel = launched.prepared.kernel
-    return visits(kernel.path, kernel.sizes, _WHOLE).counts(len(kernel.cfg.nodes))[head] >= _TWICE
+    return counts_of(kernel)[head] >= _TWICE
 
 
 def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], own: list[int]) -> frozenset[int]:
@@ -124,7 +123,7 @@ def unrolled(launched: LaunchedKernel) -> Iterator[Remedy]:
         overhead = _overhead(code, facts_of)
         if any((facts := facts_of(each)) is None or facts.flow is Flow.BLOCK_BARRIER for each in code):
             continue
-        counts = visits(kernel.path, kernel.sizes, _WHOLE).counts(len(cfg.nodes))
+        counts = counts_of(kernel)
         for factor in _FACTORS:
             if counts[loop.head] >= factor and factor * len(code) <= _LONGEST:
                 changed = with_iterations(with_code(launched.prepared, {loop.head: _several(code, overhead, factor)}), loop.head, factor)
@@ -148,9 +147,9 @@ def _overhead(code: Code, facts_of: FactsOf) -> frozenset[int]:
         if facts.flow is Flow.BRANCH:
             wanted |= facts.guard | facts.condition
             out.add(each.address)
-        elif "SETP" in each.opcode and facts.writes & wanted:
-            out.add(each.address)
-        elif each.opcode.startswith(_UPDATES) and _grows(each, facts.reads, facts.writes):
+        elif ("SETP" in each.opcode and facts.writes & wanted) or (
+            each.opcode.startswith(_UPDATES) and _grows(each, facts.reads, facts.writes)
+        ):
             out.add(each.address)
     return frozenset(out)
 

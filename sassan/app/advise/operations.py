@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sassan.app.advise.code import control_of, edited, editable, instructions_of, with_control
+from sassan.app.advise.code import control_of, editable, edited, instructions_of, with_control
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
 from sassan.ir import Instruction
 from sassan.plurals import count_of
@@ -65,10 +65,14 @@ def cheaper(launched: LaunchedKernel) -> Iterator[Remedy]:
     for text, belongs, edit, sure, example in groups:
         places = tuple(sorted(at for at, each in every.items() if belongs(each)))
         if places:
-            chosen = frozenset(places)
-            changed = edited(launched.prepared, lambda each, chosen=chosen, edit=edit: edit(each) if each.address in chosen else each)
+            changed = edited(launched.prepared, _at(frozenset(places), edit))
             why = text.format(count_of(len(places), "instruction")) + ": their unit takes fewer lanes a cycle than that of plain arithmetic"
             yield Remedy(AdviceCode.CHEAPER_OPERATION, places, why, changed, sure, example)
+
+
+def _at(places: frozenset[int], edit: Edit) -> Edit:
+    """Return an edit of these instructions only."""
+    return lambda each: edit(each) if each.address in places else each
 
 
 def _is_double(each: Instruction) -> bool:

@@ -11,7 +11,6 @@ from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
 from sassan.app.estimating import Prepared
 from sassan.arch import described
-from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
 from sassan.isa.registers import bit
@@ -34,7 +33,7 @@ def copied_directly(launched: LaunchedKernel) -> Iterator[Remedy]:
             code[number] = _direct(node.code, several, facts_of)
             pairs |= several
     if pairs:
-        why = f"{count_of(len(pairs), 'load')} of global memory only to be stored to shared memory: registers hold the data on the way, and warps wait"
+        why = f"{count_of(len(pairs), 'load')} of global memory only to be stored to shared memory: warps wait, and registers hold the data"
         sure = "likely: the same bytes by asynchronous copies, for which warps wait at the barrier behind them"
         changed = _with_copies(with_code(launched.prepared, code), pairs)
         places = tuple(sorted({*pairs, *pairs.values()}))
@@ -107,8 +106,7 @@ def _with_copies(prepared: Prepared, pairs: Mapping[int, int]) -> Prepared:
         accessed = dict(seen.accessed)
         for load, store in stores.items():
             if store.key is not None and store.key in accessed:
-                key: Key = (load, -1)  # ahead of that of the load, as in a copy
-                accessed[key] = accessed[store.key]
+                accessed[load, -1] = accessed[store.key]  # ahead of that of the load, as in a copy
         seen = replace(seen, accessed=accessed)
     return replace(prepared, kernel=replace(prepared.kernel, accesses=tuple(accesses), sampled=seen))
 

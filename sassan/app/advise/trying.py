@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from sassan.app.advise.accesses import coalesced, conflict_free
 from sassan.app.advise.atomic_operations import aggregated
 from sassan.app.advise.branches import merged
-from sassan.app.advise.launching import occupied
+from sassan.app.advise.launching import occupied, other_blocks, whole_waves
 from sassan.app.advise.loops import prefetched, unrolled
 from sassan.app.advise.operations import cheaper
 from sassan.app.advise.remedy import Advice, AdviceCode, LaunchedKernel, Remedy, RemedyFamily
+from sassan.app.advise.reuse import kept_in_shared_memory
 from sassan.app.advise.sharing import copied_directly
 from sassan.app.advise.stack import kept_in_registers
+from sassan.app.advise.widening import widened
 from sassan.app.estimating import EstimateResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
@@ -23,7 +25,10 @@ THRESHOLD = 0.02
 FAMILIES: tuple[RemedyFamily, ...] = (
     coalesced,
     conflict_free,
+    widened,
     occupied,
+    other_blocks,
+    whole_waves,
     kept_in_registers,
     cheaper,
     merged,
@@ -31,6 +36,7 @@ FAMILIES: tuple[RemedyFamily, ...] = (
     unrolled,
     aggregated,
     copied_directly,
+    kept_in_shared_memory,
 )
 
 

@@ -22,6 +22,7 @@ class AverageAccess:
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
+    `repeats`: how often the lanes of a block that were run read each of its words, of loads of global memory.
     """
 
     drawn: bool
@@ -32,6 +33,7 @@ class AverageAccess:
     passes: float = 0.0
     hot: float = 0.0
     place: int = -1
+    repeats: float = 1.0
 
 
 def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, AverageAccess]:
@@ -98,7 +100,17 @@ def _of(  # noqa: PLR0913 - what is known of an access
         lines=float(distinct(addresses // LINE, active).mean()),
         hot=hot,
         place=place,
+        repeats=_repeats(some, inner, chosen) if kind.space in CACHED and not kind.atomic else 1.0,
     )
+
+
+def _repeats(some: Executions, inner: Truth, chosen: Sample) -> float:
+    """Return how often lanes of a block access each word on average."""
+    addresses, active = some.addresses[inner], some.active[inner]
+    blocks = np.unique([chosen.number(warp) for warp in range(len(chosen))], return_inverse=True)[1].astype(np.int64)
+    words = addresses.astype(np.int64) + (blocks[some.warps[inner]] << 32)[:, None]
+    in_order = np.sort(words[active])
+    return len(in_order) / (1 + int(np.count_nonzero(np.diff(in_order)))) if len(in_order) else 1.0
 
 
 def _hot(some: Executions, inner: Truth, chosen: Sample) -> tuple[float, int]:
