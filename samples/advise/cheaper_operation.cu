@@ -6,7 +6,7 @@ template <class NUMBER>
 __device__ __forceinline__ void polynomial(float *out, const float *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float x = in[i], y = in[i + 1];
-#pragma unroll 1
+#pragma unroll 8
     for (int k = 0; k < n; ++k)
 #pragma unroll
         for (int j = 0; j < 4; ++j) y = y * (NUMBER)1.1 + x * (NUMBER)0.3;

@@ -97,17 +97,21 @@ def with_iterations(prepared: Prepared, node: int, factor: int) -> Prepared:
 
 
 def _fewer(path: Weighted, node: int, factor: int) -> Weighted:
+    """Return a path in which a loop of one node iterates a part as often; where that is no whole number, an iteration weighs more or less."""
     folded, weights = path
+    kept = [1.0]
 
     def items(several: Folded) -> Iterator[int | Repeat]:
         for item in several:
-            if isinstance(item, Repeat):
-                alone = item.body == (node,)
-                yield Repeat(item.body if alone else tuple(items(item.body)), max(1, round(item.times / factor)) if alone else item.times)
+            if isinstance(item, Repeat) and item.body == (node,):
+                times = max(1, round(item.times / factor))
+                kept.append(item.times / factor / times)
+                yield Repeat(item.body, times)
             else:
-                yield item
+                yield Repeat(tuple(items(item.body)), item.times) if isinstance(item, Repeat) else item
 
-    return tuple(items(folded)), weights
+    changed = tuple(items(folded))
+    return changed, {**weights, node: weights.get(node, 1.0) * kept[-1]}
 
 
 def innermost(cfg: WarpCfg) -> Mapping[int, int]:

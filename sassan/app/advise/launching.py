@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sassan.app.advise.changes import with_places
+from sassan.app.advise.changes import counts_of, with_places
 from sassan.app.advise.code import with_work
 from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
@@ -109,6 +109,8 @@ def other_blocks(launched: LaunchedKernel) -> Iterator[Remedy]:
             yield Remedy(AdviceCode.BLOCK_SIZE, (), why, changed, sure, example)
 
 
+_SAME = 0.9
+"""The part of its instructions that a launch keeps with other blocks, at least: so many may be those of warps that are not full."""
 _FULL = 0.9
 """The share of the warps of an SM from which on more do not help."""
 
@@ -127,9 +129,17 @@ def _with_block(launched: LaunchedKernel, threads: int, blocks: int) -> Prepared
         settings = replace(
             result.settings, launch=replace(launch, block=(threads, 1, 1), grid=(blocks, *launch.grid[1:])), contention=False, check=False
         )
-        return estimated(analyze(result.function, settings, result.file), policy=launched.policy).prepared
+        changed = estimated(analyze(result.function, settings, result.file), policy=launched.policy).prepared
     except (InputError, UsageError):
         return None
+    return changed if changed is not None and _work(changed) >= _SAME * _work(launched.prepared) else None
+
+
+def _work(prepared: Prepared) -> float:
+    """Return the instructions of all warps: code that takes its work from the number of its blocks does less of it with smaller ones."""
+    kernel, grid = prepared.kernel, prepared.grid
+    sizes = [len(node.code) for node in kernel.cfg.nodes]
+    return grid.blocks * grid.block_warps * sum(size * count for size, count in zip(sizes, counts_of(kernel), strict=True))
 
 
 def whole_waves(launched: LaunchedKernel) -> Iterator[Remedy]:

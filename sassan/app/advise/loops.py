@@ -60,21 +60,23 @@ def _iterates(launched: LaunchedKernel, head: int) -> bool:
 
 def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], own: list[int]) -> frozenset[int]:
     """Return the loads of global memory of a loop whose addresses no load of the loop decides: those can be made ahead."""
-    every = [each for node in nodes for each in cfg.nodes[node].code]
-    tainted = 0
-    while True:
-        before = tainted
-        for each in every:
-            if (space(each.opcode) is not None and each.opcode.startswith("LD") and not _constant(each)) or reads_of(
-                facts_of, each
-            ) & tainted:
-                tainted |= writes_of(facts_of, each)
-        if tainted == before:
-            break
+    tainted = _loaded([each for node in nodes for each in cfg.nodes[node].code], facts_of)
     loads = (each for node in own for each in cfg.nodes[node].code if each.opcode.startswith("LDG."))
     return frozenset(
         each.address for each in loads if not reads_of(facts_of, each) & tainted and control_of(each).write_barrier is not None
     )
+
+
+def _loaded(code: Code, facts_of: FactsOf) -> int:
+    """Return the registers of a loop that hold what it loads, or what is computed of it."""
+    out, before = 0, -1
+    while out != before:
+        before = out
+        for each in code:
+            loads = space(each.opcode) is not None and each.opcode.startswith("LD") and not _constant(each)
+            if loads or reads_of(facts_of, each) & out:
+                out |= writes_of(facts_of, each)
+    return out
 
 
 def _constant(each: Instruction) -> bool:
@@ -126,7 +128,9 @@ def unrolled(launched: LaunchedKernel) -> Iterator[Remedy]:
         counts = counts_of(kernel)
         for factor in _FACTORS:
             if counts[loop.head] >= factor and factor * len(code) <= _LONGEST:
-                changed = with_iterations(with_code(launched.prepared, {loop.head: _several(code, overhead, factor)}), loop.head, factor)
+                changed = with_iterations(
+                    with_code(launched.prepared, {loop.head: _several(code, overhead, factor, facts_of)}), loop.head, factor
+                )
                 why = (
                     f"{len(overhead)} of the {len(code)} instructions of a loop only count and branch, and its iterations follow each other"
                 )
@@ -160,8 +164,11 @@ def _grows(each: Instruction, reads: int, writes: int) -> bool:
     return bool(reads & writes) and (numbers or ".X" in each.opcode)
 
 
-def _several(code: Code, overhead: frozenset[int], factor: int) -> Code:
-    """Return the code of several iterations: what comes before the first wait for a load of each of them, then the rest of each."""
+def _several(code: Code, overhead: frozenset[int], factor: int, facts_of: FactsOf) -> Code:
+    """Return the code of several iterations: what comes before the first wait for a load of each of them, then the rest of each.
+
+    Where what comes before depends on the rest (a list that is followed), one iteration comes after the other.
+    """
     body = [each for each in code if each.address not in overhead]
     rest = [each for each in code if each.address in overhead]
     loaded, cut = 0, len(body)
@@ -172,4 +179,9 @@ def _several(code: Code, overhead: frozenset[int], factor: int) -> Code:
             break
         if each.opcode.startswith("LD") and control.write_barrier is not None:
             loaded |= 1 << control.write_barrier
+    later = 0
+    for each in body[cut:]:
+        later |= writes_of(facts_of, each)
+    if any(reads_of(facts_of, each) & (later | _loaded(body, facts_of)) for each in body[:cut]):
+        return [*body * factor, *rest]
     return [*body[:cut] * factor, *body[cut:] * factor, *rest]

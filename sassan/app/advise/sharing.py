@@ -11,10 +11,12 @@ from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
 from sassan.app.estimating import Prepared
 from sassan.arch import described
+from sassan.errors import InputError
 from sassan.ir import Instruction, Memory
 from sassan.isa.facts import Flow
 from sassan.isa.registers import bit
 from sassan.plurals import count_of
+from sassan.registers.liveness import liveness
 
 _SINCE = 8
 """The compute capability from which on SMs copy from global to shared memory without registers."""
@@ -27,8 +29,9 @@ def copied_directly(launched: LaunchedKernel) -> Iterator[Remedy]:
         return
     facts_of, cfg = launched.result.isa.facts, launched.prepared.kernel.cfg
     code, pairs = dict[int, Code](), dict[int, int]()
+    live = _live_after(launched)
     for number, node in enumerate(cfg.nodes):
-        several = _pairs(node.code, facts_of)
+        several = _pairs(node.code, facts_of, live)
         if several:
             code[number] = _direct(node.code, several, facts_of)
             pairs |= several
@@ -40,14 +43,28 @@ def copied_directly(launched: LaunchedKernel) -> Iterator[Remedy]:
         yield Remedy(AdviceCode.ASYNC_COPY, places, why, changed, sure, EXAMPLES[AdviceCode.ASYNC_COPY])
 
 
-def _pairs(code: Code, facts_of: FactsOf) -> Mapping[int, int]:
-    """Return the stores to shared memory of what a load of global memory before them in a node brought, each with that load."""
+def _live_after(launched: LaunchedKernel) -> Mapping[int, int]:
+    """Return the registers that are read behind each instruction, by address; none where that is not known."""
+    function = launched.result.function
+    try:
+        known = liveness(function, launched.result.isa.facts)
+    except InputError:
+        return {}
+    return {each.address: registers for each, registers in zip(function.instructions, known.after, strict=True)}
+
+
+def _pairs(code: Code, facts_of: FactsOf, live: Mapping[int, int]) -> Mapping[int, int]:
+    """Return the stores to shared memory of what a load of global memory before them in a node brought, each with that load.
+
+    Nothing else reads what was loaded; `live` are the registers that are read behind an instruction.
+    """
     loaded, out, used = dict[int, Instruction](), dict[int, int](), set[int]()
     for each in code:
         if each.opcode.startswith("STS"):
             data = _data(each, facts_of)
             load = loaded.get(data)
-            if load is not None and _width(load) == _width(each) and load.guard == each.guard:
+            read_later = live.get(each.address, data) & data
+            if load is not None and _width(load) == _width(each) and load.guard == each.guard and not read_later:
                 out[each.address] = load.address
                 continue
         reads, writes = reads_of(facts_of, each), writes_of(facts_of, each)
