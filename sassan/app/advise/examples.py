@@ -25,6 +25,13 @@ float4 v = reinterpret_cast<const float4 *>(in)[i];  // 16 bytes at an address t
 __shared__ float tile[16][16];
 tile[threadIdx.y][threadIdx.x] = a[row * n + t + threadIdx.x];  // each thread brings one word, all read it there
 __syncthreads();""",
+    AdviceCode.BLOCK_SIZE: """\
+kernel<<<{blocks}, {threads}>>>(...);""",
+    AdviceCode.CHEAPER_OPERATION: """\
+float y = 1.5f * x;                // 1.5 without f makes the product double""",
+    AdviceCode.CLUSTER: """\
+__global__ void __cluster_dims__({size}, 1, 1) kernel(...)
+cooperative_groups::this_cluster().map_shared_rank(tile, rank)  // or a multicast copy: cp.async.bulk ... .multicast::cluster""",
     AdviceCode.SPILL: """\
 __global__ void __launch_bounds__(threads) kernel(...)  // without the second number, or -maxrregcount: more registers per thread
 // or less to keep: smaller tiles, fewer iterations unrolled, values computed again""",

@@ -105,7 +105,7 @@ def other_blocks(launched: LaunchedKernel) -> Iterator[Remedy]:
                 f"(limited by {', '.join(resident.limited_by)})"
             )
             sure = "certain: only the launch changes, if the code takes its indices from blockDim"
-            example = f"kernel<<<{-(-threads // size)}, {size}>>>(...);"
+            example = EXAMPLES[AdviceCode.BLOCK_SIZE].format(blocks=-(-threads // size), threads=size)
             yield Remedy(AdviceCode.BLOCK_SIZE, (), why, changed, sure, example)
 
 
@@ -132,14 +132,20 @@ def _with_block(launched: LaunchedKernel, threads: int, blocks: int) -> Prepared
         changed = estimated(analyze(result.function, settings, result.file), policy=launched.policy).prepared
     except (InputError, UsageError):
         return None
-    return changed if changed is not None and _work(changed) >= _SAME * _work(launched.prepared) else None
+    if changed is None or any(after < _SAME * before for after, before in zip(_work(changed), _work(launched.prepared), strict=True)):
+        return None
+    return changed
 
 
-def _work(prepared: Prepared) -> float:
-    """Return the instructions of all warps: code that takes its work from the number of its blocks does less of it with smaller ones."""
+def _work(prepared: Prepared) -> tuple[float, ...]:
+    """Return the instructions of all warps, and the bytes that they read, and write.
+
+    Code that takes its work from the numbers of its blocks, and not from their threads, does less of it with smaller ones.
+    """
     kernel, grid = prepared.kernel, prepared.grid
     sizes = [len(node.code) for node in kernel.cfg.nodes]
-    return grid.blocks * grid.block_warps * sum(size * count for size, count in zip(sizes, counts_of(kernel), strict=True))
+    executed = grid.blocks * grid.block_warps * sum(size * count for size, count in zip(sizes, counts_of(kernel), strict=True))
+    return (executed, *(kernel.sampled.footprint if kernel.sampled is not None else ()))
 
 
 def whole_waves(launched: LaunchedKernel) -> Iterator[Remedy]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sassan.app.advise.code import control_of, editable, edited, instructions_of, with_control
+from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
 from sassan.ir import Instruction
 from sassan.plurals import count_of
@@ -38,7 +39,7 @@ def cheaper(launched: LaunchedKernel) -> Iterator[Remedy]:
             _is_double,
             _single,
             "likely: the same operations in single precision; bytes of memory are kept as they are, results are less precise",
-            "float y = 1.5f * x;                // 1.5 without f makes the product double",
+            EXAMPLES[AdviceCode.CHEAPER_OPERATION],
         ),
         (
             "{} by division of integers",

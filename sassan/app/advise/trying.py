@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sassan.app.advise.accesses import coalesced, conflict_free
 from sassan.app.advise.atomic_operations import aggregated
 from sassan.app.advise.branches import merged
+from sassan.app.advise.clusters import clustered
 from sassan.app.advise.launching import occupied, other_blocks, whole_waves
 from sassan.app.advise.loops import prefetched, unrolled
 from sassan.app.advise.operations import cheaper
@@ -37,6 +38,7 @@ FAMILIES: tuple[RemedyFamily, ...] = (
     aggregated,
     copied_directly,
     kept_in_shared_memory,
+    clustered,
 )
 
 
