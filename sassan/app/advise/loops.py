@@ -41,10 +41,10 @@ def prefetched(launched: LaunchedKernel) -> Iterator[Remedy]:
     code, places = dict[int, Code](), list[int]()
     inside = innermost(cfg)
     for number, loop in enumerate(cfg.loops):
-        own = [node for node in loop.nodes if inside[node] == number]
-        loads = _loads(cfg, facts_of, loop.nodes, own)
+        direct = [node for node in loop.nodes if inside[node] == number]
+        loads = _loads(cfg, facts_of, loop.nodes, direct)
         if loads and _iterates(launched, loop.head):
-            code |= _ahead(cfg, loop.nodes, own, loads)
+            code |= _ahead(cfg, loop.nodes, direct, loads)
             places += sorted(loads)
     if places:
         why = f"a loop waits for {count_of(len(places), 'load')} of global memory in the iteration that uses the data"
@@ -58,10 +58,10 @@ def _iterates(launched: LaunchedKernel, head: int) -> bool:
     return counts_of(kernel)[head] >= _TWICE
 
 
-def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], own: list[int]) -> frozenset[int]:
+def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], direct: list[int]) -> frozenset[int]:
     """Return the loads of global memory of a loop whose addresses no load of the loop decides: those can be made ahead."""
     tainted = _loaded([each for node in nodes for each in cfg.nodes[node].code], facts_of)
-    loads = (each for node in own for each in cfg.nodes[node].code if each.opcode.startswith("LDG."))
+    loads = (each for node in direct for each in cfg.nodes[node].code if each.opcode.startswith("LDG."))
     return frozenset(
         each.address for each in loads if not reads_of(facts_of, each) & tainted and control_of(each).write_barrier is not None
     )
@@ -83,7 +83,7 @@ def _constant(each: Instruction) -> bool:
     return space(each.opcode) is MemorySpace.CONSTANT
 
 
-def _ahead(cfg: WarpCfg, nodes: tuple[int, ...], own: list[int], loads: frozenset[int]) -> Mapping[int, Code]:
+def _ahead(cfg: WarpCfg, nodes: tuple[int, ...], direct: list[int], loads: frozenset[int]) -> Mapping[int, Code]:
     """Return the code of a loop in which the first of these loads waits for those of the iteration before, and nothing else does.
 
     They get a barrier that nothing else of the loop sets, where there is one; else other instructions that wait for theirs still do.
@@ -102,7 +102,7 @@ def _ahead(cfg: WarpCfg, nodes: tuple[int, ...], own: list[int], loads: frozense
         code = list(cfg.nodes[node].code)
         for place, each in enumerate(code):
             control = control_of(each)
-            if each.address in loads and node in own:
+            if each.address in loads and node in direct:
                 waits = control.wait_mask & ~(1 << barrier) | (first << barrier)
                 code[place] = with_control(each, replace(control, write_barrier=barrier, wait_mask=waits))
                 first = False

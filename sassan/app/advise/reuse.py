@@ -130,9 +130,9 @@ def _store(number: int) -> int:
 
 
 def _filling(number: int) -> tuple[Access, Access]:
-    four, one = Count(4, 4), Count(1, 1)
-    load = Access(_load(number), "LDG.E", MemorySpace.GLOBAL, WORD, AccessPattern.ALIGNED, WORD, four, one, ideal=4)
-    return load, Access(_store(number), "STS", MemorySpace.SHARED, WORD, AccessPattern.ALIGNED, WORD, passes=one, ideal=1)
+    sectors, whole = Count(4, 4), Count(1, 1)
+    load = Access(_load(number), "LDG.E", MemorySpace.GLOBAL, WORD, AccessPattern.ALIGNED, WORD, sectors, whole, ideal=4)
+    return load, Access(_store(number), "STS", MemorySpace.SHARED, WORD, AccessPattern.ALIGNED, WORD, passes=whole, ideal=1)
 
 
 def _fill(like: Instruction, filling: int) -> Code:

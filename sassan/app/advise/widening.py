@@ -77,11 +77,11 @@ def _runs(several: Sequence[tuple[int, Instruction, int]]) -> Iterator[Adjacent]
     """Yield as long groups of neighbours as one access may have."""
     run: list[tuple[int, Instruction, int]] = []
     order = {each.address: place for place, (_, each, _) in enumerate(several)}
-    for offset, each, size in [*sorted(several, key=lambda one: one[0]), (-1, several[0][1], 0)]:
+    for offset, each, size in [*sorted(several, key=lambda access: access[0]), (-1, several[0][1], 0)]:
         if run and (offset != run[-1][0] + size or size * (len(run) + 1) > _WIDEST):
             count = 1 << (len(run).bit_length() - 1)
             if count > 1:
-                chosen = sorted((one for _, one, _ in run[:count]), key=lambda one: order[one.address])
+                chosen = sorted((access for _, access, _ in run[:count]), key=lambda access: order[access.address])
                 yield Adjacent(tuple(chosen), run[0][2] * count)
             run = []
         if size:
