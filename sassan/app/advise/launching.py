@@ -11,13 +11,16 @@ from sassan.app.analysis import analyze
 from sassan.app.estimating import Prepared, estimated
 from sassan.app.registers import registers_of_result
 from sassan.errors import InputError, UsageError
-from sassan.ir import Instruction
+from sassan.ir import Constant
 from sassan.isa.facts import Flow
 from sassan.machine import Multiprocessor, machine_of
 from sassan.machine.occupancy import Occupancy, occupancy
+from sassan.machine.parameters import layout
 from sassan.plurals import count_of
 
 _KIB = 1024
+_KEPT = 4
+"""Registers that a compiler can do without, by computing again what they hold."""
 _THREADS = (64, 128, 256, 512)
 """Threads of a block that are tried."""
 
@@ -51,10 +54,10 @@ def _with_less(launched: LaunchedKernel, machine: Multiprocessor, resident: Occu
             f"be resident on an SM, {size} would let {blocks}"
         )
         live = registers_of_result(launched.result)
-        sure = "upper limit: spills are not counted"
-        if live is not None:
-            fits = f"likely: at most {live.most} registers are in use at once"
-            sure = fits if live.most <= size else f"upper limit: {live.most} registers are in use at once, and spills are not counted"
+        if live is None or live.most > size + _KEPT:
+            return  # it would spill
+        fits = f"likely: at most {live.most} registers are in use at once"
+        sure = fits if live.most <= size else f"upper limit: {live.most} registers are in use at once, and spills are not counted"
         example = EXAMPLES[AdviceCode.OCCUPANCY].format(threads=demand.threads, blocks=blocks)
     else:
         why = (
@@ -94,7 +97,7 @@ def other_blocks(launched: LaunchedKernel) -> Iterator[Remedy]:
     resident = known.occupancy if known is not None else None
     if launch.block is None or launch.grid is None or resident is None or resident.demand.shared or launch.block[1:] != (1, 1):
         return
-    if launched.known.occupancy >= _FULL or any(_meets(launched, each) for each in result.function.instructions):
+    if launched.known.occupancy >= _FULL or _meets(launched) or not _reads_block(launched):
         return
     threads = launch.block[0] * launch.grid[0]
     for size in _THREADS:
@@ -115,9 +118,18 @@ _FULL = 0.9
 """The share of the warps of an SM from which on more do not help."""
 
 
-def _meets(launched: LaunchedKernel, each: Instruction) -> bool:
-    facts = launched.result.isa.facts(each)
-    return facts is None or facts.flow is Flow.BLOCK_BARRIER
+def _meets(launched: LaunchedKernel) -> bool:
+    """Say whether threads of a block wait for each other."""
+    known = [launched.result.isa.facts(each) for each in launched.result.function.instructions]
+    return any(facts is None or facts.flow is Flow.BLOCK_BARRIER for facts in known)
+
+
+def _reads_block(launched: LaunchedKernel) -> bool:
+    """Say whether the code reads how many threads a block has: else their number is part of it."""
+    function = launched.result.function
+    where = layout(function.arch)
+    constants = (operand for each in function.instructions for operand in each.operands if isinstance(operand, Constant))
+    return where is not None and any(operand.bank == 0 and operand.offset == where.block for operand in constants)
 
 
 def _with_block(launched: LaunchedKernel, threads: int, blocks: int) -> Prepared | None:
@@ -149,8 +161,13 @@ def _work(prepared: Prepared) -> tuple[float, ...]:
 
 
 def whole_waves(launched: LaunchedKernel) -> Iterator[Remedy]:
-    """Yield the remedies of a grid whose last blocks leave most SMs idle: as many blocks as run at once, each with more work."""
+    """Yield the remedies of a grid whose last blocks leave most SMs idle: as many blocks as run at once, each with more work.
+
+    Threads that wait for each other have work that only whole blocks share, and is not divided further.
+    """
     grid = launched.prepared.grid
+    if _meets(launched):
+        return
     wave = grid.sms * grid.places
     for blocks in {grid.blocks // wave * wave, grid.blocks // grid.sms * grid.sms if grid.blocks < wave else 0} - {0, grid.blocks}:
         why = (

@@ -1,5 +1,6 @@
 """Remedies of loops: loads that are asked for an iteration ahead, and iterations without their overhead."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -86,30 +87,33 @@ def _constant(each: Instruction) -> bool:
 def _ahead(cfg: WarpCfg, nodes: tuple[int, ...], direct: list[int], loads: frozenset[int]) -> Mapping[int, Code]:
     """Return the code of a loop in which the first of these loads waits for those of the iteration before, and nothing else does.
 
-    They get a barrier that nothing else of the loop sets, where there is one; else other instructions that wait for theirs still do.
+    They get the barrier that the fewest others of the loop set, and those the one that is next.
     """
     every = [each for node in nodes for each in cfg.nodes[node].code]
-    others = {barrier for each in every if each.address not in loads for barrier in control_of(each).sets}
-    used = {barrier for each in every for barrier in control_of(each).sets}
-    free = next((barrier for barrier in range(BARRIERS) if barrier not in used), None)
-    alone = used - others
-    barrier = free if free is not None else min(alone, default=None)
-    if barrier is None:
-        return {}
+    others = Counter(barrier for each in every if each.address not in loads for barrier in control_of(each).sets)
+    barrier = min(range(BARRIERS), key=lambda number: (others[number], number))
+    instead = min((number for number in range(BARRIERS) if number != barrier), key=lambda number: (others[number], number))
     out: dict[int, Code] = {}
     first = True
     for node in nodes:
         code = list(cfg.nodes[node].code)
         for place, each in enumerate(code):
             control = control_of(each)
+            waits = _moved(control.wait_mask, barrier, instead if others[barrier] else None)
+            read = instead if control.read_barrier == barrier else control.read_barrier
+            written = instead if control.write_barrier == barrier else control.write_barrier
             if each.address in loads and node in direct:
-                waits = control.wait_mask & ~(1 << barrier) | (first << barrier)
-                code[place] = with_control(each, replace(control, write_barrier=barrier, wait_mask=waits))
-                first = False
-            elif free is None:
-                code[place] = with_control(each, replace(control, wait_mask=control.wait_mask & ~(1 << barrier)))
+                waits, written, first = waits | first << barrier, barrier, False
+            code[place] = with_control(each, replace(control, wait_mask=waits, read_barrier=read, write_barrier=written))
         out[node] = code
     return out
+
+
+def _moved(mask: int, barrier: int, instead: int | None) -> int:
+    """Return a mask of waits in which a barrier is another one, or none."""
+    if not mask >> barrier & 1:
+        return mask
+    return mask & ~(1 << barrier) | (0 if instead is None else 1 << instead)
 
 
 def unrolled(launched: LaunchedKernel) -> Iterator[Remedy]:
