@@ -61,22 +61,34 @@ def _iterates(launched: LaunchedKernel, head: int) -> bool:
 
 def _loads(cfg: WarpCfg, facts_of: FactsOf, nodes: tuple[int, ...], direct: list[int]) -> frozenset[int]:
     """Return the loads of global memory of a loop whose addresses no load of the loop decides: those can be made ahead."""
-    tainted = _loaded([each for node in nodes for each in cfg.nodes[node].code], facts_of)
+    decided = _decided([each for node in nodes for each in cfg.nodes[node].code], facts_of)
     loads = (each for node in direct for each in cfg.nodes[node].code if each.opcode.startswith("LDG."))
-    return frozenset(
-        each.address for each in loads if not reads_of(facts_of, each) & tainted and control_of(each).write_barrier is not None
-    )
+    return frozenset(each.address for each in loads if each.address not in decided and control_of(each).write_barrier is not None)
 
 
-def _loaded(code: Code, facts_of: FactsOf) -> int:
-    """Return the registers of a loop that hold what it loads, or what is computed of it."""
-    out, before = 0, -1
-    while out != before:
-        before = out
+def _decided(code: Code, facts_of: FactsOf) -> frozenset[int]:
+    """Return the instructions of a loop that read what the loop loads, or what is computed of it, in this iteration or an earlier one."""
+    out, held, before = set[int](), 0, -1
+    while held != before:
+        before = held
         for each in code:
+            reads, writes = reads_of(facts_of, each), writes_of(facts_of, each)
+            if reads & held:
+                out.add(each.address)
             loads = space(each.opcode) is not None and each.opcode.startswith("LD") and not _constant(each)
-            if loads or reads_of(facts_of, each) & out:
-                out |= writes_of(facts_of, each)
+            if loads or reads & held:
+                held |= writes
+            elif each.guard is None:
+                held &= ~writes
+    return frozenset(out)
+
+
+def _awaited(code: Code, facts_of: FactsOf) -> int:
+    """Return the registers that straight code reads before it writes them."""
+    out = written = 0
+    for each in code:
+        out |= reads_of(facts_of, each) & ~written
+        written |= writes_of(facts_of, each) if each.guard is None else 0
     return out
 
 
@@ -183,9 +195,9 @@ def _several(code: Code, overhead: frozenset[int], factor: int, facts_of: FactsO
             break
         if each.opcode.startswith("LD") and control.write_barrier is not None:
             loaded |= 1 << control.write_barrier
-    later = 0
-    for each in body[cut:]:
-        later |= writes_of(facts_of, each)
-    if any(reads_of(facts_of, each) & (later | _loaded(body, facts_of)) for each in body[:cut]):
+    written = 0
+    for each in body:
+        written |= writes_of(facts_of, each)
+    if _awaited(body[:cut], facts_of) & written:
         return [*body * factor, *rest]
     return [*body[:cut] * factor, *body[cut:] * factor, *rest]

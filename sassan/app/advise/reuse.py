@@ -1,6 +1,7 @@
 """The remedy of data of global memory that threads of a block read again and again: tiles of them in shared memory."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import ceil
 
@@ -8,11 +9,11 @@ from sassan.access.access import Access, AccessPattern
 from sassan.access.opcodes import MemorySpace
 from sassan.access.transactions import LANES, LINE, SECTOR, WORD, Count
 from sassan.app.advise.changes import KernelAccess, accesses_of, counts_of
-from sassan.app.advise.code import Code, control_of, editable, with_code, with_control, with_iterations
+from sassan.app.advise.code import Code, control_of, editable, shortened, with_code, with_control, with_iterations
 from sassan.app.advise.examples import EXAMPLES
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel, Remedy
 from sassan.app.estimating import Prepared
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Memory
 from sassan.isa.control import BARRIERS
 from sassan.isa.facts import Flow
 from sassan.plurals import count_of
@@ -24,6 +25,8 @@ _TILE = 32
 _LONGEST = 600
 """Instructions between two tiles, at most."""
 _STALL = 2
+_WIDEST = 16
+"""Bytes that a lane loads at once."""
 _GLOBAL = (MemorySpace.GLOBAL, MemorySpace.GENERIC)
 _BARRIER = "BAR.SYNC.DEFER_BLOCKING"
 
@@ -47,9 +50,7 @@ def kept_in_shared_memory(launched: LaunchedKernel) -> Iterator[Remedy]:
         places = tuple(each.access.address for each in loads)
         most = max(each.average.repeats for each in loads if each.average is not None)
         why = f"threads of a block read each word of {count_of(len(loads), 'load')} up to {most:.3g} times from global memory, in a loop"
-        sure = (
-            "likely: tiles in shared memory, each word loaded once per tile and read without conflicts; two barriers per tile are counted"
-        )
+        sure = "likely: each word is loaded once per tile, and read without conflicts; loads of tiles and two barriers for each are counted"
         changed = _tiled(prepared, loop.head, loads, iterations)
         yield Remedy(AdviceCode.REUSE, places, why, changed, sure, EXAMPLES[AdviceCode.REUSE])
 
@@ -72,10 +73,10 @@ def _tiled(prepared: Prepared, node: int, loads: list[KernelAccess], iterations:
     filling = ceil(words)
     kept = {each.access.address for each in loads}
     body = [replace(each, opcode=_from_shared(each.opcode)) if each.address in kept else each for each in code]
+    together = {each.access.address: _WIDEST // each.access.bytes for each in loads if not _differ(each)}
+    several = _once_for(body * iterations, together)
     kernel = prepared.kernel
-    changed = with_iterations(
-        with_code(prepared, {node: [*_fill(code[0], filling), *body * iterations, _barrier(code[-1])]}), node, iterations
-    )
+    changed = with_iterations(with_code(prepared, {node: [*_fill(code[0], filling), *several, _barrier(code[-1])]}), node, iterations)
     assert kernel.sampled is not None
     numbers = {each.number for each in loads}
     accesses = tuple(_of_shared(access) if number in numbers else access for number, access in enumerate(kernel.accesses)) + tuple(
@@ -95,6 +96,20 @@ def _tiled(prepared: Prepared, node: int, loads: list[KernelAccess], iterations:
         accessed[_store(number), 0] = replace(plain, passes=1.0)
     seen = replace(kernel.sampled, accessed=accessed)
     return replace(changed, kernel=replace(changed.kernel, accesses=accesses, sampled=seen))
+
+
+def _once_for(code: Code, together: Mapping[int, int]) -> Code:
+    """Return code in which loads of few words for all lanes bring several of those that follow each other in a tile."""
+    turns = Counter[tuple[object, ...]]()
+
+    def edit(each: Instruction) -> Instruction | None:
+        if each.address not in together:
+            return each
+        base = tuple(operand.base for operand in each.operands if isinstance(operand, Memory))
+        turns[base] += 1
+        return each if (turns[base] - 1) % together[each.address] == 0 else None
+
+    return shortened(code, edit)
 
 
 def _once(prepared: Prepared, filling: int, node: int, iterations: int) -> float:

@@ -10,6 +10,7 @@ from sassan.app.advise.clusters import clustered
 from sassan.app.advise.launching import occupied, other_blocks, whole_waves
 from sassan.app.advise.loops import prefetched, unrolled
 from sassan.app.advise.operations import cheaper
+from sassan.app.advise.register_tiles import tiled_in_registers
 from sassan.app.advise.remedy import Advice, AdviceCode, LaunchedKernel, Remedy, RemedyFamily
 from sassan.app.advise.reuse import kept_in_shared_memory
 from sassan.app.advise.sharing import copied_directly
@@ -38,6 +39,7 @@ FAMILIES: tuple[RemedyFamily, ...] = (
     aggregated,
     copied_directly,
     kept_in_shared_memory,
+    tiled_in_registers,
     clustered,
 )
 

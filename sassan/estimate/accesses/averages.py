@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import LINE, SECTOR, WORD
@@ -22,7 +23,7 @@ class AverageAccess:
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
-    `repeats`: how often the lanes of a block that were run read each of its words, of loads of global memory.
+    `repeats`: how often the lanes of a block access each of its words, of accesses of global memory.
     """
 
     drawn: bool
@@ -105,12 +106,22 @@ def _of(  # noqa: PLR0913 - what is known of an access
 
 
 def _repeats(some: Executions, inner: Truth, chosen: Sample) -> float:
-    """Return how often lanes of a block access each word on average."""
-    addresses, active = some.addresses[inner], some.active[inner]
+    """Return how often lanes of a block access each word on average: of what a warp accesses, the part that no other does is its own."""
+    warps, addresses, active = some.warps[inner], some.addresses[inner].astype(np.int64), some.active[inner]
+    if not active.any():
+        return 1.0
     blocks = np.unique([chosen.number(warp) for warp in range(len(chosen))], return_inverse=True)[1].astype(np.int64)
-    words = addresses.astype(np.int64) + (blocks[some.warps[inner]] << 32)[:, None]
-    in_order = np.sort(words[active])
-    return len(in_order) / (1 + int(np.count_nonzero(np.diff(in_order)))) if len(in_order) else 1.0
+    runs = np.unique(warps)
+    ran = len(runs) / len(np.unique(blocks[runs]))
+    of_warps, of_blocks = (_different((addresses + (number << 32)[:, None])[active]) for number in (warps.astype(np.int64), blocks[warps]))
+    shared = of_warps / of_blocks  # warps that access a word, of those that were run
+    new = (ran / shared - 1) / (ran - 1) if ran > 1 else 1.0
+    return float(active.sum()) / of_warps * chosen.block_warps / (1 + new * (chosen.block_warps - 1))
+
+
+def _different(numbers: npt.NDArray[np.int64]) -> int:
+    """Return how many different numbers there are, one at least."""
+    return 1 + int(np.count_nonzero(np.diff(np.sort(numbers))))
 
 
 def _hot(some: Executions, inner: Truth, chosen: Sample) -> tuple[float, int]:
