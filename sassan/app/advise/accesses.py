@@ -38,7 +38,7 @@ def conflict_free(launched: LaunchedKernel) -> Iterator[Remedy]:
     several = [each for each in accesses_of(launched.prepared.kernel) if _conflicts(each)]
     if several:
         places = tuple(dict.fromkeys(each.access.address for each in several))
-        worst = max(several, key=lambda each: _passes(each) / _passes_needed(each))
+        worst = max(several, key=lambda each: _passes(each) / max(1e-9, _passes_needed(each)))
         why = (
             f"an access of shared memory takes {_passes(worst):.3g} passes where {_passes_needed(worst):.3g} would do: lanes are at "
             "different words of the same bank"
@@ -61,7 +61,8 @@ def _sectors(each: KernelAccess) -> float:
 
 
 def _sectors_needed(each: KernelAccess) -> float:
-    return LANES * each.access.bytes / SECTOR
+    lanes = each.average.lanes if each.average is not None else LANES
+    return max(1.0, lanes * each.access.bytes / SECTOR)
 
 
 def _scatters(each: KernelAccess) -> bool:
@@ -78,7 +79,7 @@ def _passes(each: KernelAccess) -> float:
 
 
 def _passes_needed(each: KernelAccess) -> float:
-    return max(1.0, each.access.bytes / WORD)
+    return each.average.ideal if each.average is not None else max(1.0, each.access.bytes / WORD)
 
 
 def _conflicts(each: KernelAccess) -> bool:
