@@ -15,6 +15,8 @@ from sassan.estimate.watch import Key
 
 _WASTE = 1.25
 """Transactions over those that the bytes need, from which on they are wasted."""
+_LEAST = 1e-9
+"""Of what no lane may need: executions by no lane count, too."""
 _GLOBAL = (MemorySpace.GLOBAL, MemorySpace.GENERIC)
 _UNKNOWN = (AccessPattern.SCATTERED, AccessPattern.UNKNOWN)
 
@@ -24,7 +26,7 @@ def coalesced(launched: LaunchedKernel) -> Iterator[Remedy]:
     several = [each for each in accesses_of(launched.prepared.kernel) if _is_global(each) and _scatters(each)]
     if several:
         places = tuple(dict.fromkeys(each.access.address for each in several))
-        worst = max(several, key=lambda each: _sectors(each) / _sectors_needed(each))
+        worst = max(several, key=lambda each: _sectors(each) / max(_LEAST, _sectors_needed(each)))
         why = (
             f"a warp touches {_sectors(worst):.3g} sectors of 32 bytes where its bytes fill {_sectors_needed(worst):.3g}: neighbouring "
             "lanes do not access neighbouring addresses"
@@ -38,7 +40,7 @@ def conflict_free(launched: LaunchedKernel) -> Iterator[Remedy]:
     several = [each for each in accesses_of(launched.prepared.kernel) if _conflicts(each)]
     if several:
         places = tuple(dict.fromkeys(each.access.address for each in several))
-        worst = max(several, key=lambda each: _passes(each) / max(1e-9, _passes_needed(each)))
+        worst = max(several, key=lambda each: _passes(each) / max(_LEAST, _passes_needed(each)))
         why = (
             f"an access of shared memory takes {_passes(worst):.3g} passes where {_passes_needed(worst):.3g} would do: lanes are at "
             "different words of the same bank"
@@ -61,8 +63,7 @@ def _sectors(each: KernelAccess) -> float:
 
 
 def _sectors_needed(each: KernelAccess) -> float:
-    lanes = each.average.lanes if each.average is not None else LANES
-    return max(1.0, lanes * each.access.bytes / SECTOR)
+    return each.average.ideal if each.average is not None else max(1.0, LANES * each.access.bytes / SECTOR)
 
 
 def _scatters(each: KernelAccess) -> bool:

@@ -23,8 +23,8 @@ class AverageAccess:
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
-    `ideal` are the passes without conflicts of banks, `lanes` those that access. `repeats`: how often the lanes of a block access each of
-    its words, of accesses of global memory.
+    `ideal` are the sectors, or passes, that as many lanes need. `repeats`: how often the lanes of a block access each of its words, of
+    accesses of global memory.
     """
 
     drawn: bool
@@ -37,7 +37,6 @@ class AverageAccess:
     place: int = -1
     repeats: float = 1.0
     ideal: float = 0.0
-    lanes: float = 0.0
 
 
 def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, AverageAccess]:
@@ -91,9 +90,9 @@ def _of(  # noqa: PLR0913 - what is known of an access
     addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
         return AverageAccess(drawn)
-    lanes = float(active.sum(axis=1).mean())
+    of_each = active.sum(axis=1)
     if kind.space is MemorySpace.SHARED:
-        return AverageAccess(drawn=False, passes=passes, ideal=float(phases(active, kind.bytes).mean()), lanes=lanes)
+        return AverageAccess(drawn=False, passes=passes, ideal=float(phases(active, kind.bytes).mean()))
     if kind.space is MemorySpace.CONSTANT:
         return AverageAccess(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
@@ -106,7 +105,7 @@ def _of(  # noqa: PLR0913 - what is known of an access
         hot=hot,
         place=place,
         repeats=_repeats(some, inner, chosen) if kind.space in CACHED and not kind.atomic else 1.0,
-        lanes=lanes,
+        ideal=float(np.ceil(of_each * kind.bytes / SECTOR).mean()),
     )
 
 

@@ -9,7 +9,8 @@ import sassan
 from budget import some
 from samples import SAMPLES
 from sassan.api import AdviceList
-from sassan.app.advise.remedy import AdviceCode
+from sassan.app.advise.remedy import AdviceCode, LaunchedKernel
+from sassan.app.advise.trying import remedies
 
 A100 = "A100-PCIE-40GB"
 FLAWS = sorted(path.stem for path in (SAMPLES / "advise").glob("*.cu"))
@@ -61,6 +62,68 @@ def test_the_remedy_of_the_flaw_stands_first_with_the_time_of_the_twin(name: str
 @pytest.mark.slow
 def test_a_good_kernel_has_no_advice_that_gains_much(name: str):
     assert [each for each in advised(name, "mended") if each.gain_of_total > SMALL] == []
+
+
+def codes(path: str, *, gpu: str = A100, block: int | tuple[int, int], grid: int | tuple[int, int] = 864, **given: int) -> dict[str, float]:
+    """The best share of each code that is advised for the first kernel of a sample."""
+    parameters: dict[str | int, int] = dict(given)
+    advice = sassan.advise(SAMPLES / path, launch=sassan.Launch(gpu=gpu, block=block, grid=grid, parameters=parameters))
+    return {each.code: each.gain_of_total for each in reversed(advice)}
+
+
+@pytest.mark.slow
+def test_nothing_helps_a_copy_that_takes_all_of_dram():
+    advice = sassan.advise(SAMPLES / "limits/sm_80/dram.cubin", launch=sassan.Launch(gpu=A100, block=256, grid=1 << 16))
+    assert list(advice) == []
+    assert advice.binds == "dram is busy for 99 % of the time"
+
+
+@pytest.mark.slow
+def test_a_detour_by_registers_costs_nothing_where_dram_binds():
+    assert "async-copy" not in codes("launches/sm_80/stencil_line.cubin", block=256, param_2=32)
+
+
+@pytest.mark.slow
+def test_loads_of_which_addresses_are_loaded_are_not_made_ahead():
+    found = {each.code for each in advised("occupancy", "flawed")}
+    assert not found & {"pipeline", "unroll", "async-copy"}, "each load needs the one before it"
+
+
+@pytest.mark.slow
+def test_a_product_with_one_result_per_thread_should_have_several():
+    assert codes("launches/sm_80/matmul_tiled.cubin", block=(16, 16), param_3=256)["reuse"] > 0.2
+    assert "reuse" not in codes("launches/sm_80/matmul_registers.cubin", block=(16, 16), param_3=256)
+
+
+@pytest.mark.slow
+def test_other_blocks_do_the_same_work():
+    assert "block-size" not in codes("launches/sm_80/reduce_warps.cubin", block=256, param_2=1024), (
+        "a block is 8 warps, whatever the launch says"
+    )
+    assert "block-size" not in {each.code for each in advised("tail", "flawed")}, "more blocks would have less to do in all"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arch", "gpu", "tried"), [("sm_80", A100, False), ("sm_90", "H100 PCIe", True)])
+def test_clusters_are_tried_where_there_are_some(arch: str, gpu: str, *, tried: bool):
+    launch = sassan.Launch(gpu=gpu, block=(16, 16), grid=(64, 64), parameters={"param_3": 1024})
+    result = sassan.advise(SAMPLES / "launches" / arch / "matmul_tiled.cubin", launch=launch).launches[0].estimate
+    assert result.prepared is not None
+    launched = LaunchedKernel(result.analysis, result.prepared, result.prepared.estimate())
+    of_clusters = [remedy for remedy in remedies(launched) if remedy.code is AdviceCode.CLUSTER]
+    assert bool(of_clusters) == tried
+    assert all(remedy.changed.estimate().shares["l2"] < launched.known.shares["l2"] for remedy in of_clusters)
+
+
+@pytest.mark.slow
+def test_a_remedy_leaves_the_launch_as_it_is():
+    result = advised("pipeline", "flawed").launches[0].estimate
+    assert result.prepared is not None
+    launched = LaunchedKernel(result.analysis, result.prepared, result.prepared.estimate())
+    changed = [remedy.changed for remedy in remedies(launched)]
+    assert len(changed) > 1
+    assert all(each != result.prepared for each in changed)
+    assert result.prepared.estimate().us == us(advised("pipeline", "flawed"))
 
 
 def test_there_are_twelve_flaws_of_different_kinds():
