@@ -67,6 +67,7 @@ def _machine(settings: "Settings") -> Mapping[str, object]:
     gpu, resources, launch = settings.gpu, settings.resources, settings.launch
     return {
         "gpu": gpu.name if gpu is not None else None,
+        "clock": f"{gpu.boost_clock} MHz" if gpu is not None and gpu.source("boost_clock") == "given" else None,
         "dram-share": f"{float(gpu.dram_share):.2%}" if gpu is not None and gpu.dram_share < 1 else None,
         "machine": settings.machine.sm.arch if settings.machine is not None and gpu is None else None,
         "registers": resources.registers if resources is not None else None,

@@ -28,6 +28,8 @@ UNSOLVED = "none"
 """The name of no solver: the integer program is written and not solved."""
 ASSUME_NONE = "assume-none"
 """The choice not to use recorded contents of memory."""
+_BASE = "base"
+"""The clock that profilers keep."""
 MEASURED = "measured"
 """The name of the model that reads measured block times."""
 _IN_LAUNCHES = ("block", "grid", "parameters", "shared", "warps")
@@ -37,6 +39,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "registers": ("", "block"),
     "shared": ("", "block"),
     "sms": (" and ", "block", "grid"),
+    "clock": ("", "gpu"),
     "dram_share": ("", "gpu"),
     "co_runners": ("", "gpu"),
     "data": ("", "launches"),
@@ -77,6 +80,8 @@ class AnalysisOptions:
     shared: int | None = None
     sms: int | None = None
     gpu: str | None = None
+    clock: str | None = None
+    """The clock of the SMs, which they keep: `1410 MHz`, or `base`; None: the boost clock of the product."""
     dram_share: str | None = None
     """What others leave the GPU of the bandwidth of DRAM: `60%`."""
     co_runners: str | None = None
@@ -157,6 +162,7 @@ class AnalysisOptions:
             "shared": self.shared is not None and not shaped,
             "data": self.data is not None and self.launches is None,
             "run_before": self.run_before and self.launches is None,
+            "clock": self.clock is not None and self.gpu is None,
             "dram_share": self.dram_share is not None and self.gpu is None,
             "co_runners": self.co_runners is not None and self.gpu is None,
             "sms": self.sms is not None and self.launches is None and (self.block is None or self.grid is None),
@@ -210,13 +216,15 @@ class AnalysisOptions:
         return machine
 
     def _product(self, spelled: Spelling) -> Product | None:
-        """The GPU that is named, with what others leave it of its DRAM.
+        """The GPU that is named, with its clock, and what others leave it of its DRAM.
 
-        Raises UsageError for an unknown one, and for a share that is none; InputError for a file that is refused.
+        Raises UsageError for an unknown one, and for a clock or a share that is none; InputError for a file that is refused.
         """
         if self.gpu is None:
             return None
         gpu = read_gpu(self.gpu)
+        if self.clock is not None:
+            gpu = self._clocked(gpu, self.clock, spelled("clock"))
         if self.dram_share is not None:
             return replace(gpu, dram_share=quantities.share(self.dram_share, spelled("dram_share")))
         if self.co_runners is None:
@@ -227,6 +235,16 @@ class AnalysisOptions:
             raise UsageError("usage", message, hint="what others move at most, in any time in which the GPU waits for DRAM")
         return replace(gpu, dram_share=1 - moved / gpu.dram_rate)
 
+    @staticmethod
+    def _clocked(gpu: Product, clock: str, option: str) -> Product:
+        """The GPU whose SMs keep another clock than its boost clock."""
+        if clock != _BASE:
+            return gpu.at(quantities.clock(clock, option))
+        if gpu.base_clock is None:
+            message = f"no base clock of {gpu.name} is known"
+            raise UsageError("usage", message, hint=f"pass the clock: {option} 1410")
+        return gpu.at(gpu.base_clock)
+
     def _costs(self, machine: MachineFile | None, gpu: Product | None) -> CostModel:
         """The cost model of the name, with its tables.
 
@@ -235,9 +253,9 @@ class AnalysisOptions:
         if self.measurements is not None:
             return read_measurements(self.measurements)
         given = latencies.parse(self.latency)
-        if gpu is not None and gpu.dram_share < 1:
+        if gpu is not None and gpu.waiting > 1:
             known = machine.latency if machine is not None else {}
-            given = {**latencies.waiting_longer(gpu.architecture, 1 / gpu.dram_share, known), **given}
+            given = {**latencies.waiting_longer(gpu.architecture, gpu.waiting, known), **given}
         return models.model(self._model, Tables(machine, given))
 
 

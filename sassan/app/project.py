@@ -26,6 +26,7 @@ _FORMAT = Format("bad-project", _HINT)
 _TEXTS = (
     "block-dim",
     "bounds",
+    "clock",
     "co-runners",
     "dram-share",
     "gpu",
@@ -44,7 +45,7 @@ OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
 _TABLES = ("check", "gates", "launch", "task")
-TASK_OPTIONS = ("launches", "gpu", "deadline", "period", "copies", "dram-share", "co-runners")
+TASK_OPTIONS = ("launches", "gpu", "deadline", "period", "copies", "clock", "dram-share", "co-runners")
 """The options that a task may have."""
 _OF_TASK = ("program", *TASK_OPTIONS)
 _CHECK = ("baseline", "control", "max-growth", "max-code-growth")

@@ -1,4 +1,4 @@
-"""Quantities with units as users write them: durations, bandwidths, shares."""
+"""Quantities with units as users write them: durations, bandwidths, clocks, shares."""
 
 import re
 from collections.abc import Mapping
@@ -11,6 +11,9 @@ _DURATIONS: Mapping[str, Fraction] = {"ns": Fraction(1, 1000), "us": Fraction(1)
 """Units of time, in microseconds."""
 _BANDWIDTHS: Mapping[str, Fraction] = {"KB/s": Fraction(1, 10**6), "MB/s": Fraction(1, 1000), "GB/s": Fraction(1), "TB/s": Fraction(1000)}
 """Units of bandwidth, in GB/s of 10^9 bytes."""
+_CLOCKS: Mapping[str, Fraction] = {"": Fraction(1), "MHz": Fraction(1), "GHz": Fraction(1000)}
+"""Units of clocks, in MHz."""
+_FASTEST = 10_000
 _SHARES: Mapping[str, Fraction] = {"%": Fraction(1, 100), "": Fraction(1)}
 
 
@@ -28,6 +31,17 @@ def bandwidth(text: str, option: str) -> Fraction:
     Raises UsageError.
     """
     return _quantity(text, option, _BANDWIDTHS, "a bandwidth such as 20 GB/s or 800 MB/s")
+
+
+def clock(text: str, option: str) -> int:
+    """Return a clock such as `1410 MHz`, `1410` or `1.41 GHz` in whole MHz.
+
+    Raises UsageError.
+    """
+    known = _quantity(text, option, _CLOCKS, "a clock such as 1410 MHz, or base")
+    if known.denominator != 1 or known > _FASTEST:
+        raise _wrong(text, option, f"whole MHz, {_FASTEST} at most")
+    return int(known)
 
 
 def share(text: str, option: str) -> Fraction:

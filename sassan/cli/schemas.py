@@ -24,6 +24,7 @@ from sassan.cli.reports.code import CodeFields
 from sassan.cli.reports.compare import ComparisonFields
 from sassan.cli.reports.control import ControlFields
 from sassan.cli.reports.diff import ChangeFields
+from sassan.cli.reports.doctor import ExaminedFields
 from sassan.cli.reports.gpus import PeakFields, ProductFields
 from sassan.cli.reports.memory import MemoryFields
 from sassan.cli.reports.program import KernelTimeFields
@@ -108,6 +109,12 @@ class EvolveDocumentFields(DocumentFields):
     """What `sassan evolve --json` prints, and the file result.json."""
 
     _search = _key(merged(SearchFields), "the search")
+
+
+class DoctorDocumentFields(DocumentFields):
+    """What `sassan doctor --json` prints."""
+
+    examined = _key(array(one(ExaminedFields)), "what was looked at")
 
 
 class ProductsDocumentFields(DocumentFields):
@@ -206,6 +213,7 @@ DOCUMENTS: Mapping[str, Sequence[type[Record[Any]]]] = {
     "diff": (DiffDocumentFields, CodeDocumentFields),
     "estimate": (EstimateDocumentFields,),
     "evolve": (EvolveDocumentFields,),
+    "doctor": (DoctorDocumentFields,),
     "gpus": (ProductsDocumentFields, PeaksDocumentFields),
     "ipet": (_of_functions(IpetFields),),
     "listing": (_of_functions(ListingFields), _of_functions(ControlFields)),

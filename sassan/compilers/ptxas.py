@@ -8,7 +8,7 @@ from sassan.system.processes import ToolLimits, ToolProblem, run
 
 PTXAS = "ptxas"
 _LIMITS = ToolLimits(seconds=300, size=1_000_000)
-_INSTALL = "pip install nvidia-cuda-nvcc-cu12"
+INSTALL = "pip install nvidia-cuda-nvcc-cu12"
 
 
 def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx") -> bytes:
@@ -18,7 +18,7 @@ def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx") -> bytes:
     """
     candidates = sorted(tools(PTXAS), key=_version, reverse=True)
     if not candidates:
-        raise MissingToolError("ptxas-missing", "compiling PTX needs ptxas, which was not found", hint=_INSTALL)
+        raise MissingToolError("ptxas-missing", "compiling PTX needs ptxas, which was not found", hint=INSTALL)
     problems: list[str] = []
     for tool in candidates:
         try:
@@ -27,7 +27,7 @@ def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx") -> bytes:
             problems.append(f"{tool.version}: {problem}")
     message = f"no ptxas accepts the PTX for {arch}: {problems[0]}"
     raise InputError(
-        "ptxas-failed", message, source=Source(name, ""), hint=f"PTX of a newer compiler needs its ptxas on PATH, or: {_INSTALL}"
+        "ptxas-failed", message, source=Source(name, ""), hint=f"PTX of a newer compiler needs its ptxas on PATH, or: {INSTALL}"
     )
 
 

@@ -38,7 +38,7 @@ _UNSUPPORTED = "Unsupported gpu architecture"
 _ERROR = re.compile(r"(?:\(|:)(?P<line>[0-9]+)(?:\)|:[0-9]+): (?:catastrophic |fatal )?error:? *(?P<what>.*)", re.DOTALL)
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
-_INSTALL = "install the CUDA toolkit, whose nvcc is found on PATH, or: pip install nvidia-cuda-nvrtc-cu12"
+INSTALL = "install the CUDA toolkit, whose nvcc is found on PATH, or: pip install nvidia-cuda-nvrtc-cu12"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
     MissingToolError `nvcc-missing`.
     """
     data = read_bytes(path, LIMIT)
-    nvcc = _nvcc()
+    nvcc = find_nvcc()
     if nvcc is not None:
         name = _key(data, path, arch, nvcc)
         kept = _kept(name) if cached else None
@@ -143,7 +143,7 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
             made = compile_source(text, arch=arch, name=str(file), options=("-lineinfo", f"-I{file.parent}"))
     except MissingToolError:
         message = f"'{path}' is CUDA source, and neither nvcc nor NVRTC that compile for {arch} were found"
-        raise MissingToolError("nvcc-missing", message, hint=_INSTALL) from None
+        raise MissingToolError("nvcc-missing", message, hint=INSTALL) from None
     except InputError as error:
         if error.source is not None:
             error.source = Source(path, error.source.text)
@@ -155,7 +155,8 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledS
     return code
 
 
-def _nvcc() -> str | None:
+def find_nvcc() -> str | None:
+    """Return the path of nvcc, None where none is found."""
     return next(programs("nvcc", folders()), None)
 
 

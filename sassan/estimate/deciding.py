@@ -153,9 +153,9 @@ class Deciding(Integers):
         exact &= ((several == 0) | once).all(axis=0)
         out[(self._found[:, None] & (several > 0)).any(axis=0)] = 0
         looked_at = once & (exact | guess)
-        for number, known in enumerate(self._noted.of.values()):
-            if not looked_at[number].any():
-                continue
+        operations = list(self._noted.of.values())
+        for number in np.flatnonzero(looked_at.any(axis=1)):
+            known = operations[number]
             followed = np.flatnonzero(looked_at[number])
             moves = (known.moved[:, rows[followed]] != 0).any(axis=0) & known.lanes[rows[followed]]
             moving = moves.any(axis=1)

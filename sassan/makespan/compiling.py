@@ -20,6 +20,8 @@ _ENTRIES = {
     "exact.sums": "fill",
 }
 """What each module of kernels is entered by: this is compiled last, with all that it calls."""
+SEARCHES = tuple(_ENTRIES)
+"""The modules of compiled searches."""
 
 
 def may_begin(module: str, left: float) -> bool:

@@ -1,6 +1,6 @@
 """A GPU as it is sold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
@@ -30,7 +30,9 @@ class Product:
     surely gets a block, while blocks wait and it has a place. `kept_clock` in MHz is the lowest at which runs were recorded, where that
     is not the boost clock. `lanes` are those of its SM that differ from the table of the SM (`sassan/arch/`), by their key. `peaks` are the
     rates of its data sheet. `integrated`: its DRAM is that of a CPU, too. `dram_share` is what others leave it of the bandwidth of DRAM,
-    whenever it waits: 1, or what a user gives. `sources` has the source of each figure.
+    whenever it waits: 1, or what a user gives. `overclocked` is how many times
+    faster than its boost clock a user says that its SMs run: so many times more cycles pass until memory answers. `sources` has the source
+    of each figure.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Product:
     peaks: tuple[Peak, ...] = ()
     integrated: bool = False
     dram_share: Fraction = Fraction(1)
+    overclocked: Fraction = Fraction(1)
 
     def source(self, figure: str) -> str:
         """Return where a figure (`boost_clock`) comes from."""
@@ -68,6 +71,17 @@ class Product:
     def dram_rate(self) -> Fraction:
         """Return the bandwidth of the DRAM that the GPU surely gets while it waits, in GB/s."""
         return Fraction(str(self.dram_bandwidth)) * Fraction(str(self.dram_efficiency)) * self.dram_share
+
+    @property
+    def waiting(self) -> Fraction:
+        """Return how many times longer than is published memory lets an access wait, in cycles."""
+        return self.overclocked / self.dram_share
+
+    def at(self, clock: int) -> "Product":
+        """Return the product whose SMs keep a clock, in MHz."""
+        sources = tuple((name, "given" if name == "boost_clock" else source) for name, source in self.sources)
+        faster = max(Fraction(1), Fraction(clock, self.boost_clock))
+        return replace(self, boost_clock=clock, kept_clock=None, overclocked=faster, sources=sources)
 
     @property
     def slowdown(self) -> Fraction:

@@ -7,24 +7,21 @@ import contextlib
 import hashlib
 import os
 import platform
-import shlex
-import shutil
 from importlib import resources
 from pathlib import Path
 
+from sassan.compilers.host import c_compiler
 from sassan.entries import CACHE, cache_folder, usable
-from sassan.errors import InputError, MissingToolError, StorageError, is_full, no_space
+from sassan.errors import InputError, StorageError, is_full, no_space
 from sassan.scratch import scratch
 from sassan.system.folders import is_plain, trusted_file
 from sassan.system.processes import ToolLimits, ToolProblem, run
-from sassan.system.programs import folders, programs
 
 RUNTIMES = ("libcudart.so.10.1", "libcudart.so.10.2", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
 DRIVERS = ("libcuda.so.1", "libcuda.so")
 _SOURCES = "stand_in"
 _LIBRARY, _COMPLETE = "stand-in.so", "complete"
 _LIMITS = ToolLimits(seconds=300, size=1 << 20)
-_COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-w")
 _FILE_MODE = 0o700
 
@@ -37,7 +34,7 @@ def library(private: Path) -> Path:
     """
     if platform.system() != "Linux":
         raise InputError("record-platform", "programs can be recorded on Linux only", hint="record on Linux, then analyze with --launches")
-    compiler = _compiler()
+    compiler = c_compiler()
     sources = _sources()
     key = hashlib.sha256("\0".join([*compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
     for name, data in sources:
@@ -69,23 +66,6 @@ def _is_free(folder: Path) -> bool:
         if os.path.lexists(folder) and not _is_whole(folder):  # looked at again: another run may have mended it
             folder.rename(away / folder.name)
     return not os.path.lexists(folder)
-
-
-def _compiler() -> tuple[str, ...]:
-    """Return the words that call the compiler: those of CC where its program is found (`ccache gcc -m64`), else a usual one."""
-    try:
-        name, *words = shlex.split(os.environ.get("CC") or "") or [""]
-    except ValueError:  # quotes that are not closed
-        name, words = "", []
-    path = shutil.which(name) if os.sep in name else next(programs(name, folders()), None) if name else None
-    if path is not None:
-        return str(Path(path).absolute()), *words
-    path = next((path for name in _COMPILERS for path in programs(name, folders())), None)
-    if path is not None:
-        return (path,)
-    raise MissingToolError(
-        "compiler-missing", "recording needs a C compiler, which was not found", hint="apt install gcc (or set the variable CC)"
-    )
 
 
 def _version(compiler: tuple[str, ...]) -> str:

@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "machine code": ("diff", SAXPY, SAMPLES / "sm_52" / "saxpy.cuobjdump.sass", "--sass"),
     "batch": ("batch", SAXPY, "--executor", "serial"),
     "validate": ("validate", "times.csv", SAXPY, "--sms", "40", "--clock", "1000"),
+    "doctor": ("doctor",),
     "gpus": ("gpus", "T4"),
     "peak rates": ("gpus", "T4", "--check"),
     "measure": ("measure", MEASURED, "--resamples", "1000"),

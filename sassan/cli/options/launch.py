@@ -123,6 +123,15 @@ Gpu = Annotated[
         help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
     ),
 ]
+Clock = Annotated[
+    str | None,
+    _gpu(
+        "--clock",
+        metavar="MHZ",
+        help="With --gpu: the clock that the SMs keep, such as 1410, or base: what profilers lock. It is not checked.",
+        show_default="boost clock",
+    ),
+]
 DramShare = Annotated[
     str | None,
     _gpu(

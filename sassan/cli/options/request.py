@@ -15,6 +15,7 @@ from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFi
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    Clock,
     CoRunners,
     DataChoice,
     Distinct,
@@ -132,6 +133,7 @@ class AnalysisFlags(CostFlags):
     registers: Registers = None
     shared: Shared = None
     sms: Sms = None
+    clock: Clock = None
     dram_share: DramShare = None
     co_runners: CoRunners = None
     partition: PartitionBound = False

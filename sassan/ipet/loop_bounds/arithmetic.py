@@ -12,6 +12,7 @@ from sassan.ipet.loop_bounds.values import (
     NOWHERE,
     YES,
     Compare,
+    Half,
     Known,
     Maybe,
     Quotient,
@@ -142,8 +143,16 @@ def _shift_right(step: InstructionStep, a: Value, places: Value, is_signed: bool
         return Value(UnknownWord(power, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
     count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
-    if count is not None and count <= _LAST_PLACE and quotient is not None and (a.factor, a.range.constant) == (1, 0) and not is_signed:
+    if a.symbol is None or shifted.symbol is None or count is None or (a.factor, a.range.constant) != (1, 0):
+        return shifted
+    if quotient is not None and count <= _LAST_PLACE and not is_signed:
         return _as_quotient(shifted, quotient._replace(places=quotient.places + count))
+    if count == _LAST_PLACE and not is_signed:
+        shifted.symbol.sign_of = a.symbol
+    elif count == 1 and a.symbol.rounded is not None and is_signed:
+        shifted.symbol.half = Half(a.symbol.rounded, True)
+    elif count == 1 and (a.symbol.head >= 0 or a.symbol.difference is not None):
+        shifted.symbol.half = Half(a.symbol, is_signed)
     return shifted
 
 

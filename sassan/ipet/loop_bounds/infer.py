@@ -11,6 +11,7 @@ from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, dista
 from sassan.ipet.loop_bounds.endings import LoopEnding, ended
 from sassan.ipet.loop_bounds.execute import SymbolicExecutor
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
+from sassan.ipet.loop_bounds.halves import halves_bound
 from sassan.ipet.loop_bounds.invariants import guesses_of, may_stay, narrowed, next_guesses, stays, words_within
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
@@ -196,6 +197,7 @@ class _Search:
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
             best = min((bound for bound in (best, tried) if bound is not None), key=lambda bound: bound.bound, default=None)
+        best = best or self._halved(head, start, firsts, back)
         missing = _missing(back)
         if best is not None:
             best = replace(best, bound=best.bound + bool(late))
@@ -208,6 +210,14 @@ class _Search:
     ) -> LoopBound | None:
         counted = ones_bound(head, start, firsts, back)
         return None if counted is None else replace(counted[1], reason=f"{self.name(counted[0])} {counted[1].reason}")
+
+    def _halved(self, head: int, start: SymbolicState, firsts: Sequence[SymbolicState], back: Sequence[SymbolicState]) -> LoopBound | None:
+        halved = halves_bound(head, start, firsts, back)
+        if halved is None:
+            return None
+        (low, high), bound = halved
+        whole = self.name(high) if low is None else f"what is between {self.name(low)} and {self.name(high)}"
+        return replace(bound, reason=f"{whole} {bound.reason}")
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg

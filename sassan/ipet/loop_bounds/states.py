@@ -2,9 +2,25 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sassan.domains.ranges import RANGES, Range
-from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, SymbolicState, UnknownWord, Value, union, unknown
+from sassan.ipet.loop_bounds.conditions import compare
+from sassan.ipet.loop_bounds.values import (
+    NO,
+    YES,
+    Both,
+    Compare,
+    Known,
+    Maybe,
+    SymbolicState,
+    Truth,
+    UnknownWord,
+    Value,
+    conjunction,
+    union,
+    unknown,
+)
 
 _RESTS = (2, 4)
 
@@ -14,29 +30,118 @@ def with_registers(state: SymbolicState, registers: Mapping[int, Known]) -> Symb
     return SymbolicState(registers, state.facts, state.decided, state.atoms)
 
 
-def join_known(state: SymbolicState, a: Known, other: SymbolicState, b: Known) -> Known | None:
-    """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
-    if a == b:
-        return a
-    if isinstance(a, Value) and isinstance(b, Value):
+@dataclass(slots=True)
+class _Pair:
+    """Two states that become one. What a word is in one and in the other is one word of the joined one, wherever it stands."""
+
+    one: SymbolicState
+    other: SymbolicState
+    words: dict[tuple[int, int], Value] = field(default_factory=dict[tuple[int, int], Value])
+    """By the objects: two values that are equal need not be the same word."""
+    comparisons: dict[tuple[int, int], Compare] = field(default_factory=dict[tuple[int, int], Compare])
+
+    def known(self, a: Known, b: Known) -> Known | None:
+        """Return what holds of a register that is one thing in a state and another in the other; None: nothing."""
+        if isinstance(a, Value) and isinstance(b, Value):
+            return self._word(a, b)
+        if isinstance(a, Truth) and isinstance(b, Truth):
+            return a if a == b else self._truth(a, b)
+        return None
+
+    def _word(self, a: Value, b: Value) -> Value:
+        if a is b or (a.range.constant is not None and a == b):
+            return a
+        word = self.words.get((id(a), id(b)))
+        if word is None:
+            word = self.words[id(a), id(b)] = self._joined(a, b)
+        return word
+
+    def _joined(self, a: Value, b: Value) -> Value:
+        if a == b:
+            return Value(*a)
         origins = union(a.origins, b.origins)
-        words = state.range_of(a)
-        if words.constant is not None and words == other.range_of(b):
+        words = self.one.range_of(a)
+        if words.constant is not None and words == self.other.range_of(b):
             return Value(None, 0, words, origins)
         if a.symbol is b.symbol and a.factor == b.factor:
             return Value(a.symbol, a.factor, RANGES.join(a.range, b.range), origins)
-        return unknown(RANGES.join(state.range_of(a), other.range_of(b)), origins)
-    return None
+        return unknown(RANGES.join(words, self.other.range_of(b)), origins)
+
+    def _truth(self, a: Truth, b: Truth) -> Truth | None:
+        """Return one comparison for two of one kind: the guard of a loop is kept over another loop before it.
+
+        Where a state has decided it, what follows from the other outcome is kept: a thread that has it is in the other state.
+        """
+        if isinstance(a.what, Compare) and isinstance(b.what, Compare):
+            return self._follows(a, b)
+        for outcome in (True, False):
+            one, other = _implied(a, outcome), _implied(b, outcome)
+            followed = None if one is None or other is None else self._follows(one, other)
+            if followed is not None:
+                known = conjunction(followed, Truth(Maybe()))
+                return known if outcome else known.negate()
+        return None
+
+    def _follows(self, a: Truth, b: Truth) -> Truth | None:
+        """Return a comparison of joined words that holds where one holds in each state, YES or NO standing for what `_implied` says."""
+        one, other = a.what, b.what
+        if not isinstance(one, Compare) or not isinstance(other, Compare):
+            return self._decided(a, b, self.one, self.other) or self._decided(b, a, self.other, self.one)
+        if (one.relation, one.is_signed, a.negated) != (other.relation, other.is_signed, b.negated):
+            return None
+        compared = self.comparisons.get((id(one), id(other)))
+        if compared is None:
+            left, right = self._word(one.left, other.left), self._word(one.right, other.right)
+            compared = self.comparisons[id(one), id(other)] = Compare(one.relation, one.is_signed, left, right)
+        return Truth(compared, a.negated)
+
+    def _decided(self, truth: Truth, outcome: Truth, state: SymbolicState, decided: SymbolicState) -> Truth | None:
+        """Return the comparison that holds in a state where it also does in the one that has decided it, of the same registers."""
+        known = truth.what
+        if not isinstance(known, Compare) or not isinstance(outcome.what, bool):
+            return None
+        pairs = [(value, _same_register(value, state, decided)) for value in (known.left, known.right)]
+        left, right = (other for _, other in pairs)
+        if left is None or right is None:
+            return None
+        if outcome.what:
+            holds = compare(decided, known.relation, left, right, is_signed=known.is_signed).what
+            if not isinstance(holds, bool) or holds == truth.negated:
+                return None
+        joined = [self._word(*(pair if state is self.one else pair[::-1])) for pair in ((known.left, left), (known.right, right))]
+        return Truth(Compare(known.relation, known.is_signed, *joined), truth.negated)
+
+
+def _same_register(value: Value, state: SymbolicState, other: SymbolicState) -> Value | None:
+    """Return what another state has in a register that holds a word in a state; a number that no register holds is the same in both."""
+    held = (other.registers.get(name) for name, known in state.registers.items() if known is value)
+    return next((known for known in held if isinstance(known, Value)), value if value.constant is not None else None)
+
+
+def _implied(truth: Truth, outcome: bool) -> Truth | None:
+    """Return a comparison that holds where a condition has an outcome; None where nothing is known.
+
+    YES and NO are a condition that always has this outcome, or never: then it may follow from any comparison, or any may follow from it.
+    """
+    match truth.what:
+        case bool() as known:
+            return YES if known == outcome else NO
+        case Compare():
+            return truth if outcome else truth.negate()
+        case Both(first=first) if outcome != truth.negated:
+            return first if isinstance(first.what, Compare) else None
+        case _:
+            return None
 
 
 def join(states: Sequence[SymbolicState]) -> SymbolicState:
     """Return one state that stands for all."""
     out = states[0]
     for state in states[1:]:
-        registers: dict[int, Known] = {}
+        pair, registers = _Pair(out, state), dict[int, Known]()
         for name, known in out.registers.items():
             if name in state.registers:
-                joined = join_known(out, known, state, state.registers[name])
+                joined = pair.known(known, state.registers[name])
                 if joined is not None:
                     registers[name] = joined
         facts = {

@@ -18,6 +18,8 @@ Origins = frozenset[str]
 NOWHERE: Origins = frozenset()
 _MOST_SUMMED = 4
 """Words in a sum, at most."""
+_HARDLY_KNOWN = 1 << 20
+"""A word of so many is hardly known: it is not put as a range beside another one, if more is known of what the sum is made of."""
 _MOST_ORIGINS = 32
 """A value names at most so many: in a long function the reasons of each value would grow with all that was before."""
 
@@ -41,7 +43,9 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one. A `sum` of multiples of shared ones, such as the index of a thread in its
+    or that one alone, `one_of`; the last two where there is one; the bit of the sign of the word `sign_of`; the word
+    `rounded` and that bit, of which the half is rounded towards 0; the `half` of one, the `rest` that its half leaves, or the `mean` of
+    the two words of a difference, the second one and half of it. A `sum` of multiples of shared ones, such as the index of a thread in its
     grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
     """
 
@@ -58,6 +62,11 @@ class UnknownWord:
     keeps_zero: bool = True
     highest_of: "UnknownWord | None" = None
     one_of: "UnknownWord | None" = None
+    sign_of: "UnknownWord | None" = None
+    rounded: "UnknownWord | None" = None
+    half: "Half | None" = None
+    rest: "Half | None" = None
+    mean: "Half | None" = None
     _from: "dict[UnknownWord, UnknownWord] | None" = None
     """Its differences that are looked at, by what is subtracted: always one symbol for one word."""
     _sums: "dict[frozenset[tuple[UnknownWord, int]], UnknownWord] | None" = None
@@ -87,6 +96,13 @@ class UnknownWord:
             words, origins = ranges.add(words, ranges.scale(symbol.range, factor)), union(origins, symbol.origins)
         made = self._sums[frozenset(total)] = UnknownWord(words, origins, shared=True, sum=total)
         return made, 1
+
+
+class Half(NamedTuple):
+    """The word floor(whole / 2), of a number with a sign or of one without; of one below 0, it may be rounded otherwise."""
+
+    whole: UnknownWord
+    is_signed: bool
 
 
 Sum = tuple[tuple[UnknownWord, int], ...]
@@ -279,19 +295,32 @@ class SymbolicState(NamedTuple):
         """Return the sum; of two symbols, the one that less is known of stays."""
         origins = union(a.origins, b.origins)
         if a.symbol is None or b.symbol is None:
-            kept = a if b.symbol is None else b
+            kept, other = (a, b) if b.symbol is None else (b, a)
+            if other.constant == 0 and not other.origins:
+                return kept  # a move: the same word
             return Value(kept.symbol, kept.factor, ranges.add(a.range, b.range), origins)
         if a.symbol is b.symbol:
             factor = ranges.signed(a.factor + b.factor)
             return Value(a.symbol if factor else None, factor, ranges.add(a.range, b.range), origins)
+        whole = _summed(a, b) if a.symbol.shared and b.symbol.shared else None
+        return self._plus_other(a, b, whole, origins)
+
+    def _plus_other(self, a: Value, b: Value, whole: Value | None, origins: Origins) -> Value:
+        """Return the sum of multiples of two symbols, `whole` if it is kept as such."""
         wide, narrow = (a, b) if self.range_of(a).width >= self.range_of(b).width else (b, a)
         total = ranges.add(self.range_of(wide), self.range_of(narrow))
         closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
         if closer is not None and self.range_of(closer).width < total.width:
             return closer._replace(origins=origins)
-        if a.symbol.shared and b.symbol.shared and (whole := _summed(a, b)) is not None:
+        if whole is not None:
             return whole._replace(origins=origins)
-        return Value(wide.symbol, wide.factor, ranges.add(wide.range, self.range_of(narrow)), origins)
+        part = _part(a, b, wide_enough=self.range_of(narrow).width >= _HARDLY_KNOWN)
+        if part is not None:
+            part.origins, part.range = origins, ranges.add(*(self.range_of(each._replace(range=ranges.const(0))) for each in (a, b)))
+            return Value(part, 1, ranges.add(a.range, b.range), origins)
+        beside = ranges.add(wide.range, self.range_of(narrow))
+        # Any word beside a word is any word: one of its own can be narrowed by what it is compared with.
+        return unknown(beside, origins) if beside.width == ranges.EVERY.width else Value(wide.symbol, wide.factor, beside, origins)
 
     def _difference(self, a: Value, b: Value) -> Value | None:
         """Return the sum of a word and the negative of another one, where the path knows something of their difference."""
@@ -341,3 +370,26 @@ def _summed(a: Value, b: Value) -> Value | None:
         return Value(*left[0], beside)
     holder = min((symbol for symbol, _ in left), key=id)  # any of them, in whatever order they are added
     return Value(*holder.of_sum(left), beside) if len(left) <= _MOST_SUMMED else None
+
+
+def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
+    """Return the sum of two words as a part of an interval that is halved; None where it is none.
+
+    That is the length of an interval whose ends registers of one loop hold, its middle, or what the half of a word leaves of it.
+    """
+    for one, other in ((a, b), (b, a)):
+        word, second = one.symbol, other.symbol
+        assert word is not None
+        assert second is not None
+        if one.factor != 1 or other.factor not in {1, -1}:
+            continue
+        if other.factor == 1 and second.half is not None and second.half.whole.difference is not None:
+            if second.half.whole.difference[1] is word:
+                return UnknownWord(ranges.EVERY, mean=second.half)
+        elif other.factor == 1 and second.sign_of is word:
+            return UnknownWord(ranges.EVERY, rounded=word)
+        elif other.factor == -1 and second.half is not None and second.half.whole is word:
+            return UnknownWord(ranges.EVERY, rest=second.half)
+        elif other.factor == -1 and wide_enough and word.head == second.head >= 0:
+            return UnknownWord(ranges.EVERY, difference=(word, second))
+    return None

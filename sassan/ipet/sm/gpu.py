@@ -80,14 +80,15 @@ def memory_of(product: Product, per_sm: Fraction = _L2_PER_SM) -> GpuMemory:
     dram = product.dram_rate * 1000 / product.boost_clock
     # What DRAM moves passes L2, which is therefore no slower.
     l2 = Fraction(product.l2_bytes_per_cycle) if product.l2_bytes_per_cycle else max(per_sm * product.sms, dram)
+    l2 /= product.overclocked  # its clock is not that of the SMs
     capacity = (product.l2_size or 0) * _KIB // _HALF
     figures = (
         f"{product.name}: {product.sms} SMs at {product.boost_clock} MHz, {product.launch_us:g} us per launch; "
         f"DRAM moves {product.dram_efficiency:.0%} of {product.dram_bandwidth:g} GB/s{_left(product)}, {float(dram):.0f} bytes a cycle; "
         f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB"
     )
-    miss = ceil((Latencies(product.architecture, {}).cycles("global") or _MISS) / product.dram_share)
-    walk = max(miss, ceil(_WALK / product.dram_share))
+    miss = ceil((Latencies(product.architecture, {}).cycles("global") or _MISS) * product.waiting)
+    walk = max(miss, ceil(_WALK * product.waiting))
     dispatch = Fraction(str(product.block_cycles)) / product.sms
     blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
     line = code_caches(product.architecture).following(miss)
@@ -109,6 +110,8 @@ def _cold(line: int, walk: int) -> str:
 
 def _kept(product: Product) -> tuple[str, ...]:
     """Return at which clock the SMs run at least, where it is not the boost clock."""
+    if product.source("boost_clock") == "given":
+        return (f"{product.name}: the SMs keep {product.boost_clock} MHz, as given",)
     return (
         ()
         if product.slowdown == 1

@@ -67,7 +67,7 @@ FORMS = {
     # 77
     "countdown": Form("counters", 128, 8, (Buffer(), 77), (0, 3, 0), (3, 0)),
     # 5000/1024 -> 5
-    "count_64": Form("counters", 128, 8, (Buffer(), Long(5000)), (2, 1), (2, 1)),
+    "count_64": Form("counters", 128, 8, (Buffer(), Long(5000)), (2, 1), (1, 1)),
     # 5
     "count_64_unsigned": Form("counters", 128, 8, (Buffer(), Long(5000)), (4,), (4,)),
     # 8
@@ -124,6 +124,15 @@ FORMS = {
     "upper_bound_cub": Form("searches", 128, 8, (IOTA, Buffer(), 4096), (12,), (12,)),
     # 12
     "merge_path": Form("searches", 128, 8, (IOTA, IOTA, Buffer(), 2048, 2048), (10,), (10,)),
+    # ends from memory: a word is halved 31 times until it is 0, 32 times without a sign
+    "diagonal": Form("intervals", 128, 1, (Buffer(), Buffer(), Buffer()), (31,), (31,)),
+    "rounded_diagonal": Form("intervals", 128, 1, (Buffer(), Buffer(), Buffer()), (31,), (31,)),
+    # 4 * 127 = 508 at most, before what the guard finds is joined; where it is lost, any word
+    "shared_diagonal": Form("intervals", 128, 1, (Buffer(), Buffer(), 900), (7, 10), (0, 1, 33)),
+    "counted_search": Form("intervals", 128, 1, (Buffer(), Buffer(), Buffer()), (31,), (31,)),
+    "search_in_row": Form("intervals", 128, 1, (Buffer(), Buffer(), Buffer()), (32,), (32,)),
+    # first = mid: one word is left for ever
+    "stays_apart": Form("intervals", 128, 1, (Buffer(), Buffer(), Buffer()), (Ending.CHAIN,), (Ending.CHAIN,)),
     # named search
     "hash_probe": Form("searches", 128, 8, (IOTA, Buffer(), 4095), (Ending.SWAP,), (Ending.SWAP,)),
     # named swap
