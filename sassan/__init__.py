@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sassan.api import Graph, Kernel, Kernels, Launch, Loop, Makespan, analyze, makespan_of, read
+    from sassan.api.advising import AdviceList, KernelAdvice, advise
     from sassan.api.checks import CheckOutcome, check
     from sassan.api.diffs import BuildDifference, diff
     from sassan.api.estimating import KernelEstimate, KernelEstimates, estimate
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "AdviceList",
     "BuildDifference",
     "CheckOutcome",
     "Function",
@@ -38,6 +40,7 @@ __all__ = [
     "Graph",
     "InputError",
     "Kernel",
+    "KernelAdvice",
     "KernelEstimate",
     "KernelEstimates",
     "KernelMemories",
@@ -54,6 +57,7 @@ __all__ = [
     "SelfCheckError",
     "UsageError",
     "__version__",
+    "advise",
     "analyze",
     "check",
     "diff",
@@ -66,6 +70,7 @@ __all__ = [
 ]
 
 _PACKAGES = {
+    "sassan.api.advising": ("AdviceList", "KernelAdvice", "advise"),
     "sassan.api.checks": ("CheckOutcome", "check"),
     "sassan.api.diffs": ("BuildDifference", "diff"),
     "sassan.api.estimating": ("KernelEstimate", "KernelEstimates", "estimate"),

@@ -19,6 +19,7 @@ SUMMARIES: Mapping[str, str] = {
     "listing": "Print one row per instruction, with its control code.",
     "memory": "Print one row per memory access: pattern, transactions, waste.",
     "estimate": "Estimate how long a launch takes, and say why.",
+    "advise": "Say what to change in a kernel or its launch, and what each change gains.",
     "rank": "Order the configurations of a tuning space by estimated time.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",

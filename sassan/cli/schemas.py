@@ -6,6 +6,7 @@ Nothing that runs a command imports this module.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sassan.app.advise.fields import AdviceFields, AdvisedFields
 from sassan.app.analysis_fields import AnalysisFields, IpetFields
 from sassan.app.block_table import BlocksFields
 from sassan.app.builds.change_fields import ChangeFields
@@ -30,7 +31,7 @@ from sassan.cli.reports.gpus import PeakFields, ProductFields
 from sassan.evolve.ranking.rank import RankingFields
 from sassan.evolve.report import SearchFields
 from sassan.fields.field import Declare, FieldKind, Record, Value
-from sassan.fields.kinds import AMOUNT, COUNT, STRING, array, mapping, merged, nullable, one, record_name
+from sassan.fields.kinds import AMOUNT, COUNT, STRING, TEXT, array, mapping, merged, nullable, one, record_name
 from sassan.fields.schema import schema
 from sassan.measure.summary import SamplesFields
 from sassan.validation.document import ValidationFields
@@ -51,6 +52,14 @@ def _of_functions(record: type[Record[Any]]) -> type[Record[Any]]:
     """Return the document that has an entry of one record for each function, and nothing else."""
     about = {"__doc__": f"A document of {record_name(record)}.", "functions": _key(array(one(record)), _FUNCTION)}
     return type(f"{record.__name__.removesuffix('Fields')}DocumentFields", (CommandFields,), about)
+
+
+class AdviseDocumentFields(CommandFields):
+    """What `sassan advise --json` prints."""
+
+    advice = _key(array(one(AdviceFields)), "remedies that gain 2 % or more, best first; empty where nothing helps")
+    binds = _key(TEXT, "what binds the launch that takes most time, null where nothing has an estimate")
+    functions = _key(array(one(AdvisedFields)), _FUNCTION)
 
 
 class AnalyzeDocumentFields(CommandFields):
@@ -195,6 +204,7 @@ class BatchDocumentFields(DocumentFields):
 
 
 DOCUMENTS: Mapping[str, Sequence[type[Record[Any]]]] = {
+    "advise": (AdviseDocumentFields,),
     "analyze": (AnalyzeDocumentFields,),
     "batch": (BatchHeadFields, BatchLineFields, BatchRefusedFields, BatchNothingFields, BatchDocumentFields),
     "blocks": (_of_functions(BlocksFields),),

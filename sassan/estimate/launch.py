@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from sassan.access.access import Access
+from sassan.access.opcodes import MemorySpace
 from sassan.access.transactions import LINE
 from sassan.estimate.accesses.averages import AverageAccess
 from sassan.estimate.answer import LaunchEstimate, StallShare
@@ -139,6 +140,9 @@ class EstimatedKernel:
         tensors: dict[frozenset[tuple[int, int]], float] = {}
         requested = 0.0
         for access in self.accesses:
+            # A copy by warps is an access of shared memory, too: its bytes are those of the other one.
+            if access.space is MemorySpace.SHARED:
+                continue
             if (size := moved[access.address].bytes) and (count := executions.get(access.address, 0.0)):
                 requested += count * size
                 alone = 0 if access.opcode.startswith("LD") else access.address

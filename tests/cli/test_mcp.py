@@ -77,7 +77,7 @@ def call(folder: Path) -> Iterator[Call]:
 
 def test_the_tools_say_what_they_are_for(call: Call):
     tools = {tool.name: tool for tool in call.tools}
-    assert list(tools) == ["estimate", "explain", "bound", "listing", "diff"]
+    assert list(tools) == ["estimate", "explain", "advise", "bound", "listing", "diff"]
     for tool in tools.values():
         assert len(tool.description) > 200
         assert tool.input_schema["additionalProperties"] is False
@@ -118,6 +118,9 @@ def test_bounds_explanations_listings_and_differences(call: Call):
     assert why["occupancy"]["limited_by"]
     assert why["warp_alone"][0]["cycles"] > 0
     assert why["estimate"]["us"] < bound["grid"]["us"]
+    _, answer = call("advise", file="saxpy.sass", **LAUNCH)
+    assert answer["binds"]
+    assert all(each["gain_us"] > 0 for each in answer["advice"])
     _, answer = call("listing", file="saxpy.sass", rows=2)
     (listed,) = answer["functions"]
     assert [row["address"] for row in listed["rows"]] == ["0x0000", "0x0010"]

@@ -116,6 +116,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "listing --check": ("listing", lambda _: (MANDELBROT, "--check")),
     "memory": ("memory", lambda _: (MANDELBROT, "--block-dim", "16,16", *LIMIT)),
     "estimate": ("estimate", lambda _: (STREAMED, *LAUNCH, *GIVEN, "--what-if", "block=128", "--what-if", "gpu=H100 SXM")),
+    "advise": ("advise", lambda _: (STREAMED, "--block-dim", "32", "--grid", "1024", "--gpu", "T4", "--param", "param_0=2000000")),
     "estimate --launches": ("estimate", lambda folder: (STREAMED, "--gpu", "T4", "--launches", program(folder))),
     "task": ("task", lambda folder: (STREAMED, "--gpu", "T4", "--launches", sequence(folder), "--deadline", "1234ms")),
     "ipet": ("ipet", lambda _: (BFS, "--loop-bound", "123456789")),

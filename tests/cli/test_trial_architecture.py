@@ -70,6 +70,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "check --control": ("check", lambda dump, _: (dump, "--control")),
     "diff": ("diff", lambda dump, _: (dump, dump)),
     "batch": ("batch", lambda dump, _: (dump, "-o", "-", "--executor", "serial")),
+    "advise": ("advise", lambda dump, _: (dump, "--block-dim", "256", "--grid", "4", "--gpu", "RTX 5090")),
     "estimate": ("estimate", lambda dump, _: (dump, "--block-dim", "256", "--grid", "4", "--gpu", "RTX 5090")),
     "task": ("task", lambda dump, folder: (dump, "--launches", launches(folder), "--gpu", "RTX 5090")),
     "record": ("record", lambda _, __: ("--sm", "13.0", "true")),
@@ -79,7 +80,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
 }
 WITHOUT_CODE = ("measure", "gpus", "mcp", "verify-certificate", "warm", "experiment")
 """Commands that read no machine code of the SM by themselves."""
-REFUSED = ("record", "evolve", "rank", "estimate", "task")
+REFUSED = ("record", "evolve", "rank", "estimate", "advise", "task")
 """What needs more than a file: a product of the SM, a compiler for it."""
 
 

@@ -6,7 +6,8 @@ import typer
 
 from sassan.app import documents
 from sassan.app.doctor import ExaminedState, examine
-from sassan.cli.options.inputs import Json, Quiet
+from sassan.cli.options.inputs import Csv, Json, Quiet
+from sassan.cli.output import csv as sheet
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import out
 from sassan.cli.reports import doctor as report
@@ -17,7 +18,7 @@ _WRONG = 4
 """The status where something that is there cannot be used."""
 
 
-def doctor(*, json: Json = False, quiet: Quiet = False) -> None:
+def doctor(*, csv: Csv = False, json: Json = False, quiet: Quiet = False) -> None:
     """Say which tools, optional packages and caches are there, and how to get the others.
 
     Disassemblers, compilers and ptxas are looked for on PATH, in CUDA_HOME and in installed wheels, as by all commands, and asked for their
@@ -29,9 +30,12 @@ def doctor(*, json: Json = False, quiet: Quiet = False) -> None:
       sassan doctor
       sassan doctor --json
     """
+    sheet.exclude(csv=csv, json=json)
     checks = list(track(examine(), "looking", quiet=quiet))
     if json:
         out(dumps({**documents.tool(), "examined": [document(ExaminedFields, check) for check in checks]}, indent=2) + "\n")
+    elif csv:
+        sheet.of_fields(ExaminedFields, checks)
     else:
         report.show(checks)
     if any(check.state is ExaminedState.WRONG for check in checks):

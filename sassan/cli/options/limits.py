@@ -18,7 +18,9 @@ SECONDS = 600.0
 _GIB = 1 << 30
 _TIME, _MEMORY = "time_limit", "memory_limit"
 _NAMES, _GAPS = "mangled", "gaps"
-_WITH_GAPS = frozenset({"analyze", "blocks", "cfg", "estimate", "ipet", "listing", "makespan", "memory", "strings", "task", "validate"})
+_WITH_GAPS = frozenset(
+    {"advise", "analyze", "blocks", "cfg", "estimate", "ipet", "listing", "makespan", "memory", "strings", "task", "validate"}
+)
 """Commands that print gaps by cause."""
 _NAMELESS = frozenset({"gpus", "measure", "verify-certificate", "warm"})
 """Commands that print no name of a function."""

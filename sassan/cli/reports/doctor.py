@@ -15,10 +15,10 @@ _WIDEST = 400
 class ExaminedFields(Record[Examined]):
     """One thing that was looked at."""
 
-    purpose = _of(STRING, "what it is for", head="for")
-    state = _of(choice(*ExaminedState), "`ok`, `missing` (what needs it says so when it is asked for), or `wrong`", head="state")
-    found = _of(STRING, "what was found", head="found", widest=_WIDEST)
-    remedy = _of(TEXT, "the line that mends it", lambda check: check.remedy or None)
+    purpose = _of(STRING, "what it is for", csv=True, head="for")
+    state = _of(choice(*ExaminedState), "`ok`, `missing` (what needs it says so when it is asked for), or `wrong`", csv=True, head="state")
+    found = _of(STRING, "what was found", csv=True, head="found", widest=_WIDEST)
+    remedy = _of(TEXT, "the line that mends it", lambda check: check.remedy or None, csv=True)
 
 
 def show(checks: Sequence[Examined]) -> None:

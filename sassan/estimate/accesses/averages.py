@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import LINE, SECTOR, WORD
 from sassan.estimate.accesses.contents import differ, near
 from sassan.estimate.accesses.footprint import CACHED
 from sassan.estimate.accesses.l1 import fresh
-from sassan.estimate.accesses.lanes import distinct, passes
+from sassan.estimate.accesses.lanes import distinct, passes, phases
 from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Executions, Key, Truth, Watch, joined
 
@@ -22,6 +23,8 @@ class AverageAccess:
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
+    `ideal` are the sectors, or passes, that as many lanes need. `repeats`: how often the lanes of a block access each of its words, of
+    accesses of global memory.
     """
 
     drawn: bool
@@ -32,6 +35,8 @@ class AverageAccess:
     passes: float = 0.0
     hot: float = 0.0
     place: int = -1
+    repeats: float = 1.0
+    ideal: float = 0.0
 
 
 def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, AverageAccess]:
@@ -85,8 +90,9 @@ def _of(  # noqa: PLR0913 - what is known of an access
     addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
         return AverageAccess(drawn)
+    of_each = active.sum(axis=1)
     if kind.space is MemorySpace.SHARED:
-        return AverageAccess(drawn=False, passes=passes)
+        return AverageAccess(drawn=False, passes=passes, ideal=float(phases(active, kind.bytes).mean()))
     if kind.space is MemorySpace.CONSTANT:
         return AverageAccess(drawn=False, passes=float(distinct(addresses, active).mean()))
     sectors = float(distinct(addresses // SECTOR, active).mean())
@@ -98,7 +104,28 @@ def _of(  # noqa: PLR0913 - what is known of an access
         lines=float(distinct(addresses // LINE, active).mean()),
         hot=hot,
         place=place,
+        repeats=_repeats(some, inner, chosen) if kind.space in CACHED and not kind.atomic else 1.0,
+        ideal=float(np.ceil(of_each * kind.bytes / SECTOR).mean()),
     )
+
+
+def _repeats(some: Executions, inner: Truth, chosen: Sample) -> float:
+    """Return how often lanes of a block access each word on average: of what a warp accesses, the part that no other does is its own."""
+    warps, addresses, active = some.warps[inner], some.addresses[inner].astype(np.int64), some.active[inner]
+    if not active.any():
+        return 1.0
+    blocks = np.unique([chosen.number(warp) for warp in range(len(chosen))], return_inverse=True)[1].astype(np.int64)
+    runs = np.unique(warps)
+    ran = len(runs) / len(np.unique(blocks[runs]))
+    of_warps, of_blocks = (_different((addresses + (number << 32)[:, None])[active]) for number in (warps.astype(np.int64), blocks[warps]))
+    shared = of_warps / of_blocks  # warps that access a word, of those that were run
+    new = (ran / shared - 1) / (ran - 1) if ran > 1 else 1.0
+    return float(active.sum()) / of_warps * chosen.block_warps / (1 + new * (chosen.block_warps - 1))
+
+
+def _different(numbers: npt.NDArray[np.int64]) -> int:
+    """Return how many different numbers there are, one at least."""
+    return 1 + int(np.count_nonzero(np.diff(np.sort(numbers))))
 
 
 def _hot(some: Executions, inner: Truth, chosen: Sample) -> tuple[float, int]:

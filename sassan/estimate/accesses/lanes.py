@@ -37,3 +37,9 @@ def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbe
         banks = np.bincount(row * BANKS + ordered[row, column] % BANKS, minlength=len(addresses) * BANKS).reshape(-1, BANKS)
         total += banks.max(axis=1) * who.any(axis=1)
     return total
+
+
+def phases(active: Truth, size: int) -> Numbers:
+    """Return the passes over the banks of shared memory of each row without conflicts: wide accesses take some for parts of the lanes."""
+    lanes = max(1, LANES // max(1, size // WORD))
+    return np.asarray(active.reshape(len(active), -1, lanes).any(axis=2).sum(axis=1), np.int64)

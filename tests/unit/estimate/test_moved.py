@@ -1,17 +1,24 @@
 """What an access keeps of the memory pipeline of an SM, and what L2 gives it."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from sassan.access import accesses
+from sassan.app.analysis import analyze
+from sassan.app.estimating import estimated
+from sassan.app.settings import Settings
 from sassan.estimate.figures import l2_rate
 from sassan.estimate.traffic import expected
 from sassan.ipet.sm.gpu import memory_of
 from sassan.isa.tables import load
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.memory_pipeline import memory_pipeline
+from sassan.machine.occupancy import Resources
 from sassan.products import find
+from sassan.timing import models
+from sassan.timing.rates import Tables
 from sassan.values import with_values
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -24,6 +31,31 @@ MOV R3, RZ | 5
 LDGSTS.E.BYPASS.128 [R6], [R2.64] | 5
 EXIT | 5
 """
+
+COPY_OF_BLOCKS = """
+S2R R0, SR_TID.X | 5
+S2R R4, SR_CTAID.X | 5
+IMAD.SHL.U32 R6, R0, 0x10, RZ | 5
+IMAD R2, R4, 0x1000, R6 | 5
+MOV R3, RZ | 5
+LDGSTS.E.BYPASS.128 [R6], [R2.64] | 5
+EXIT | 5
+"""
+
+
+def test_a_copy_by_warps_takes_dram_for_all_of_its_bytes():
+    gpu, blocks = find("A100-PCIE-40GB"), 65536
+    settings = Settings(
+        costs=models.model("control", Tables()),
+        launch=LaunchConfiguration((256, 1, 1), (blocks, 1, 1)),
+        resources=Resources(registers=16, shared=4096, sms=gpu.sms),
+        gpu=gpu,
+        contention=False,
+    )
+    known = estimated(analyze(replace(scheduled(COPY_OF_BLOCKS, "sm_80"), kernel=True), settings)).estimate
+    assert known is not None
+    peak = 1555e3  # bytes per microsecond: data sheet
+    assert blocks * 4096 / known.us < peak
 
 
 def test_a_copy_by_warps_keeps_the_pipeline_for_the_longer_of_its_two_accesses():
