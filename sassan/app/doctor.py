@@ -52,7 +52,7 @@ class Examined:
 
     purpose: str
     state: ExaminedState
-    found: str
+    details: str
     remedy: str = ""
 
 
@@ -109,8 +109,10 @@ def _disassemblers() -> Iterator[Examined]:
         yield _tool(purpose, NVDISASM, partial(nvdisasm, sm))
     newer = [tool for tool in tools(NVDISASM) if _numbers(tool)[:2] > NEWEST]
     if newer:
-        found = f"{newer[0].path} ({newer[0].version}) is newer than {'.'.join(map(str, NEWEST))}, the newest that sassan was compared with"
-        yield Examined("toolkit", ExaminedState.MISSING, found, "unknown instructions are gaps: look for a newer sassan")
+        details = (
+            f"{newer[0].path} ({newer[0].version}) is newer than {'.'.join(map(str, NEWEST))}, the newest that sassan was compared with"
+        )
+        yield Examined("toolkit", ExaminedState.MISSING, details, "unknown instructions are gaps: look for a newer sassan")
 
 
 def _numbers(tool: Tool) -> tuple[int, ...]:
@@ -134,10 +136,10 @@ def _ptxas() -> Examined:
 
 def _sources() -> Examined:
     nvcc, library = find_nvcc(), next(libraries(), None)
-    found = [*([f"nvcc: {nvcc}"] if nvcc else []), *([f"NVRTC: {library.path}"] if library is not None else [])]
-    if not found:
+    details = [*([f"nvcc: {nvcc}"] if nvcc else []), *([f"NVRTC: {library.path}"] if library is not None else [])]
+    if not details:
         return Examined("CUDA C++", ExaminedState.MISSING, "neither nvcc nor NVRTC", COMPILER_INSTALL)
-    return Examined("CUDA C++", ExaminedState.OK, ", ".join(found))
+    return Examined("CUDA C++", ExaminedState.OK, ", ".join(details))
 
 
 def _recording() -> Examined:
@@ -158,11 +160,11 @@ def _extra(name: str, purpose: str) -> Examined:
 
 def _searches() -> Examined:
     done = sum(map(compiling.compiled, compiling.SEARCHES))
-    found = f"{done} of {len(compiling.SEARCHES)} compiled"
+    details = f"{done} of {len(compiling.SEARCHES)} compiled"
     return Examined(
         "searches",
         ExaminedState.OK if done == len(compiling.SEARCHES) else ExaminedState.MISSING,
-        found,
+        details,
         "" if done == len(compiling.SEARCHES) else "sassan warm",
     )
 

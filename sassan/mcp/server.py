@@ -26,8 +26,8 @@ from sassan.mcp.workers import CallWorkers
 
 _SHOWN = 200
 _INSTRUCTIONS = """Estimates and bounds of the execution time of CUDA kernels, without a GPU. The loop of a program that writes kernels: \
-`estimate` a kernel for its GPU and launch; read `bound_by`, `stalls`, `explain` and `advise`; change the kernel; `estimate` again, and keep the \
-change where `us` falls. `diff` shows what a change did to the machine code. Errors have stable codes; `hint` says what to pass."""
+`estimate` a kernel for its GPU and launch; read `bound_by`, `stalls`, `explain` and `advise`; change the kernel; `estimate` again, and \
+keep the change where `us` falls. `diff` shows what a change did to the machine code. Errors have stable codes; `hint` says what to pass."""
 _ESCAPED = 8
 """Bytes of a message for a byte of an input: characters may be escaped in it."""
 

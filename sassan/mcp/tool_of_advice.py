@@ -24,7 +24,7 @@ def _advise(call: ToolCall) -> Document:
 
 ADVISE = ServedTool(
     "advise",
-    "What to change in a kernel: remedies, each tried in the simulator, best first. `gain_us` is the time gained, `gain_of_total` its share, "
+    "What to change in a kernel: remedies, each tried in the simulator, best first. `gain_us` is gained, `gain_of_total` is its share, "
     "`places` the instructions and source lines, `example` the change in CUDA C++, `sure` how much the remedy may differ from what was "
     "tried. Apply the first one that fits, then ask `estimate` again. An empty list says that nothing gains 2 %; `binds` says what limits.",
     schema(CODE, LAUNCH, required=("gpu", "block", "grid")),

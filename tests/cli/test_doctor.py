@@ -26,7 +26,7 @@ def test_each_thing_is_there_or_has_the_line_that_mends_it(sassan: Sassan):
     assert {"sassan", "packages", "PTX", "CUDA C++", "record", "searches"} <= found.keys()
     assert all((each["state"] == "ok") == (each["remedy"] is None) for each in found.values())
     assert found["sassan"]["state"] == found["packages"]["state"] == "ok"
-    assert "lark" in found["packages"]["found"]
+    assert "lark" in found["packages"]["details"]
 
 
 def test_a_bare_machine_is_told_how_to_read_cubins(sassan: Sassan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -48,7 +48,7 @@ def test_a_disassembler_newer_than_the_tables_is_named(sassan: Sassan, monkeypat
     monkeypatch.setattr(doctor, "tools", lambda name: (newer,) if name == NVDISASM else ())
     found = examined(sassan)["toolkit"]
     assert found["state"] == "missing"
-    assert "99.1.2" in found["found"]
+    assert "99.1.2" in found["details"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -61,11 +61,11 @@ def test_a_cache_that_others_may_write_is_wrong(sassan: Sassan, monkeypatch: pyt
     found = examined(sassan, 4)["cache disassembly"]
     assert (found["state"], found["remedy"]) == ("wrong", f"chmod go-w {folder}")
     shutil.rmtree(folder)
-    assert examined(sassan)["cache disassembly"]["found"].endswith("empty")
+    assert examined(sassan)["cache disassembly"]["details"].endswith("empty")
 
 
 def test_a_package_that_is_gone_is_wrong(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(doctor.metadata, "requires", lambda _: ["lark>=1", "no-such-package>=2", "other; extra == 'plots'"])
     found = examined(sassan, 4)
     assert found["packages"]["remedy"] == "pip install no-such-package"
-    assert "other" in found["pictures of `measure`"]["found"]
+    assert "other" in found["pictures of `measure`"]["details"]

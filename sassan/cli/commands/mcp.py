@@ -71,8 +71,8 @@ def mcp(
     """Serve estimates and bounds to programs that write kernels.
 
     The server speaks the Model Context Protocol over standard input and output: a client starts it, lists its tools (estimate, bound,
-    explain, advise, listing, diff) and calls them. Code is given as text, or as a file below the folder. Each call runs in a process of its own
-    within limits; what exceeds them ends that call alone. The network is not used. Needs the extra mcp.
+    explain, advise, listing, diff) and calls them. Code is given as text, or as a file below the folder. Each call runs in a process of
+    its own within limits; what exceeds them ends that call alone. The network is not used. Needs the extra mcp.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ class ExaminedFields(Record[Examined]):
 
     purpose = _of(STRING, "what it is for", csv=True, head="for")
     state = _of(choice(*ExaminedState), "`ok`, `missing` (what needs it says so when it is asked for), or `wrong`", csv=True, head="state")
-    found = _of(STRING, "what was found", csv=True, head="found", widest=_WIDEST)
+    details = _of(STRING, "what was found", csv=True, head="details", widest=_WIDEST)
     remedy = _of(TEXT, "the line that mends it", lambda check: check.remedy or None, csv=True)
 
 

@@ -307,9 +307,9 @@ class SymbolicState(NamedTuple):
 
     def _plus_other(self, a: Value, b: Value, whole: Value | None, origins: Origins) -> Value:
         """Return the sum of multiples of two symbols, `whole` if it is kept as such."""
-        one, other = self.range_of(a), self.range_of(b)
-        wide, words = (a, other) if one.width >= other.width else (b, one)
-        total = ranges.add(one, other)
+        first, second = self.range_of(a), self.range_of(b)
+        wide, words = (a, second) if first.width >= second.width else (b, first)
+        total = ranges.add(first, second)
         closer = self._difference(a, b) or self._difference(b, a) or self._rest(a, b) or self._rest(b, a)
         if closer is not None and self.range_of(closer).width < total.width:
             return closer._replace(origins=origins)
@@ -378,11 +378,11 @@ def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
 
     That is the length of an interval whose ends registers of one loop hold, its middle, or what the half of a word leaves of it.
     """
-    for one, other in ((a, b), (b, a)):
-        word, second = one.symbol, other.symbol
+    for whole, other in ((a, b), (b, a)):
+        word, second = whole.symbol, other.symbol
         assert word is not None
         assert second is not None
-        if one.factor != 1 or other.factor not in {1, -1}:
+        if whole.factor != 1 or other.factor not in {1, -1}:
             continue
         if other.factor == 1 and second.half is not None and second.half.whole.difference is not None:
             if second.half.whole.difference[1] is word:

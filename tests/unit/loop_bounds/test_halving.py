@@ -138,6 +138,6 @@ def test_a_search_by_words_of_64_bits_until_pascal(size):
     assert loop.bound == steps(size) - 1
 
 
-def test_a_search_of_any_size_needs_the_parameter():
+def test_a_search_of_any_size_halves_a_word():
     (loop,) = loops(AMPERE, "sm_80")
-    assert loop.bound is None
+    assert (loop.bound, loop.missing) == (31, frozenset())
