@@ -79,7 +79,8 @@ def _candidates(node: int, head: SymbolicState, back: Sequence[SymbolicState]) -
             if made is None:
                 continue
             if made.mean is not None and made.mean.whole.difference is not None:
-                seen[made.mean.whole.difference[::-1]] = None
+                above, below = made.mean.whole.difference
+                seen[below, above] = None
             for half in (made.half, made.rest):
                 if half is not None and half.whole.head == node:
                     seen[None, half.whole] = None
