@@ -21,6 +21,7 @@ SUMMARIES: Mapping[str, str] = {
     "estimate": "Estimate how long a launch takes, and say why.",
     "rank": "Order the configurations of a tuning space by estimated time.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
+    "export": "Write the graph or the loop bounds of a function for other tools.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",
     "serve": "Serve a page with source, PTX and machine code side by side.",
