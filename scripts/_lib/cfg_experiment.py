@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import sys
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import quantiles
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -165,9 +166,10 @@ def write(kernels: list[Kernel], path: Path) -> None:
         table.writerows(map(row, kernels))
 
 
-def run(folder: Path, output: Path | None, loop_bound: int) -> int:
-    """Measure every kernel under a folder, print the tables, write the CSV."""
-    measurements = (measured(file, function, loop_bound) for file, function in functions(folder))
+def run(folder: Path, output: Path | None, loop_bound: int, every: int = 1) -> int:
+    """Measure the kernels under a folder, all or one of `every` so many, print the tables, write the CSV."""
+    chosen = islice(functions(folder), 0, None, every)
+    measurements = (measured(file, function, loop_bound) for file, function in chosen)
     kernels = [kernel for kernel in measurements if kernel is not None]
     if not kernels:
         print(f"no function to analyze under {folder}", file=sys.stderr)

@@ -118,8 +118,20 @@ def counterexamples(folder: Path, engine: Engine, seconds: float) -> list[str]:
                 known.lower,
                 known.exact,
                 f"{name}.svg",
+                "solved" if known.exact is not None else "time limit",
             )
         )
-    head = ("string", "capacities", "issue", "warps", "formula", "claimed upper bound", "slots of a schedule", "exact", "schedule")
+    head = (
+        "string",
+        "capacities",
+        "issue",
+        "warps",
+        "formula",
+        "claimed upper bound",
+        "slots of a schedule",
+        "exact",
+        "schedule",
+        "status",
+    )
     table(folder / "counterexamples", head, rows)
     return missing
