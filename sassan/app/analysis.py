@@ -281,7 +281,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
 
     They are flow facts, then what the code itself says for the launch, then the default.
 
-    An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
+    An inferred bound that a run refutes is discarded: the loop has a gap, and the defect is warned of.
     """
     reaching = settings.launch != LaunchConfiguration() and not settings.experiment
     said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)

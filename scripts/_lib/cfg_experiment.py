@@ -1,4 +1,4 @@
-"""The evaluation of the 2023 paper (warp-cfg-2023, section 4) on a folder of dumps.
+"""The evaluation of Jeanmougin et al. 2023 (section 4) on a folder of dumps.
 
 Section 4.1: how many kernels get a graph and a WCET, divergence arcs per kernel, build times, beside the paper's figures.
 Section 4.2: how many WCETs grow tenfold or more when a part of the abstract domain is switched off, under three systems: the paper's own

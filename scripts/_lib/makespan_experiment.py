@@ -1,4 +1,4 @@
-"""Every figure of the 2011 and 2013 papers that shows a result, and the counterexamples to their bounds."""
+"""Every figure of Berezovskyi et al. 2011 and 2013 that shows a result, and the counterexamples to their bounds."""
 
 from __future__ import annotations
 

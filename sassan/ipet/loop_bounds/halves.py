@@ -5,7 +5,7 @@ register. Every way back leaves floor(D / 2) + c of it, D - floor(D / 2) + c, D 
 high are. Let every D(k) from which a back edge is taken be `least` or more, which each way has found of D(k), or all ways of what they
 leave and the entries of D(0). If no function is below 0 at `least`, no difference of words wraps around, and by induction D(k) is at most
 w(...w(D(0))), with w the greatest of the functions at each point: as many back edges are taken at most as it takes until that is below
-`least`. Where nothing is known of D(0), the same holds from D(1) on: that is any word that a way goes back with, and one back edge more is
+`least`. Where nothing is known of D(0), the same holds from D(1) on: that is any word with which a back edge is taken, and one back edge more is
 taken. An arithmetic shift halves a number with a sign: then every D(k) must be below 2^31.
 """
 
@@ -107,7 +107,7 @@ def _way(state: SymbolicState, low: UnknownWord | None, high: UnknownWord) -> _W
     shape = whole - less_whole, halves - less_halves
     if shape not in _RISING:
         return None
-    least, most = _found(state, low, high)
+    least, most = _begun_with(state, low, high)
     return _Way(
         *shape,
         more - less,
@@ -139,7 +139,7 @@ def _is_of(half: Half, low: UnknownWord | None, high: UnknownWord) -> bool:
     return half.whole is high if low is None else half.whole.difference == (high, low)
 
 
-def _found(state: SymbolicState, low: UnknownWord | None, high: UnknownWord) -> tuple[int, int]:
+def _begun_with(state: SymbolicState, low: UnknownWord | None, high: UnknownWord) -> tuple[int, int]:
     """Return the least and the greatest length that a way may have begun with."""
     if low is None:
         return state.facts.get(high, high.range).unsigned
@@ -188,11 +188,11 @@ def _is_same(value: Value, other: Value) -> bool:
 
 def _iterations(ways: Sequence[_Way], first: int, most: int) -> int | None:
     """Return how many back edges a length takes that is first so many at least, and at most; None where it need not become less."""
-    found, late, late_most = min(way.least for way in ways), min(way.late[0] for way in ways), max(way.late[1] for way in ways)
+    smallest, late, late_most = min(way.least for way in ways), min(way.late[0] for way in ways), max(way.late[1] for way in ways)
     most = min(most, max(way.most for way in ways))  # from a greater one no back edge is taken
-    if least := max(found, min(first, late)):
+    if least := max(smallest, min(first, late)):
         return _halvings(ways, least, most)
-    # Nothing is known of the first length: it may be 0, and what that leaves any word that a way goes back with.
+    # Nothing is known of the first length: it may be 0, and what that leaves any word with which a back edge is taken.
     later = _halvings(ways, late, late_most) if late else None
     return None if later is None else later + 1
 

@@ -75,8 +75,8 @@ class _Pair:
         if isinstance(a.what, Compare) and isinstance(b.what, Compare):
             return self._follows(a, b)
         for outcome in (True, False):
-            one, other = _implied(a, outcome), _implied(b, outcome)
-            followed = None if one is None or other is None else self._follows(one, other)
+            former, other = _implied(a, outcome), _implied(b, outcome)
+            followed = None if former is None or other is None else self._follows(former, other)
             if followed is not None:
                 known = conjunction(followed, Truth(Maybe()))
                 return known if outcome else known.negate()
@@ -84,15 +84,15 @@ class _Pair:
 
     def _follows(self, a: Truth, b: Truth) -> Truth | None:
         """Return a comparison of joined words that holds where one holds in each state, YES or NO standing for what `_implied` says."""
-        one, other = a.what, b.what
-        if not isinstance(one, Compare) or not isinstance(other, Compare):
+        former, other = a.what, b.what
+        if not isinstance(former, Compare) or not isinstance(other, Compare):
             return self._decided(a, b, self.one, self.other) or self._decided(b, a, self.other, self.one)
-        if (one.relation, one.is_signed, a.negated) != (other.relation, other.is_signed, b.negated):
+        if (former.relation, former.is_signed, a.negated) != (other.relation, other.is_signed, b.negated):
             return None
-        compared = self.comparisons.get((id(one), id(other)))
+        compared = self.comparisons.get((id(former), id(other)))
         if compared is None:
-            left, right = self._word(one.left, other.left), self._word(one.right, other.right)
-            compared = self.comparisons[id(one), id(other)] = Compare(one.relation, one.is_signed, left, right)
+            left, right = self._word(former.left, other.left), self._word(former.right, other.right)
+            compared = self.comparisons[id(former), id(other)] = Compare(former.relation, former.is_signed, left, right)
         return Truth(compared, a.negated)
 
     def _decided(self, truth: Truth, outcome: Truth, state: SymbolicState, decided: SymbolicState) -> Truth | None:

@@ -157,7 +157,7 @@ def unknown(words: Range, origins: Origins = NOWHERE, *, shared: bool = False) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """A condition that nothing is known of; two of them are two."""
+    """An unknown condition, compared by identity."""
 
     origins: Origins = NOWHERE
 
@@ -377,11 +377,11 @@ def _part(a: Value, b: Value, *, wide_enough: bool) -> UnknownWord | None:
 
     That is the length of an interval whose ends registers of one loop hold, its middle, or what the half of a word leaves of it.
     """
-    for one, other in ((a, b), (b, a)):
-        word, second = one.symbol, other.symbol
+    for former, other in ((a, b), (b, a)):
+        word, second = former.symbol, other.symbol
         assert word is not None
         assert second is not None
-        if one.factor != 1 or other.factor not in {1, -1}:
+        if former.factor != 1 or other.factor not in {1, -1}:
             continue
         if other.factor == 1 and second.half is not None and second.half.whole.difference is not None:
             if second.half.whole.difference[1] is word:
