@@ -163,7 +163,8 @@ def write(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
     for cfg, bounds in graphs:
         name = cfg.function.name
         if _NO_XML.search(name):
-            raise InputError("unwritable-name", f"the function {name!r} has characters in its name that XML cannot hold")
+            message = f"the function {name!r} has characters in its name that XML cannot hold"
+            raise InputError("unwritable-name", message, hint="choose others with -f")
         lines.append(f"  <function label={quoteattr(name)} text={quoteattr(cfg.function.text_hash)}>")
         lines += (f"    <!-- {_comment(text)} -->" for text in (*cfg.assumptions, *bounds.assumptions))
         lines += _loops(cfg, bounds)
