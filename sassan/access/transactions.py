@@ -101,7 +101,7 @@ def distinct(addresses: Iterable[int], size: int) -> int:
 
 
 def least_sectors(rows: Iterable[Iterable[int]], size: int) -> int:
-    """Return the sectors that would hold the bytes that rows of lanes access, were they next to each other, and no two rows at one place."""
+    """Return the sectors that would hold the bytes that rows of lanes access, were they side by side, and no two rows at one place."""
     count = sum(len({address + byte for address in row for byte in range(size)}) for row in rows)
     return -(-count // SECTOR)
 

@@ -9,7 +9,7 @@ from sassan.ir import Guard, Instruction
 from sassan.isa.control import ControlCode, decode
 from sassan.isa.facts import Facts
 from sassan.timing.depbar import remainders
-from sassan.timing.hazards import FILES, Hazards, Profile, parts, accessed
+from sassan.timing.hazards import FILES, Hazards, Profile, accessed, parts
 
 FENCE = 30
 """Cycles after which the next instruction behind a memory fence issues, at the least: more than any fixed latency."""

@@ -1,5 +1,6 @@
-"""One block, one abstract state: which blocks may run next, and in which states (Jeanmougin et al. 2023, Algorithm 1, with its three productions).
+"""One block, one abstract state: which blocks may run next, and in which states.
 
+That is Algorithm 1 of Jeanmougin et al. 2023, with its three productions.
 The same function drives the fixpoint and, afterwards, its re-check and the edges of the graph. One machine serves all generations: what
 differs is where a call keeps its return address, and that threads outside a convergence barrier pass it.
 """

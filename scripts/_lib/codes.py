@@ -99,7 +99,10 @@ def _found() -> Iterator[tuple[Named, int]]:
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
                     message = texts[place + 1] or _before(assigned, starts, call.args[place + 1], call.lineno) or "…"
-                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call), _hint(call, constants)), place
+                    yield (
+                        Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call), _hint(call, constants)),
+                        place,
+                    )
 
 
 def _assigned(nodes: Sequence[ast.AST], constants: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.control import ControlCode, encode
-from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, accessed
+from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, accessed, load, parts
 from sassan.timing.scheduled import issued
 from sassan.timing.steps import steps
 

@@ -5,7 +5,7 @@ register. Every way back leaves floor(D / 2) + c of it, D - floor(D / 2) + c, D 
 high are. Let every D(k) from which a back edge is taken be `least` or more, which each way has found of D(k), or all ways of what they
 leave and the entries of D(0). If no function is below 0 at `least`, no difference of words wraps around, and by induction D(k) is at most
 w(...w(D(0))), with w the greatest of the functions at each point: as many back edges are taken at most as it takes until that is below
-`least`. Where nothing is known of D(0), the same holds from D(1) on: that is any word with which a back edge is taken, and one back edge more is
+`least`. Where nothing is known of D(0), the same holds from D(1) on: that is any word with which a back edge is taken, and one more is
 taken. An arithmetic shift halves a number with a sign: then every D(k) must be below 2^31.
 """
 
