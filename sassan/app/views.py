@@ -10,6 +10,7 @@ from sassan.app.analysis import explored, launched, same_name, warp_graph
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.errors import UsageError
 from sassan.fields.field import document
 from sassan.ilp import write
 from sassan.ipet.facts import ffx
@@ -53,11 +54,15 @@ def integer_program(result: AnalysisResult, form: str) -> str | None:
 def flow_facts_xml(results: Iterable[AnalysisResult]) -> str:
     """The loop bounds of functions as FFX, the flow facts of OTAWA, which go by the names of functions.
 
-    Raises UsageError `same-name` for two functions of one name, InputError `unwritable-name` for one that XML cannot hold.
+    Raises UsageError `same-name` for two functions of one name, `several-launches` for two launches of one function, whose bounds may
+    differ, InputError `unwritable-name` for a name that XML cannot hold.
     """
     named: dict[str, AnalysisResult] = {}
     for result in results:
         other = named.setdefault(result.function.name, result)
+        if other is not result and result.settings.launch.recorded:
+            message = f"flow facts go by name, and '{result.function.name}' has several launches, whose bounds may differ"
+            raise UsageError("several-launches", message, hint="give one launch: --block-dim, --grid, --param")
         if other is not result:
             raise same_name(result.function.name)
     return ffx.write((result.cfg, result.bounds) for result in named.values())

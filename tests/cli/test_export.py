@@ -47,3 +47,12 @@ def test_what_cannot_be_written_or_read_is_refused(sassan: Sassan, tmp_path: Pat
         assert_refused(refused, 3)
         assert refused.codes == [code]
         assert "--> " in refused.err
+
+
+def test_launches_of_one_function_have_no_common_bounds(sassan: Sassan, tmp_path: Path):
+    launch = '[[launch]]\nkernel = "nested_divergent_loops"\ngrid = [{}, 1, 1]\nblock = [32, 1, 1]\n'
+    for grids, status in (((1,), 0), ((1, 2), 2)):
+        (tmp_path / "launches.toml").write_text("".join(map(launch.format, grids)), "utf-8")
+        result = sassan("export", NESTED, "--launches", tmp_path / "launches.toml")
+        assert result.status == status, result.err
+    assert result.codes == ["several-launches"]
