@@ -118,9 +118,9 @@ PARTS = (
     Part("figure-7", "2011 Figure 7: LCLCL, W = 420", 30, 70, _makespan("figure-7"), ("matplotlib",)),
     Part("figure-12", "2013 Figure 12: annealing, 16 warps", 40, 140, _makespan("figure-12"), ("matplotlib",)),
     Part("case-study", "2013, section VIII: 1 to 16 warps (22)", 60, 240, _case_study),
-    Part("cfg", "2023, section 4: every fifth kernel (all)", 90, 400, _cfg),
+    Part("cfg", "2023, section 4: every fifth kernel (all)", 20, 400, _cfg),
     Part("measure", "Mazurek: estimators where the truth is known", 40, 400, _measure, ("numpy",)),
-    Part("evolve", "Mazurek: evolution against random search", 120, 3600, _evolve, ("deap", "scipy")),
+    Part("evolve", "Mazurek: evolution against random search", 60, 3600, _evolve, ("deap", "scipy")),
 )
 """The experiments, in the order in which `all` runs them."""
 
