@@ -84,7 +84,9 @@ def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[
 
 
 def _statistics(name: str, rows: Sequence[Row]) -> str:
-    lines = [f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {count_of(len(rows), 'seed')}, {rows[0].budget} individuals each"]
+    lines = [
+        f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {count_of(len(rows), 'seed')}, {rows[0].budget} individuals each"
+    ]
     for measure, pairs in (
         ("least cost", [(row.evolution, row.random) for row in rows]),
         ("mean of the best so far", [(row.evolution_mean, row.random_mean) for row in rows]),
