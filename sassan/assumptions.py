@@ -1,4 +1,4 @@
-"""What a bound takes for granted: texts, each with what backs it."""
+"""What a bound takes for granted: texts, each with its status."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,13 +22,13 @@ class AssumptionStatus(StrEnum):
 
 
 class Assumption(str):
-    """An assumption that something backs: wherever a text is expected, its text. A plain text is one that nothing backs."""
+    """An assumption with a status: wherever a text is expected, its text. A plain text is an unverified assumption."""
 
     __slots__ = ("kind",)
     kind: AssumptionStatus
 
     def __new__(cls, text: str, kind: AssumptionStatus) -> Self:
-        """Return the text with what backs it."""
+        """Return the text with its status."""
         self = super().__new__(cls, text)
         self.kind = kind
         return self

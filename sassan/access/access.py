@@ -39,8 +39,8 @@ class Access:
     `ideal` is how many transactions the same bytes need, where most are wasted. None: not an access of that kind. `collisions` are the
     most lanes that an atomic operation may bring to one address, of `lanes` that may do one. `base` is the
     parameter that the address begins with, '' where that is not known. `fresh` are those of `halves`, at most, that no access before
-    it in its straight piece of code touches; None: all of them.
-    Of a store, `partial` are those, at most, in which it leaves a sector stored in part; `filled` those that it is the first to touch of
+    it in its straight piece of code accesses; None: all of them.
+    Of a store, `partial` are those, at most, in which it leaves a sector stored in part; `filled` those that it is the first to access of
     its piece and in which all stores of that do, where L2 keeps them until then. None: all of them.
     `distinct` units of L2 work on the operations of an atomic one whenever these wait.
     `warps` are the accesses of the warps of a block, which warp w repeats those of warp w modulo their number; empty: all are alike.

@@ -135,7 +135,7 @@ def _access(instruction: Instruction, reference: Reference, point: PointValues, 
 
 
 def _beside(access: Access, reference: Reference, warp: "WarpAddresses", piece: Beside | None) -> Access:
-    """Return an access with what none of those before it touches, and what is stored in part."""
+    """Return an access with what none of those before it accesses, and what is stored in part."""
     rows = warp.among(0, LANES)
     if piece is not None and piece.before:
         access = replace(access, fresh=fresh(rows, warp.modulus, reference, piece.before))

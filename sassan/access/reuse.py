@@ -1,6 +1,6 @@
 """Which accesses of a straight piece of code go to places that others of it go to, at other offsets from the same register.
 
-What those before it touched is moved once; what stores of it cover together is not fetched.
+What those before it accessed is moved once; what stores of it cover together is not fetched.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def _registers(operand: Memory) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """Counts the halves of lines that an access touches and none of those before it."""
+    """Counts the halves of lines that an access accesses and none of those before it."""
 
     before: Places
 
@@ -106,13 +106,13 @@ class _New:
 
 
 def fresh(rows: Sequence[Sequence[int]], modulus: int, reference: Reference, before: Places) -> int:
-    """Return how many halves of lines an access touches, at most, that none of those before it does; rows of lanes lie anywhere."""
+    """Return how many halves of lines an access accesses, at most, that none of those before it does; rows of lanes lie anywhere."""
     return sum(over(row, modulus, HALF, reference.bytes, _New(before)).most for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class _Partial:
-    """Counts the halves of lines that a store touches first of its piece, and in which the piece leaves a sector stored in part.
+    """Counts the halves of lines that a store accesses first of its piece, and in which the piece leaves a sector stored in part.
 
     `sure` are the places of the lanes that surely take part among those of the row.
     """
@@ -136,7 +136,7 @@ def partial(rows: Sequence[Sequence[tuple[int, bool]]], modulus: int, size: int,
     """Return in how many halves of lines a store leaves a sector stored in part, at most; rows of lanes lie anywhere.
 
     Lanes are given as their address, and whether each surely takes part. With those `beside` it, what a piece of code leaves so that
-    the store is the first to touch.
+    the store is the first to access.
     """
     total = 0
     for row in rows:
@@ -146,7 +146,7 @@ def partial(rows: Sequence[Sequence[tuple[int, bool]]], modulus: int, size: int,
 
 
 def _covered(addresses: Sequence[int], places: Places) -> dict[int, int]:
-    """Return the sectors that are touched, each with its bytes that are, as a set of bits."""
+    """Return the sectors that are accessed, each with its bytes that are, as a set of bits."""
     out: dict[int, int] = {}
     for distance, width in places:
         for address in addresses:

@@ -56,7 +56,7 @@ def _over(addresses: tuple[int, ...], step: int, period: int, size: int, count: 
 
 
 def sectors(addresses: Iterable[int], size: int) -> int:
-    """Return the sectors that accesses of `size` bytes touch."""
+    """Return the sectors that accesses of `size` bytes access."""
     return len({block for address in addresses for block in range(address // SECTOR, (address + size - 1) // SECTOR + 1)})
 
 
@@ -101,11 +101,11 @@ def distinct(addresses: Iterable[int], size: int) -> int:
 
 
 def least_sectors(rows: Iterable[Iterable[int]], size: int) -> int:
-    """Return the sectors that would hold the bytes that rows of lanes touch, were they next to each other, and no two rows at one place."""
+    """Return the sectors that would hold the bytes that rows of lanes access, were they side by side, and no two rows at one place."""
     count = sum(len({address + byte for address in row for byte in range(size)}) for row in rows)
     return -(-count // SECTOR)
 
 
 def least_passes(addresses: Sequence[int], size: int) -> int:
-    """Return the passes that the words which are touched would take without conflicts, in the parts in which the warp goes."""
+    """Return the passes that the words which are accessed would take without conflicts, in the parts in which the warp goes."""
     return len(_parts(addresses, size))

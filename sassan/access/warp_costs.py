@@ -169,7 +169,7 @@ def _local(access: Access, rows: Sequence[Sequence[int]], size: int, *, whole: b
     places = sum(len(set(row)) for row in rows)
     if whole and places == 1 and size >= WORD:
         access = replace(access, partial=0, filled=0)
-    # A lane that is alone at its address touches one sector for each word.
+    # A lane that is alone at its address accesses one sector for each word.
     return replace(access, sectors=Count(width, width if places == 1 else min(places * width, LANES * width // WORD)), ideal=width)
 
 

@@ -281,7 +281,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
 
     They are flow facts, then what the code itself says for the launch, then the default.
 
-    An inferred bound that a run refutes is none: the loop has a gap, and the defect is warned of.
+    An inferred bound that a run refutes is discarded: the loop has a gap, and the defect is warned of.
     """
     reaching = settings.launch != LaunchConfiguration() and not settings.experiment
     said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
@@ -405,6 +405,12 @@ def _worst_path(cfg: WarpCfg, bound: Wcet, strings: tuple[KernelString | None, .
     return path_string(path_blocks(cfg, bound.path), [string or empty for string in strings])
 
 
+def same_name(name: str) -> UsageError:
+    """The error for two functions of one name where flow facts are written: they could not say which is meant."""
+    message = f"two functions are called '{name}', and flow facts go by name"
+    return UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
+
+
 def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> str:
     """The flow-fact file with every loop that still needs a bound, to be filled in.
 
@@ -412,7 +418,6 @@ def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> s
     """
     twice = next((name for name, count in Counter(function.name for function in functions).items() if count > 1), None)
     if twice is not None:
-        message = f"two functions are called '{twice}', and flow facts go by name"
-        raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
+        raise same_name(twice)
     graphs = tuple(warp_graph(function, settings) for function in functions)
     return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)[0]) for cfg in graphs)

@@ -223,7 +223,7 @@ def estimated_launches(launches: Sequence[LaunchResult], *, policy: Policy = Pol
 
 
 def _accesses(result: AnalysisResult, seen: SampledLaunch | None) -> tuple[Access, ...]:
-    """Return the accesses; where they were not followed, and warps say of all of them what they touch, without their transactions."""
+    """Return the accesses; where they were not followed, and warps say of all of them what they access, without their transactions."""
     if result.accesses is not None:
         return result.accesses
     if seen is not None and (plain := _seen(result.cfg, seen)) is not None:
@@ -366,7 +366,7 @@ def _uncounted(result: AnalysisResult, seen: SampledLaunch | None, traced_block:
         return (Gap(starts[seen.counted.roles[0][0]], "warp-roles", message),)
     bounded = {loop for loop, origin in enumerate(bounds.origins) if origin is Origin.INFERRED}
     if seen is not None:
-        message = f"warps that were run did not come to the end of this loop{_REMEDY}"
+        message = f"warps that were run did not reach the end of this loop{_REMEDY}"
         return tuple(Gap(starts[loop], "uncounted", message) for loop in sorted((seen.counted.cut & bounded) - _counting(result)))
     missing = numbers_missing(cfg.function, result.settings.launch)
     executions = _executions(result)
@@ -393,7 +393,7 @@ def _of_cut(result: AnalysisResult, seen: SampledLaunch | None) -> tuple[str, ..
     loops = sorted(seen.counted.cut & _counting(result)) if seen is not None else []
     heads = sorted({result.cfg.nodes[result.cfg.loops[loop].head].start for loop in loops})
     return tuple(
-        f"runs did not come to the end of the loop at 0x{head:04x}: its bound is expected, since nothing else ends it" for head in heads
+        f"runs did not reach the end of the loop at 0x{head:04x}: its bound is expected, since nothing else ends it" for head in heads
     )
 
 

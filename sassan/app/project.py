@@ -206,7 +206,7 @@ def _files(file: Fields, folder: Path) -> Iterator[str]:
         try:
             matches = sorted(path for path in folder.glob(text) if path.is_file())
         except (ValueError, NotImplementedError) as error:
-            raise file.fail("files", f"'{text}' is no pattern: {error}") from None
+            raise file.fail("files", f"'{text}' is not a pattern: {error}") from None
         if not matches:
             raise file.fail("files", f"no file matches '{text}'")
         yield from map(str, matches)

@@ -11,6 +11,7 @@ from sassan.compilers.source import CompiledSource, Compiler, compiled, compiled
 from sassan.errors import InputError, UsageError
 from sassan.frontend.image import Image
 from sassan.frontend.load import LIMIT
+from sassan.ipet.facts import ffx
 from sassan.ipet.facts import read as facts_file
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Function, Program
@@ -79,11 +80,12 @@ def _known(path: str, architecture: str | None) -> str:
 
 
 def read_facts(path: str) -> FlowFacts:
-    """The flow facts of a file.
+    """The flow facts of a file: TOML, or FFX as OTAWA reads it.
 
     Raises InputError.
     """
-    return facts_file.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
+    text = read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file")
+    return ffx.read(path, text) if ffx.is_ffx(path, text) else facts_file.read(path, text)
 
 
 def read_machine(path: str) -> MachineFile:

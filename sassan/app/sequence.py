@@ -84,7 +84,7 @@ def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
 
 
 def _assumptions(program: RecordedSequence) -> list[Mapping[str, Any]]:
-    """Return what the sum of the bounds rests on: each text with what backs it, and with its kernels where not all rest on it."""
+    """Return what the sum of the bounds rests on: each assumption with its status, and its kernels where not all rest on it."""
     users: dict[str, set[str]] = {ONE_BY_ONE: {each.launch.kernel for each in program.launches}}
     texts: dict[str, str] = {ONE_BY_ONE: ONE_BY_ONE}
     for each in program.launches:

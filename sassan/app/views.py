@@ -6,12 +6,14 @@ from typing import Any
 
 from sassan.access import Access
 from sassan.app.accesses import launch_accesses
-from sassan.app.analysis import explored, launched, warp_graph
+from sassan.app.analysis import explored, launched, same_name, warp_graph
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
+from sassan.errors import UsageError
 from sassan.fields.field import document
 from sassan.ilp import write
+from sassan.ipet.facts import ffx
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.languages import isa_of
@@ -20,6 +22,7 @@ from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import dot_text
 from sassan.render.graph.draw import FORMATS, Drawing
 from sassan.render.graph.draw import draw as render
+from sassan.render.graph.graphml import graphml
 from sassan.render.graph.levels import DrawnEdge, Level, arcs
 from sassan.render.html.sketch import Sketch
 from sassan.render.html.sketch import sketch as render_sketch
@@ -36,6 +39,8 @@ PROGRAMS = ("lp", "mps")
 """File formats of an integer program."""
 DRAWINGS = FORMATS
 """File formats of a drawing."""
+EXCHANGED = ("ffx", "dot", "graphml")
+"""File formats for other tools: flow facts of many functions, the graph of one."""
 
 
 def integer_program(result: AnalysisResult, form: str) -> str | None:
@@ -44,6 +49,33 @@ def integer_program(result: AnalysisResult, form: str) -> str | None:
     if model is None:
         return None
     return write.lp(model) if form == "lp" else write.mps(model)
+
+
+def flow_facts_xml(results: Iterable[AnalysisResult]) -> str:
+    """The loop bounds of functions as FFX, the flow facts of OTAWA, which go by the names of functions.
+
+    Raises UsageError `same-name` for two functions of one name, `several-launches` for two launches of one function, whose bounds may
+    differ, InputError `unwritable-name` for a name that XML cannot hold.
+    """
+    named: dict[str, AnalysisResult] = {}
+    for result in results:
+        other = named.setdefault(result.function.name, result)
+        if other is not result and result.settings.launch.recorded:
+            message = f"flow facts go by name, and '{result.function.name}' has several launches, whose bounds may differ"
+            raise UsageError("several-launches", message, hint="give one launch: --block-dim, --grid, --param")
+        if other is not result:
+            raise same_name(result.function.name)
+    return ffx.write((result.cfg, result.bounds) for result in named.values())
+
+
+def exchanged(result: AnalysisResult, form: str, level: str = "warp") -> bytes:
+    """The graph of a function in one of EXCHANGED but the flow facts.
+
+    Raises UsageError, MissingToolError as `draw`.
+    """
+    if form == "graphml":
+        return graphml(graph_document(result, level)).encode()
+    return draw(result, form, DrawingContent(level)).data
 
 
 @dataclass(frozen=True, slots=True)

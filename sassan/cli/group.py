@@ -22,6 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "advise": "Say what to change in a kernel or its launch, and what each change gains.",
     "rank": "Order the configurations of a tuning space by estimated time.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
+    "export": "Write the graph or the loop bounds of a function for other tools.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",
     "serve": "Serve a page with source, PTX and machine code side by side.",

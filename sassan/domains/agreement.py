@@ -1,4 +1,4 @@
-"""For each group of threads, the registers on which any two of its threads hold the same value (warp-cfg-2023, section 3.3).
+"""For each group of threads, the registers on which any two of its threads hold the same value (Jeanmougin et al. 2023, section 3.3).
 
 Registers are bits of an int, groups are named as in `domains.groups`. Where a group stands for several masks (a point on a cycle), each
 mask agrees by itself. A name that a value does not hold stands for the empty group, which agrees on everything.

@@ -1,4 +1,4 @@
-"""Sets of threads and which intersections of them are empty (warp-cfg-2023, section 3.2).
+"""Sets of threads and which intersections of them are empty (Jeanmougin et al. 2023, section 3.2).
 
 A group is named by a small integer: 0 (`ACTIVE`) is the threads that execute, `n` the union of all masks that the stack holds at
 activation point `n`. A name that a value does not hold stands for the empty set. Two kinds of facts, as rows of bit matrices: A ⊆ B

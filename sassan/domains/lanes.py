@@ -1,6 +1,6 @@
 """Words of a thread as a part that lanes may share, plus a part that its lane decides.
 
-They say which branches split a warp, and which bytes it touches.
+They say which branches split a warp, and which bytes it accesses.
 
 The value of a register in lane l of a warp is
 

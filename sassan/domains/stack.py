@@ -1,4 +1,4 @@
-"""Activation stacks as a graph: every path from the top to `BOT` is a possible stack (warp-cfg-2023, section 3.1).
+"""Activation stacks as a graph: every path from the top to `BOT` is a possible stack (Jeanmougin et al. 2023, section 3.1).
 
 A node is an activation point, named by a small integer from 1 on; bit `n` of a mask is point `n`, and bit 0 (`BOT`) is the end of the
 stack. A cyclic graph stands for stacks of unbounded height.

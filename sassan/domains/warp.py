@@ -1,4 +1,4 @@
-"""The state of a warp at one program point: stack, groups and agreement, normalised (warp-cfg-2023, section 3.4).
+"""The state of a warp at one program point: stack, groups and agreement, normalised (Jeanmougin et al. 2023, section 3.4).
 
 The domain knows activation points by number and registers by bit; it has never heard of an opcode. What an instruction does reaches it as
 the arguments of the operations below. Stack and groups of a state are kept as a shape over dense names, so that a step on a shape that was
@@ -17,7 +17,7 @@ from sassan.domains.shapes import PointNames, StackShape, renamed, shape
 from sassan.domains.stack import Filtered, Stack
 
 ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-only"})
-"""What can be switched off to see what it is worth (warp-cfg-2023, section 4.2)."""
+"""What can be switched off to see what it is worth (Jeanmougin et al. 2023, section 4.2)."""
 
 
 class Warp(NamedTuple):

@@ -31,7 +31,7 @@ class Counted:
     `followed` are loops with an expectation that does not matter: warps were run through them, and no contents that are drawn decide.
 
     `assumed` are nodes whose executions are not counted: iterations were leapt over that need not be alike, warps were cut, or contents of
-    memory decide. `cut` are the loops in which warps were cut, or which they did not come to: only bounds say how often these iterate.
+    memory decide. `cut` are the loops in which warps were cut, or which they did not reach: only bounds say how often these iterate.
     `roles`: two sorts of warps of one block that run loops which the others never do; none where there are no two. `iterations`: back edges
     per entry of each loop, where every warp that enters it comes to its end, whatever memory holds; None of others.
     """

@@ -57,7 +57,7 @@ class MemoryShare:
 
 @dataclass(frozen=True, slots=True)
 class LaunchMemory:
-    """The memory of a GPU, of which a launch touches `allocated` bytes; None: not known."""
+    """The memory of a GPU, of which a launch accesses `allocated` bytes; None: not known."""
 
     gpu: GpuMemory
     allocated: int | None

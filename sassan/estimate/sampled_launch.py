@@ -1,4 +1,4 @@
-"""What warps that were run say of a launch: how often a warp visits each node, and what each access touches."""
+"""What warps that were run say of a launch: how often a warp visits each node, and what each access accesses."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,7 +3,7 @@
 Guesses, each as simple as it can be:
 
 * where the first address lies in a sector is not known: as many sectors as lie halfway between the least and the most;
-* lanes of which nothing is known, or rows of them, touch SCATTERED times as many sectors as their bytes need;
+* lanes of which nothing is known, or rows of them, access SCATTERED times as many sectors as their bytes need;
 * loads of one block by one register hit L1 where an earlier one has fetched the sector;
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
@@ -168,7 +168,7 @@ def _middle(count: tuple[int, int] | None) -> float:
 
 
 def _fresh(node: Sequence[Instruction], accesses: Mapping[int, Sequence[Access]]) -> Mapping[int, float]:
-    """Return which part of its sectors each load of a node is the first to touch, among those with the same address register."""
+    """Return which part of its sectors each load of a node is the first to access, among those with the same address register."""
     out: dict[int, float] = {}
     accessed: dict[frozenset[tuple[str, int | None]], set[int]] = {}
     for instruction in node:

@@ -90,7 +90,7 @@ def sample(block: Shape, grid: Shape) -> Sample:
     stands: list[bool] = []
     first, before = 0, -2
     for number in sorted({*inner, 0, blocks - 1}):
-        # Of two neighbours the same warps are run: what one of them touches may begin where the other ends.
+        # Of two neighbours the same warps are run: what one of them accesses may begin where the other ends.
         alone = number - 1 != before
         first = int(random.integers(0, max(1, warps - _WARPS + 1))) if alone else first
         before = number if alone else -2

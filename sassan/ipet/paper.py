@@ -1,4 +1,4 @@
-"""The experiment of the 2023 paper (section 4.1): each loop of the *warp* graph has at most ten back edges per entry.
+"""The experiment of Jeanmougin et al. 2023 (section 4.1): each loop of the *warp* graph has at most ten back edges per entry.
 
 Nothing else is known. Kept for comparison with the paper; it is no bound, since a thread's loop bound is not
 a warp's (docs/proofs/ipet-rows.md, "Rows").
@@ -18,7 +18,7 @@ def build(cfg: WarpCfg, costs: Sequence[int], bound: int) -> Model:
     """The system of the paper: flow conservation, and for each loop of the warp graph sum(x_back) <= bound * sum(x_entry)."""
     columns = Columns(0, tuple(range(1, 1 + len(cfg.edges))))
     rows = (*flow_rows(steps_of(cfg), columns), *_loop_rows(cfg, columns, bound))
-    title = f"2023 paper's experiment on {cfg.function.name} ({cfg.function.arch}): no bound"
+    title = f"experiment of Jeanmougin et al. 2023 on {cfg.function.name} ({cfg.function.arch}): no bound"
     return Model(cfg.function.name, warp_variables(cfg), objective(cfg, columns, costs), rows, title)
 
 

@@ -27,7 +27,7 @@ from sassan.timing.engines import PartedCosts
 from sassan.warpcfg.graph import EdgeKind, WarpCfg
 
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
-PAPER_LABEL = "experiment of the 2023 paper: no bound"
+PAPER_LABEL = "experiment of Jeanmougin et al. 2023: no bound"
 PAPER_BOUND = 10
 NOTED = "the notes BRANCH_TARGETS of the listing name every target of its switches"
 _SWITCHES = ("BRX", "JMX")

@@ -64,7 +64,7 @@ def parse_form(text: str, where: str) -> Form:
     for word in text.split():
         match = _SLOT.fullmatch(word)
         if match is None or match[1] not in ROLES:
-            raise InputError("bad-table", f"{where}: '{word}' is no slot of a form")
+            raise InputError("bad-table", f"{where}: '{word}' is not a slot of a form")
         role, width, flags = match[1], match[2] or _DEFAULT_WIDTH.get(match[1], "1"), match[3]
         span = width[1:] if width.startswith(":") else int(width)
         slots.append(OperandSlot(role, span, "?" in flags, "!" in flags, "+" in flags))

@@ -1,7 +1,7 @@
 """What all instructions of one shape have in common, ready to be shifted by their register indices.
 
 A register access is a pair (place of the register in the instruction, mask): shifted by the register's index, the mask is the set of
-registers that the access touches. Instructions of one shape have one template; applying it is a few shifts.
+registers that the access accesses. Instructions of one shape have one template; applying it is a few shifts.
 """
 
 from collections.abc import Sequence

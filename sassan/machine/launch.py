@@ -37,7 +37,7 @@ class LaunchConfiguration:
     named: tuple[Named, ...] = ()
     """What the user calls parameters."""
     buffers: tuple[int, ...] | None = None
-    """Bytes of each buffer that its arguments point to, where the kernel may touch no others; None where unknown."""
+    """Bytes of each buffer that its arguments point to, where the kernel may access no others; None where unknown."""
     host: bool = False
     """Whether some of it is memory of the host, or moves between host and GPU."""
     pinned: tuple[tuple[int, int], ...] = ()
@@ -110,7 +110,7 @@ class LaunchConfiguration:
 
     @property
     def allocated(self) -> int | None:
-        """Return the bytes of global memory that the kernel may touch, None where unknown."""
+        """Return the bytes of global memory that the kernel may access, None where unknown."""
         return None if self.buffers is None else sum(self.buffers)
 
     @property

@@ -1,4 +1,4 @@
-"""Estimators of the execution time from repeated runs (evolutionary-compilers, Eq. 1 to 5)."""
+"""Estimators of the execution time from repeated runs (Mazurek, Equations 1 to 5)."""
 
 from collections.abc import Sequence
 from enum import StrEnum

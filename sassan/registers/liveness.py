@@ -11,7 +11,7 @@ from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts
 from sassan.timing import hazards
-from sassan.timing.hazards import touched
+from sassan.timing.hazards import accessed
 from sassan.timing.steps import steps
 
 _EXTERNAL = "unknown-callee"
@@ -53,7 +53,7 @@ def liveness(function: Function, facts_of: Callable[[Instruction], Facts | None]
     walk = steps(function, facts)
     table = hazards.load(function.arch)
     every = reduce(or_, (known.reads | known.writes | known.guard for known in facts if known is not None), 0)
-    code = [_step(each, known, touched(each, known, table.profile(each.opcode))[2], every) for each, known in _pairs(function, facts)]
+    code = [_step(each, known, accessed(each, known, table.profile(each.opcode))[2], every) for each, known in _pairs(function, facts)]
     sources: list[list[int]] = [[] for _ in code]
     for index, following in enumerate(walk.after):
         for other in following:

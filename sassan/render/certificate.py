@@ -157,7 +157,7 @@ def _statuses(document: Mapping[str, Any]) -> list[str]:
 
 
 def _assumptions(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table for each status, those that nothing backs first."""
+    """Yield a table for each status, the unverified ones first."""
     users = [set(launch["assumptions"]) for launch in document["launches"]]
     for status in _statuses(document):
         several = [(at, each) for at, each in enumerate(document["assumptions"]) if each["status"] == status]

@@ -88,7 +88,7 @@ class GlobalMemory:
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges by address, those that touch as one."""
+    """Yield the ranges by address, those that access as one."""
     held: tuple[int, int] | None = None
     for first, end in sorted({(first, end) for first, end in ranges if first < end}):
         if held is None or first > held[1]:

@@ -67,8 +67,8 @@ def _engine_times(cfg: WarpCfg, rates: Rates) -> tuple[Fraction, ...]:
     )
 
 
-def _charged(cfg: WarpCfg, asked: Sequence[Sequence["_Latencies"]]) -> Sequence["_Latencies"]:
-    """Return which latencies are charged of what a warp asked since its last wait, where each node begins, on every way there."""
+def _charged(cfg: WarpCfg, requests: Sequence[Sequence["_Latencies"]]) -> Sequence["_Latencies"]:
+    """Return which latencies are charged of what a warp requests since its last wait, where each node begins, on every way there."""
     before = [_Latencies(_MOST, _MOST)] * len(cfg.nodes)
     before[cfg.entry] = _NOTHING
     changed = True
@@ -77,7 +77,7 @@ def _charged(cfg: WarpCfg, asked: Sequence[Sequence["_Latencies"]]) -> Sequence[
         for edge in cfg.edges:
             if edge.dst is None:
                 continue
-            of_node = asked[edge.src]
+            of_node = requests[edge.src]
             behind = before[edge.src].longest(of_node[0]) if len(of_node) == 1 else of_node[-1]
             joined = before[edge.dst].shortest(behind)
             changed = changed or joined != before[edge.dst]
@@ -98,9 +98,9 @@ def _pieces(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
 
 def _latencies(piece: Sequence[Instruction], rates: Rates, *, surely: bool = False) -> "_Latencies":
     """Return the longest latencies of what some code asks, or of what it `surely` asks."""
-    asked = [each for each in piece if rates.is_engine(each.opcode) and not (surely and each.guard is not None)]
-    products = [rates.cycles(each.opcode) - rates.interval(each.opcode) for each in asked if _is_product(each, rates)]
-    copies = [rates.cycles(each.opcode) for each in asked if not _is_product(each, rates)]
+    requests = [each for each in piece if rates.is_engine(each.opcode) and not (surely and each.guard is not None)]
+    products = [rates.cycles(each.opcode) - rates.interval(each.opcode) for each in requests if _is_product(each, rates)]
+    copies = [rates.cycles(each.opcode) for each in requests if not _is_product(each, rates)]
     if any(_arrives(each) and not (surely and each.guard is not None) for each in piece):
         copies.append(rates.latencies.cycles(_GLOBAL) or 0)
     return _Latencies(max(products, default=0), max(copies, default=0))
@@ -112,8 +112,8 @@ def _is_product(instruction: Instruction, rates: Rates) -> bool:
 
 def _time(piece: Sequence[Instruction], rates: Rates, before: "_Latencies") -> Fraction:
     """Return for how long engines work on what some code asks; latencies `before` are charged since the last wait."""
-    asked = [each for each in piece if rates.is_engine(each.opcode)]
-    products, copies = (sum(rates.occupied(each) for each in asked if _is_product(each, rates) is kind) for kind in (True, False))
+    requests = [each for each in piece if rates.is_engine(each.opcode)]
+    products, copies = (sum(rates.occupied(each) for each in requests if _is_product(each, rates) is kind) for kind in (True, False))
     late = _latencies(piece, rates)
     return Fraction(products + max(0, late.products - before.products), _GROUP) + copies + max(0, late.copies - before.copies)
 

@@ -56,7 +56,7 @@ PUBLISHED = -1
 
 
 class Distance(NamedTuple):
-    """Cycles from issue to issue, and how often just these were observed; `producers` and `consumers` are the opcodes seen often enough."""
+    """Cycles from issue to issue, and how often just these were sampled; `producers` and `consumers` are the opcodes seen often enough."""
 
     cycles: int
     seen: int = PUBLISHED
@@ -154,7 +154,7 @@ def is_note(distance: Distance, producer: str, consumer: str) -> bool:
     return distance.seen < ENOUGH or producer not in distance.producers or consumer not in distance.consumers
 
 
-def touched(instruction: Instruction, facts: Facts | None, profile: Profile) -> tuple[int, int, int]:
+def accessed(instruction: Instruction, facts: Facts | None, profile: Profile) -> tuple[int, int, int]:
     """Return what an instruction surely reads, its guard, and what it surely writes, of the files that have hazards."""
     if facts is None:
         return 0, 0, 0
@@ -247,14 +247,14 @@ def _entries(fields: Fields, classes: frozenset[str]) -> Distances:
 
 
 def _entry(row: Fields, consumer: str) -> Distance:
-    """Return a published number of cycles, or a row of what was observed."""
+    """Return a published number of cycles, or a row of what was sampled."""
     if not isinstance(row.values[consumer], dict):
         return Distance(row.whole(consumer, least=0))
-    observed = row.table(consumer)
-    observed.only("cycles", "seen", "producers", "consumers")
+    sampled = row.table(consumer)
+    sampled.only("cycles", "seen", "producers", "consumers")
     return Distance(
-        observed.whole("cycles", least=0),
-        observed.whole("seen", least=1),
-        frozenset(observed.texts("producers", ())),
-        frozenset(observed.texts("consumers", ())),
+        sampled.whole("cycles", least=0),
+        sampled.whole("seen", least=1),
+        frozenset(sampled.texts("producers", ())),
+        frozenset(sampled.texts("consumers", ())),
     )

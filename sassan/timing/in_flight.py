@@ -1,7 +1,7 @@
 """What is in flight from one instruction of a block to the next: the steps of the check of control codes.
 
 The state of `domains/pending.py` counts the cycles since each issue. Within a block the moment of the issue is kept instead, so that an
-instruction changes only what it touches; `tests/soundness/plain_flight.py` steps over the states of the domain and must agree.
+instruction changes only what it accesses; `tests/soundness/plain_flight.py` steps over the states of the domain and must agree.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -118,9 +118,9 @@ class Flight:
         op = self._code[index]
         if op.waits and self._accesses:
             self._wait(op, report)
-        if op.touches & self._fixed:
+        if op.accessed & self._fixed:
             self._touch_results(op, report)
-        if op.touches & self._open:
+        if op.accessed & self._open:
             self._touch_accesses(op, report)
         control = op.control
         if control.write_barrier is not None or control.read_barrier is not None:
@@ -170,18 +170,18 @@ class Flight:
                     del self._accesses[key]
         self._emptied = left
 
-    # ---- what is touched ----
+    # ---- what is accessed ----
 
     def _touch_results(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Report what is consumed before it is there; of what is overwritten only the rest stays in flight."""
-        now, touches, kept, fixed = self._now, op.touches, 0 if op.under else op.writes, 0
+        now, accessed, kept, fixed = self._now, op.accessed, 0 if op.under else op.writes, 0
         late: list[tuple[int, int]] = []
         for key, result in self._results.items():
             registers = result.registers
             if now >= result.gone:
                 late.append(key)
                 continue
-            if registers & touches:
+            if registers & accessed:
                 if report is not None:
                     self._report_result(op, key, result, report)
                 registers &= ~kept
@@ -211,7 +211,7 @@ class Flight:
         overwritten, consumed = 0 if op.under else op.writes, op.reads | op.guard
         open_ = 0
         for key, access in self._accesses.items():
-            if access.registers & op.touches:
+            if access.registers & op.accessed:
                 if report is not None and not opposite(access.condition, op.under) and not access.has_lasted(self._now):
                     for finding in _unwaited(op, access):
                         report(finding)
@@ -245,15 +245,15 @@ class Flight:
     def _forget(self, writes: int) -> None:
         """Forget the conditions whose predicate is written."""
         for key, result in self._results.items():
-            if isinstance(result.condition, Guard) and writes & _held(result.condition):
+            if isinstance(result.condition, Guard) and writes & _guard_bit(result.condition):
                 self._results[key] = result._replace(condition=None)
         for access in self._accesses.values():
-            if isinstance(access.condition, Guard) and writes & _held(access.condition):
+            if isinstance(access.condition, Guard) and writes & _guard_bit(access.condition):
                 access.condition = None
 
     def _begin(self, index: int, op: ScheduledOp) -> None:
         under = op.under
-        if under is not None and op.writes & _held(under):
+        if under is not None and op.writes & _guard_bit(under):
             under = None
         now = self._now
         for part, (kind, registers) in enumerate(op.results):
@@ -306,7 +306,7 @@ def opposite(guard: Hashable, other: Hashable) -> bool:
     return (guard.file, guard.index) == (other.file, other.index) and guard.negated != other.negated
 
 
-def _held(guard: Guard) -> int:
+def _guard_bit(guard: Guard) -> int:
     return bit(guard.file, guard.index)
 
 
@@ -317,10 +317,10 @@ def _same(queue: str, other: str) -> bool:
 def _uses(op: ScheduledOp, registers: int) -> Iterator[tuple[str, str, int]]:
     """Yield dependence, file and registers of each use of a result by `op`."""
     for file, members in FILES.items():
-        touched = registers & members
-        if touched & op.guard:
-            yield RAW, GUARD, touched & op.guard
-        if touched & op.reads:
-            yield RAW, file, touched & op.reads
-        if touched & op.writes:
-            yield WAW, file, touched & op.writes
+        accessed = registers & members
+        if accessed & op.guard:
+            yield RAW, GUARD, accessed & op.guard
+        if accessed & op.reads:
+            yield RAW, file, accessed & op.reads
+        if accessed & op.writes:
+            yield WAW, file, accessed & op.writes

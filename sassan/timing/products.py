@@ -67,20 +67,20 @@ class _Walk:
         self.late: dict[tuple[int, int], int] = {}
         self._code = [node.code for node in cfg.nodes]
         self._blocks, self._products = blocks, products
-        self._touched: dict[int, int] = {}
+        self._accessed: dict[int, int] = {}
         self._written: dict[int, int] = {}
         for code in self._code:
             for instruction in code:
                 facts = facts_of(instruction)
-                self._touched[instruction.address] = EVERY if facts is None else facts.reads | facts.guard | facts.writes
+                self._accessed[instruction.address] = EVERY if facts is None else facts.reads | facts.guard | facts.writes
                 self._written[instruction.address] = EVERY if facts is None else facts.writes
 
     def through(self, block: int, entered: _Open) -> _Open:
         """Return what is missing behind a block where `entered` is missing before it."""
         now, missing = 0, dict(entered)
         for place, (instruction, op) in enumerate(zip(self._code[block], self._blocks[block], strict=True)):
-            touched = self._touched[instruction.address]
-            waited = [at for at in missing if touched & self._written[at]]
+            accessed = self._accessed[instruction.address]
+            waited = [at for at in missing if accessed & self._written[at]]
             late = max((missing[at] - now for at in waited), default=0)
             if late > 0:
                 self.late[block, place] = max(self.late.get((block, place), 0), late)

@@ -9,7 +9,7 @@ from sassan.ir import Guard, Instruction
 from sassan.isa.control import ControlCode, decode
 from sassan.isa.facts import Facts
 from sassan.timing.depbar import remainders
-from sassan.timing.hazards import FILES, Hazards, Profile, parts, touched
+from sassan.timing.hazards import FILES, Hazards, Profile, accessed, parts
 
 FENCE = 30
 """Cycles after which the next instruction behind a memory fence issues, at the least: more than any fixed latency."""
@@ -23,7 +23,7 @@ class ScheduledOp(NamedTuple):
     reads: int
     guard: int
     writes: int
-    touches: int
+    accessed: int
     """All three."""
     under: Guard | None
     """The guard itself."""
@@ -48,7 +48,7 @@ def scheduled(instruction: Instruction, facts: Facts | None, hazards: Hazards) -
     """Return what the check has to know of an instruction that has a control code."""
     profile = hazards.profile(instruction.opcode)
     control = issued(instruction, profile, hazards)
-    reads, guard, writes = touched(instruction, facts, profile)
+    reads, guard, writes = accessed(instruction, facts, profile)
     variable = profile.variable or control.write_barrier is not None
     late = reads & _ORDINARY if profile.variable or control.read_barrier is not None else 0
     early = writes & FILES["P"] if profile.early and control.read_barrier is not None else 0

@@ -1,4 +1,4 @@
-"""The cost model of the 2023 paper (section 4.1): every instruction takes one cycle."""
+"""The cost model of Jeanmougin et al. 2023 (section 4.1): every instruction takes one cycle."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

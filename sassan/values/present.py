@@ -1,6 +1,6 @@
 """Which lanes surely execute a node: those that are active at each of its visits (docs/proofs/words-of-lanes.md).
 
-`WordFlow.lanes` says which may. A store covers the sectors that it touches where both are the same.
+`WordFlow.lanes` says which may. A store covers the sectors that it accesses where both are the same.
 """
 
 from collections.abc import Mapping, Sequence

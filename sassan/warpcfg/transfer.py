@@ -1,5 +1,6 @@
-"""One block, one abstract state: which blocks may run next, and in which states (warp-cfg-2023, Algorithm 1, with its three productions).
+"""One block, one abstract state: which blocks may run next, and in which states.
 
+That is Algorithm 1 of Jeanmougin et al. 2023, with its three productions.
 The same function drives the fixpoint and, afterwards, its re-check and the edges of the graph. One machine serves all generations: what
 differs is where a call keeps its return address, and that threads outside a convergence barrier pass it.
 """
@@ -186,7 +187,11 @@ class Transfer:
             return
         targets = self._calls.targets.of.get(key)
         if targets is None and not self.trusts_tokens:
-            self.program.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
+            self.program.report(
+                block.end,
+                "unresolved-call",
+                f"call site of {block.end.opcode} not reached by the thread-level analysis; resolve the preceding gap first",
+            )
         yield from self._lead(key[0], block, facts, warp, targets or ())
 
     def _lead(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, targets: tuple[CallTarget, ...]) -> Iterator[WarpStep]:

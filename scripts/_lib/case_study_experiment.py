@@ -30,6 +30,8 @@ class Row(NamedTuple):
     proof: str
     seconds: str
     megabytes: int
+    status: str
+    """`solved`, or `time limit` where the interval is no number."""
 
 
 def run(output: Path | None, warps: range, seconds: float, memory: float) -> int:
@@ -78,4 +80,5 @@ def measured(warps: int, seconds: float, memory: float) -> Row:
             break
     answer = json.loads(text)
     proof = next((each["proof"] for each in answer["engines"] if each["upper"] == answer["upper"] and each["proof"]), "")
-    return Row(warps, answer["lower"], answer["upper"], proof, f"{used.ru_utime + used.ru_stime:.1f}", used.ru_maxrss * _KB // _MB)
+    status = "solved" if answer["exact"] is not None else "time limit"
+    return Row(warps, answer["lower"], answer["upper"], proof, f"{used.ru_utime + used.ru_stime:.1f}", used.ru_maxrss * _KB // _MB, status)

@@ -28,6 +28,8 @@ class Named:
 
     status: int | None
     """The exit status of an error that is raised here; None where a caller decides."""
+    hint: str = ""
+    """What the error says to do, '' where it says nothing, or a caller does."""
 
 
 def gaps() -> Mapping[str, list[Named]]:
@@ -97,7 +99,10 @@ def _found() -> Iterator[tuple[Named, int]]:
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
                     message = texts[place + 1] or _before(assigned, starts, call.args[place + 1], call.lineno) or "…"
-                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call)), place
+                    yield (
+                        Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call), _hint(call, constants)),
+                        place,
+                    )
 
 
 def _assigned(nodes: Sequence[ast.AST], constants: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
@@ -124,6 +129,11 @@ def _status(call: ast.Call) -> int | None:
     """The exit status that a call stands for; a format has that of its error, which is an InputError unless it says so."""
     kinds = [keyword.value.id for keyword in call.keywords if keyword.arg == "error" and isinstance(keyword.value, ast.Name)]
     return _STATUS.get(kinds[0] if kinds else "InputError" if _name(call) in {"Format", "_error"} else _name(call))
+
+
+def _hint(call: ast.Call, constants: Mapping[str, str]) -> str:
+    """The text of the hint of an error."""
+    return next((_text(keyword.value, constants) or "" for keyword in call.keywords if keyword.arg == "hint"), "")
 
 
 def _name(call: ast.Call) -> str:

@@ -20,6 +20,7 @@ from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import SearchState, initial_state
 from sassan.executor import Processes
 from sassan.files import write
+from sassan.plurals import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,9 @@ def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[
 
 
 def _statistics(name: str, rows: Sequence[Row]) -> str:
-    lines = [f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {len(rows)} seeds, {rows[0].budget} individuals each"]
+    lines = [
+        f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {count_of(len(rows), 'seed')}, {rows[0].budget} individuals each"
+    ]
     for measure, pairs in (
         ("least cost", [(row.evolution, row.random) for row in rows]),
         ("mean of the best so far", [(row.evolution_mean, row.random_mean) for row in rows]),

@@ -46,7 +46,7 @@ class Case:
 
 
 def voronoi(warps: int, exact: int | None = None) -> Case:
-    """Return the case study of the 2013 paper (section VIII)."""
+    """Return the case study of Berezovskyi et al. 2013 (section VIII)."""
     return Case("L5C9L2C9", warps, "L=1,C=4", 4, exact)
 
 

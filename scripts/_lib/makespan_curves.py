@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sassan.makespan.anneal.engine import Annealed, Improvement
 
 
+SOLVED, CUT = "solved", "time limit"
+"""The status of a row of a table."""
 TIMED = "2011-figure-7"
 """The figure that also shows the time of each exact value."""
 
@@ -50,8 +52,11 @@ def exact_values(case: Case, most: int, seconds: float) -> list[Exact]:
     return values
 
 
-def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], seconds: float) -> None:
-    """Write T(W, x) = ceil(W/x) T(x) against x (2011, Equations 40 and 41) with the safe bounds and a schedule that exists."""
+def convergence(path: Path, case: Case, values: Sequence[Exact], *, most: int, seconds: float) -> None:
+    """Write T(W, x) = ceil(W/x) T(x) against x (2011, Equations 40 and 41) with the safe bounds and a schedule that exists.
+
+    Where a limit of time ended the values before `most`, the last row says so.
+    """
     pessimistic = sum(
         ceil(case.warps / float(case.problem.capacity[letter])) * count
         for letter, count in case.problem.strings[0].counts().items()
@@ -75,17 +80,20 @@ def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], se
         "safe bound",
         "safe bound, waiting slots",
         "pessimistic Eq. 5",
+        "status",
     )
-    rows = [
-        (value.warps, value.makespan, f"{value.seconds:.4f}", two[1], least[1], lower, tight, safe, pessimistic)
+    rows: list[tuple[object, ...]] = [
+        (value.warps, value.makespan, f"{value.seconds:.4f}", two[1], least[1], lower, tight, safe, pessimistic, SOLVED)
         for value, two, least in zip(values, estimate, running, strict=True)
     ]
-    table(folder / name, head, rows)
+    if len(values) < most:
+        rows.append((len(values) + 1, "", "", "", "", lower, tight, safe, pessimistic, CUT))
+    table(path, head, rows)
     curves = [
         Curve("T(W,x), Eq. 41: an estimate, no bound", estimate, "-", marker="o"),
         Curve("its minimum, Eq. 40: an estimate, no bound", running, "--", step=True),
     ]
-    if name == TIMED:
+    if path.name == TIMED:
         curves.append(Curve("time of T(x)", [(value.warps, value.seconds) for value in values], ":", marker="x", right=True))
     levels = (
         ("pessimistic T, Eq. 5", pessimistic, (0, (6, 3))),
@@ -93,8 +101,8 @@ def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], se
         ("best safe bound", tight, "-"),
         ("a schedule that exists", lower, ":"),
     )
-    title = f"{name}: {case.string}, W = {case.warps}, {case.cap}"
-    plot(folder / name, Axes(title, "x (warps of the exact value)", "slots", "seconds", log_right=True), curves, levels)
+    title = f"{path.name}: {case.string}, W = {case.warps}, {case.cap}"
+    plot(path, Axes(title, "x (warps of the exact value)", "slots", "seconds", log_right=True), curves, levels)
 
 
 def row_forms(folder: Path, case: Case, most: int, seconds: float, engine: Callable[[str], Engine]) -> None:
@@ -107,14 +115,14 @@ def row_forms(folder: Path, case: Case, most: int, seconds: float, engine: Calla
             begin = time.monotonic()
             known = best(replace(case, warps=warps), engine(kind), Budget(deadline=begin + seconds))
             took = time.monotonic() - begin
-            rows.append((kind, warps, f"{took:.3f}", known.lower, known.upper, "solved" if known.exact is not None else "time limit"))
+            rows.append((kind, warps, f"{took:.3f}", known.lower, known.upper, SOLVED if known.exact is not None else CUT))
             if known.exact is None:
                 break
             points.append((warps, took))
         curves.append(Curve(f"{kind} rows", points, ("-", "--")[number], marker="os"[number]))
     direct = [(value.warps, max(value.seconds, 1e-4)) for value in exact_values(case, most, seconds)]
     curves.append(Curve("no integer program: engine exact", direct, ":", marker="^"))
-    rows.extend(("exact engine", warps, f"{took:.4f}", "", "", "solved") for warps, took in direct)
+    rows.extend(("exact engine", warps, f"{took:.4f}", "", "", SOLVED) for warps, took in direct)
     table(folder / "2011-figure-5", ("rows", "W", "seconds", "lower", "upper", "status"), rows)
     axes = Axes(f"2011-figure-5: time to the exact makespan of {case.string}, {case.cap}", "W", "seconds", log_y=True)
     plot(folder / "2011-figure-5", axes, curves)
@@ -130,12 +138,22 @@ def annealing(folder: Path, seconds: float, warps: int = 16) -> None:
     rows: list[tuple[object, ...]] = []
     for name, engine in (("published", Anneal(plan=PUBLISHED)), ("ours", Anneal())):
         done = engine.search(case.problem, Budget(deadline=time.monotonic() + seconds), lambda _: None)
+        # The plan of ours is made for the time that there is; the published one has a number of candidates.
+        cut = {chain.number for chain in done.chains if name == "published" and chain.iteration < PUBLISHED.iterations}
         rows.extend(
-            (name, improvement.chain, improvement.start, improvement.iteration, f"{improvement.seconds:.4f}", improvement.makespan)
+            (
+                name,
+                improvement.chain,
+                improvement.start,
+                improvement.iteration,
+                f"{improvement.seconds:.4f}",
+                improvement.makespan,
+                CUT if improvement.chain in cut else SOLVED,
+            )
             for improvement in done.improvements
         )
         _annealing_plot(folder / f"2013-figure-12-{name}", name, done, known.lower or 0, upper)
-    table(folder / "2013-figure-12", ("moves", "chain", "start", "iteration", "seconds", "makespan"), rows)
+    table(folder / "2013-figure-12", ("moves", "chain", "start", "iteration", "seconds", "makespan", "status"), rows)
 
 
 def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: int) -> None:
@@ -154,8 +172,8 @@ def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: in
     curves.append(Curve("envelope", best_of_all, "-", step=True, marker=".", colour="#000000"))
     moves = "swaps, the published plan" if name == "published" else "whole warps, swaps and insertions"
     least, most = min(chain.iteration for chain in done.chains), max(chain.iteration for chain in done.chains)
-    turns = f"{most:,} candidates each" if least == most else f"{least:,} to {most:,} candidates each"
-    axes = Axes(f"2013-figure-12: eight annealing chains on the case study, W = 16\n({moves}; {turns})", "seconds", "slots", low=120)
+    candidates = f"{most:,} candidates each" if least == most else f"{least:,} to {most:,} candidates each"
+    axes = Axes(f"2013-figure-12: eight annealing chains on the case study, W = 16\n({moves}; {candidates})", "seconds", "slots", low=120)
     levels = (
         ("2013: what annealing reached", 160, ":"),
         ("2013: its upper bound, exceeded", 176, "--"),

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from sassan.makespan.engine import Engine
 
 ROUND = (0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3)
-"""The pseudo-precedence string (2) of the 2013 paper, warps from 0."""
+"""The pseudo-precedence string (2) of Berezovskyi et al. 2013, warps from 0."""
 MOVED = (0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 3, 3)
 """String (2) with warp 4 moved to the end."""
 FIGURE_3 = Schedule(((0, 1, 8), (1, 2, 5), (2, 3, 6), (3, 4, 7)))
-"""Figure 2 of the 2013 paper with one instruction moved by hand: not work-conserving."""
+"""Figure 2 of Berezovskyi et al. 2013 with one instruction moved by hand: not work-conserving."""
 
 
 def best(case: Case, engine: Engine, budget: Budget | None = None) -> Merged:
@@ -118,8 +118,20 @@ def counterexamples(folder: Path, engine: Engine, seconds: float) -> list[str]:
                 known.lower,
                 known.exact,
                 f"{name}.svg",
+                "solved" if known.exact is not None else "time limit",
             )
         )
-    head = ("string", "capacities", "issue", "warps", "formula", "claimed upper bound", "slots of a schedule", "exact", "schedule")
+    head = (
+        "string",
+        "capacities",
+        "issue",
+        "warps",
+        "formula",
+        "claimed upper bound",
+        "slots of a schedule",
+        "exact",
+        "schedule",
+        "status",
+    )
     table(folder / "counterexamples", head, rows)
     return missing

@@ -1,4 +1,4 @@
-"""The estimators of the 2012 paper on made-up runs whose truth is known: bias, spread and coverage per disturbance, duration and delay.
+"""The estimators of Mazurek on made-up runs whose truth is known: bias, spread and coverage per disturbance, duration and delay.
 
 `measure.csv`: for every world, duration, delay, number of runs and estimator, over many groups: what the estimate lies above the truth on
 average (bias), the standard deviation of the estimates and the worst one, in percent of the truth; and how often the 95 % interval holds

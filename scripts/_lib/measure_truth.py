@@ -1,4 +1,4 @@
-"""Synthetic runs with a known undisturbed time: timer readings with the disturbances described in the 2012 paper.
+"""Synthetic runs with a known undisturbed time: timer readings with the disturbances that Mazurek describes.
 
 Every time is  truth * (1 + delay effect) + noise + disturbance + warm-up (first run of a group), all but the truth in fixed seconds, since
 interrupts, task switches and launches last as long as they last, however long the kernel runs. Nothing here was measured.

@@ -91,7 +91,7 @@ def _us(row: Mapping[str, str]) -> float:
     elif unit in _US:
         time = value * _US[unit]
     else:
-        raise ValueError(f"'{unit}' is no unit: one of {', '.join((*_US, *_RATES))}")
+        raise ValueError(f"'{unit}' is not a unit: one of {', '.join((*_US, *_RATES))}")
     time -= float(row.get("overhead") or 0)
     if time <= 0:
         raise ValueError(f"a measurement of {time:g} us")

@@ -89,6 +89,10 @@ _SAID = {
 }
 """What errors say whose messages stand elsewhere in the source."""
 
+_REMEDIES = Path(__file__).with_name("error_remedies.toml")
+_IN_A_FILE = "a key or a value of the file is not one that it may have; the message names it"
+_DEFECT = "a defect of sassan: report it with the input"
+
 
 def _errors() -> str:
     lines = [
@@ -98,12 +102,20 @@ def _errors() -> str:
         "An error is printed as `error[CODE]: message`, with a place and a hint where there is one. `…` is what a message fills in.",
         "",
     ]
-    rows: list[tuple[str, str, str]] = []
+    rows: list[tuple[str, str, str, str]] = []
+    remedies = tomllib.loads(_REMEDIES.read_text("utf-8"))
     for code, places in codes.errors().items():
         status = {str(place.status) for place in places if place.status is not None}
-        said = dict.fromkeys(place.message for place in places if place.message.strip("… :,'()"))
-        rows.append((f"`{code}`", ", ".join(sorted(status)) or "2 or 3", "; ".join(list(said)[:2]) or _SAID[code]))
-    lines += _table(("code", "status", "what it says"), rows)
+        # The message of a format of files is its hint.
+        causes = dict.fromkeys(place.message for place in places if place.call != "Format" and place.message.strip("… :,'()"))
+        formats = dict.fromkeys(place.message for place in places if place.call == "Format")
+        hints = dict.fromkeys(place.hint for place in places if place.hint.strip("… :,'()"))
+        cause = "; ".join(list(causes)[:2]) or _SAID.get(code) or (_IN_A_FILE if formats else "")
+        remedy = "; ".join(list({**hints, **formats})[:2]) or remedies.get(code) or (_DEFECT if status == {"5"} else "")
+        if not cause or not remedy:
+            raise ValueError(f"{code}: no cause, or no remedy: give the error a hint, or a row in {_REMEDIES.name}")
+        rows.append((f"`{code}`", ", ".join(sorted(status)) or "2 or 3", cause, remedy))
+    lines += _table(("code", "status", "cause", "what to do"), rows)
     return "\n".join(lines) + "\n"
 
 

@@ -53,7 +53,7 @@ def shapes(recipe: Recipe, derivation: Derivation, values: Mapping[str, Value], 
 def _size(axis: int, problem: Sequence[Value]) -> int:
     value = problem[axis] if axis < len(problem) else 1
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError("no-grid", f"the size {value!r} of the problem in {AXES[axis]} is no positive whole number")
+        raise InputError("no-grid", f"the size {value!r} of the problem in {AXES[axis]} is not a positive whole number")
     return value
 
 

@@ -108,7 +108,7 @@ def test_bounds_alone_show_no_schedule_and_no_lower_bound(sassan: Sassan):
 
 def test_the_estimates_of_the_papers_are_no_bounds_and_say_so(sassan: Sassan):
     out = sassan("makespan", "CC", "-W", "4", "--cap", "C=2").out
-    assert "estimates of the 2011 paper, which are no bounds:\n" in out
+    assert "estimates of Berezovskyi et al. 2011, which are no bounds:\n" in out
     assert re.search(r"paper-2011-pessimistic +4 ", out)
     assert "longest makespan: 5 slots, exact\n" in out
 

@@ -21,7 +21,7 @@ TABLE = str(SAMPLES / "measure" / "synthetic-durations.csv")
 CONFIG = str(SAMPLES / "evolve" / "fir.toml")
 SECONDS = 20
 BASE = {
-    **dict.fromkeys(("analyze", "cfg", "blocks", "strings", "listing", "memory", "ipet"), (SAXPY,)),
+    **dict.fromkeys(("analyze", "cfg", "blocks", "strings", "listing", "memory", "ipet", "export"), (SAXPY,)),
     "init": (SAXPY,),
     "batch": (SAXPY, "--executor", "serial"),
     "check": (SAXPY, "--no-gaps"),

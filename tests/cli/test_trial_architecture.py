@@ -60,6 +60,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "listing": ("listing", lambda dump, _: (dump,)),
     "listing --check": ("listing", lambda dump, _: (dump, "--check")),
     "ipet": ("ipet", lambda dump, _: (dump,)),
+    "export": ("export", lambda dump, _: (dump,)),
     "makespan of a string": ("makespan", lambda _, __: ("LCL", "-W", "4", "--sm", "13.0")),
     "makespan of a file": ("makespan", lambda dump, _: (dump, "-W", "4")),
     "memory": ("memory", lambda dump, _: (dump, "--block-dim", "256")),

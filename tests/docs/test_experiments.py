@@ -289,29 +289,6 @@ def test_what_a_program_alone_shows_is_that_of_the_csv():
     assert {round(1 - float(row["before_clock"]), 2) for row in below} == {0.05}
 
 
-def test_the_page_of_the_papers_has_the_figures_of_the_tables(sassan: Sassan):
-    text = page("papers")
-    for name, start in (("2011-figure-6", 3000), ("2011-figure-7", 3360)):
-        known = rows(f"makespan/{name}.csv")
-        assert int(known[0]["T(W,x) Eq. 41"]) == start
-        assert re.search(
-            rf"`{name}\.csv`: .*from {start}; a schedule of {known[0]['schedule that exists']} .* {known[0]['safe bound']}\b", text
-        )
-    figure_5 = [row["lower"] for row in rows("makespan/2011-figure-5.csv") if row["rows"] == "short" and row["status"] == "solved"]
-    assert f"`2011-figure-5.csv`: {', '.join(figure_5[:3])} slots for 1, 2, 3 warps" in text
-    best = max(int(row["makespan"]) for row in rows("makespan/2013-figure-12.csv"))
-    assert f"our chains end at {best} slots or below" in text
-    bounded = sum(bool(row["all-rows:whole"]) for row in rows("cfg_sm_61.csv"))
-    assert f"{bounded} of {len(rows('cfg_sm_61.csv'))} kernels of ours have a WCET" in text
-    for command, answer in (
-        ("makespan --config samples/makespan/figure-2.toml", "9 slots, exact"),
-        ("experiment strings samples/ptx/voronoi_2013.ptx", "L5C9L2C12LC"),
-    ):
-        (line, expected) = re.findall(rf"\| `sassan ({re.escape(command)}[^`]*)` \| [^|]* \| ([^|]*) \|", text)[0]
-        assert answer in expected
-        assert answer in sassan(*(str(ROOT / word) if word.startswith("samples/") else word for word in line.split())).out
-
-
 WORLDS = (
     *(("quiet", "1e-05", "0"), ("quiet", "0.001", "0"), ("long-tails", "1e-05", "0"), ("long-tails", "0.001", "0"), ("long-tails", "1", "0")),
     *(("dependent-tails", "0.001", "0"), ("symmetric-clock", "0.001", "0"), ("coarse-clock", "0.0001", "0"), ("boost", "0.001", "0")),

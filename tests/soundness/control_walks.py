@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.control import ControlCode, encode
-from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, touched
+from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, accessed, load, parts
 from sassan.timing.scheduled import issued
 from sassan.timing.steps import steps
 
@@ -59,7 +59,7 @@ def code_of(function: Function) -> Code:
     """Return the code of a function whose listing has encodings."""
     facts = [tables.load(function.arch).facts(one) for one in function.instructions]
     hazards = load(function.arch)
-    registers = [touched(one, fact, hazards.profile(one.opcode)) for one, fact in zip(function.instructions, facts, strict=True)]
+    registers = [accessed(one, fact, hazards.profile(one.opcode)) for one, fact in zip(function.instructions, facts, strict=True)]
     ways = steps(function, facts)
     after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(

@@ -129,7 +129,7 @@ EXPLAINED: Mapping[GateRule, tuple[str, str]] = {
         "'sassan listing --check' prints the same; whoever wrote the control codes must wait for the barrier or stall longer.",
     ),
     GateRule.UNCOALESCED_ACCESS: (
-        "An access of a warp touches as few sectors of memory as its bytes need.",
+        "An access of a warp requests as few sectors of memory as its bytes need.",
         "Let neighbouring lanes access neighbouring elements: structures of arrays, tiles in shared memory, aligned rows.",
     ),
     GateRule.BANK_CONFLICT: (
@@ -277,7 +277,7 @@ def mix(rule: GateRule, text: str) -> Gate:
     match = re.fullmatch(r"([A-Z])=([0-9]{1,3})", text.strip().upper(), re.ASCII)
     if match is None or match[1] not in _LETTERS or int(match[2]) > _WHOLE:
         raise UsageError(
-            "usage", f"--{rule}: '{text}' is no share of instructions", hint=f"write D=0: one of {', '.join(_LETTERS)}, percent"
+            "usage", f"--{rule}: '{text}' is not a share of instructions", hint=f"write D=0: one of {', '.join(_LETTERS)}, percent"
         )
     return Gate(rule, int(match[2]), f"--{rule}", Letter(match[1]))
 

@@ -37,7 +37,7 @@ _FORMAT = Format("bad-results", _HINT, table="an object")
 _LARGEST = 1 << 30
 """Bytes of a file of results: some 100,000 functions."""
 _STANDARD_INPUT = "-"
-_EXPERIMENTS = ("ablated for an experiment: ", "experiment of the 2023 paper: ")
+_EXPERIMENTS = ("ablated for an experiment: ", "experiment of ")
 """How the assumptions of numbers begin that are no bounds."""
 
 

@@ -2,6 +2,7 @@
 
 from sassan.app.makespan.search import INTERRUPT, InstanceResult
 from sassan.errors import UsageError
+from sassan.plurals import count_of
 from sassan.render import gantt
 from sassan.render.gantt import Chart
 from sassan.render.text import shorten
@@ -28,7 +29,7 @@ def units(answer: InstanceResult) -> str:
     blocks = "" if len(sizes) < 2 else f" in {len(sizes)} blocks"  # noqa: PLR2004 - one block is all warps
     times = " ".join(f"{letter}:{processor.interval[letter]}/{slots}" for letter, slots in answer.instance.problem.latency.items())
     held = f", slots on the unit/until the next {times}" if times else ""
-    return f"{answer.instance.warps} warps{blocks}, per slot {capacity}, {issue}{held}{letters}"
+    return f"{count_of(answer.instance.warps, 'warp')}{blocks}, per slot {capacity}, {issue}{held}{letters}"
 
 
 def verdict(answer: InstanceResult) -> str:

@@ -81,7 +81,7 @@ def schedule(answer: InstanceResult) -> list[list[int | str]] | None:
 
 
 def estimates(answer: InstanceResult) -> list[tuple[str, int, str]]:
-    """Return the formulas of the 2011 paper, which are no bounds: name, value, and what must be said of it."""
+    """Return the formulas of Berezovskyi et al. 2011, which are no bounds: name, value, and what must be said of it."""
     problem, lower = answer.instance.problem, answer.known.lower
     if not (problem.identical and problem.one_slot):
         return []

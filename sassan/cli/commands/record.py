@@ -121,7 +121,7 @@ def _bytes(text: str) -> int:
     if text == "none":
         return 0
     if size_text is None or (size := int(size_text[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size_text[2].upper()]) > LIMIT:
-        raise UsageError("record-data", f"--data {text!r} is no size", hint="pass 64M, 1G at most, or none")
+        raise UsageError("record-data", f"--data {text!r} is not a size", hint="pass 64M, 1G at most, or none")
     return size
 
 

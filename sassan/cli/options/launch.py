@@ -16,7 +16,11 @@ _launch = partial(typer.Option, rich_help_panel=Panel.LAUNCH)
 _loops = partial(typer.Option, rich_help_panel=Panel.LOOPS)
 Bounds = Annotated[
     str | None,
-    _loops("--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."),
+    _loops(
+        "--bounds",
+        metavar="FACTS.toml",
+        help="Flow facts, such as loop bounds: TOML (sassan ipet --facts-template begins it), or .ffx of OTAWA.",
+    ),
 ]
 LoopBound = Annotated[
     int | None,

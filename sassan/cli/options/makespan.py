@@ -23,7 +23,7 @@ class EngineChoice(StrEnum):
 
 
 class ProgramForm(StrEnum):
-    """Which form of the integer program: the rows (32) and (35) of the 2011 paper, (31) and (34), or warps that are counted."""
+    """Which form of the integer program: the rows (32) and (35) of Berezovskyi et al. 2011, (31) and (34), or warps that are counted."""
 
     SHORT = "short"
     LONG = "long"
@@ -94,7 +94,7 @@ Chart = Annotated[
 ]
 MakespanProgram = Annotated[
     str | None,
-    _output("--lp", metavar="X.lp", help="Write the integer program of the 2011 paper, corrected: .lp or .mps."),
+    _output("--lp", metavar="X.lp", help="Write the integer program of Berezovskyi et al. 2011, corrected: .lp or .mps."),
 ]
 ProofFile = Annotated[
     str | None,
@@ -106,7 +106,7 @@ RowsOption = Annotated[
     ProgramForm | None,
     _search(
         "--rows",
-        help="Form of the integer program: short or long rows as in the 2011 paper, or warps counted.",
+        help="Form of the integer program: short or long rows as in Berezovskyi et al. 2011, or warps counted.",
         show_default="short for --lp, counted for --engine ilp",
     ),
 ]

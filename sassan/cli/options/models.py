@@ -67,7 +67,7 @@ PaperExperiment = Annotated[
     bool,
     _papers(
         "--paper-experiment",
-        help="Repeat the experiment of the 2023 paper; the result is not a bound.",
+        help="Repeat the experiment of Jeanmougin et al. 2023; the result is not a bound.",
     ),
 ]
 ModelOption = Annotated[
@@ -94,4 +94,6 @@ Latencies = Annotated[
     list[str] | None,
     _costs("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
 ]
-LettersOption = Annotated[LettersChoice, _papers("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]
+LettersOption = Annotated[
+    LettersChoice, _papers("--letters", help="Letters by functional unit, or as in Berezovskyi et al. 2013 (Figure 11).")
+]

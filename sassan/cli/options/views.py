@@ -63,6 +63,16 @@ Drawing = Annotated[
         help="Write a drawing: .dot, .svg, .png or .pdf; {name} is the function.",
     ),
 ]
+Exchange = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="X.ffx",
+        help="Write flow facts (.ffx), or a graph (.dot, .graphml); {name} is the function.",
+        show_default="flow facts, printed",
+    ),
+]
 LinearProgram = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="X.lp", help="Write the integer program: .lp or .mps; {name} is the function."),

@@ -1,4 +1,4 @@
-"""What the numbers of a report rest on: how much of it is backed by what, and what nothing backs in full."""
+"""What the numbers of a report rest on: how many assumptions of each status there are, and the unverified ones in full."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from sassan.cli.output.terminal import label, out, safe
 
 
 def show(texts: Mapping[str, str] | Sequence[str], *, every: bool = False) -> None:
-    """Print how many assumptions there are of each kind, then those that nothing backs or only a recording; `every`: all, with their kinds.
+    """Print how many assumptions there are of each kind, then the unverified ones and those of a recording; `every`: all, with their kinds.
 
     What stands behind each text is printed with it.
     """

@@ -121,7 +121,7 @@ def _estimates(answer: InstanceResult) -> None:
     estimates = makespan_document.estimates(answer)
     if not estimates:
         return
-    out("\nestimates of the 2011 paper, which are no bounds:\n")
+    out("\nestimates of Berezovskyi et al. 2011, which are no bounds:\n")
     for name, value, caution in estimates:
         out(f"  {name.ljust(23)} {value}  ({caution})\n")
 

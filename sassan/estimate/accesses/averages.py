@@ -21,7 +21,7 @@ class AverageAccess:
     """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
 
     `random`: they come from there, but stay within what is allocated, so that they stand for others.
-    `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
+    `sectors` are those that active lanes access, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
     `ideal` are the sectors, or passes, that as many lanes need. `repeats`: how often the lanes of a block access each of its words, of
     accesses of global memory.
@@ -40,7 +40,7 @@ class AverageAccess:
 
 
 def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, AverageAccess]:
-    """Return what each access that was executed touches; `kept` is how many sectors L1 keeps of one warp.
+    """Return what each access that was executed accesses; `kept` is how many sectors L1 keeps of one warp.
 
     Addresses that depend on contents of memory, but stay within as many bytes as are allocated, are as good as any.
     """

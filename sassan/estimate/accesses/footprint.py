@@ -68,7 +68,7 @@ def of_blocks(some: Executions, chosen: Sample) -> Iterator[tuple[int, npt.NDArr
 
 
 def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Sequence[Key]) -> float:
-    """Return how many bytes accesses of all blocks touch: what each adds to others, no more than lies between addresses."""
+    """Return how many bytes accesses of all blocks access: what each adds to others, no more than lies between addresses."""
     per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
     spans: list[tuple[int, int]] = []
     whole = seen = 0.0
@@ -86,16 +86,16 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
     total = sum(map(len, each))
     if not total:
-        return 0.0  # only the first and the last block touch anything
+        return 0.0  # only the first and the last block access anything
     every = len(np.unique(np.concatenate(each)))
-    # Of what a block touches, the part that no other one that was run touches is new with every block.
+    # Of what a block accesses, the part that no other one that was run accesses is new with every block.
     new = max(0.0, (every - total / len(each)) / (total - total / len(each))) if len(each) > 1 else 0.0
     grown = total / len(each) * whole / seen * block_warps / chosen.warps * (1 + new * (blocks - 1))
     return SECTOR * min(float(_covered(spans)), max(grown, float(every)))
 
 
 def _repeated(watch: Watch, chosen: Sample, nodes: Sequence[bool], some: Executions) -> float:
-    """Return how many times what warps were seen to touch by an access they touch in all: iterations may have been leapt over.
+    """Return how many times what warps were seen to access by an access they access in all: iterations may have been leapt over.
 
     `nodes` says of each node of the graph whether it holds the access.
     """
@@ -108,7 +108,7 @@ def _repeated(watch: Watch, chosen: Sample, nodes: Sequence[bool], some: Executi
     of_runs = sum(len(np.unique(addresses[warps == warp][active[warps == warp]])) for warp in np.unique(warps).tolist())
     if not of_runs:
         return 1.0
-    # Of what an execution touches, the part that its warp has not touched before.
+    # Of what an execution accesses, the part that its warp has not accessed before.
     new = max(0.0, (of_runs - of_one * runs) / (of_one * (seen - runs)))
     return max(1.0, of_one * (runs + (visits - runs) * new) / of_runs)
 

@@ -12,8 +12,8 @@ from sassan.estimate.warps import Sample
 from sassan.estimate.watch import Key, Watch, joined
 
 _LONGER = 1.5
-"""Where two neighbouring blocks together touch pieces so many times as long as one does, all blocks of a row touch long ones. Where they
-touch no more than so many times as much, both are in the same pieces, and blocks further on come to what follows."""
+"""Where two neighbouring blocks together access pieces so many times as long as one does, all blocks of a row access long ones. Where they
+access no more than so many times as much, both are in the same pieces, and blocks further on come to what follows."""
 _LONG = float("inf")
 Sectors = npt.NDArray[np.uint32]
 
@@ -21,8 +21,8 @@ Sectors = npt.NDArray[np.uint32]
 def pieces(watch: Watch, chosen: Sample, drawn: frozenset[Key]) -> tuple[float, float]:
     """Return the bytes of a piece that blocks read, and write, on average; infinite where neighbours go on where others end.
 
-    Where neighbours touch the same, blocks further on do, and pieces count as infinite as well.
-    Accesses at drawn addresses are omitted. A block that comes to further sectors of a piece later is taken to touch it as a whole.
+    Where neighbours access the same, blocks further on do, and pieces count as infinite as well.
+    Accesses at drawn addresses are omitted. A block that comes to further sectors of a piece later is taken to access it as a whole.
     """
     kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.watched.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in CACHED and key not in drawn]

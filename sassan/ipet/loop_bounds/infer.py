@@ -41,7 +41,7 @@ _NESTED = 32
 """Loops inside each other, counted from the innermost, up to which they are walked: each is walked within all around it."""
 _TOO_NESTED = f"more than {_NESTED} loops inside each other"
 _USELESS = 1 << 20
-"""A bound above this that rests on words that are not given is none: `i < n` with any n."""
+"""A bound above this that rests on words that are not given is discarded: `i < n` with any n."""
 
 
 @dataclass(slots=True)

@@ -122,7 +122,7 @@ def _kept(product: Product) -> tuple[str, ...]:
 def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory, buffers: Sequence[int] | None = None) -> int:
     """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, of constants, pages of accesses.
 
-    `buffers` are the bytes of those that the accesses touch, None where unknown.
+    `buffers` are the bytes of those that the accesses access, None where unknown.
     """
     lines = len({instruction.address // LINE for instruction in code})
     first = min(lines, _FIRST)
@@ -206,7 +206,7 @@ def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:
 def memory_time(uncached: Fraction, cached: Fraction, blocks: int, memory: GpuMemory, allocated: int | None) -> Fraction:
     """Return for how long the accesses of `blocks` blocks keep the memory of a GPU, at most; the first two are what one block takes.
 
-    `allocated` is how many bytes they may touch: L2 fetches each once and writes it back once, where it keeps them all.
+    `allocated` is how many bytes they may access: L2 fetches each once and writes it back once, where it keeps them all.
     """
     every = blocks * uncached
     if allocated is None or allocated > memory.capacity:

@@ -219,10 +219,10 @@ def _placed(grid: Grid) -> tuple[str, ...]:
 
 
 def _accessed(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
-    """What is taken for granted where L2 keeps all that a grid touches."""
+    """What is taken for granted where L2 keeps all that a grid accesses."""
     if grid.allocated is None or grid.allocated > memory.capacity:
         return ()
-    return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
+    return (f"the kernel accesses the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
 
 def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, grid: Grid, memory: GpuMemory) -> Terms | None:

@@ -30,7 +30,7 @@ class Grid:
     places: int
     occupancy: Occupancy | None = None
     buffers: tuple[int, ...] | None = None
-    """Bytes of each buffer of global memory that the grid may touch, None where that is unknown."""
+    """Bytes of each buffer of global memory that the grid may access, None where that is unknown."""
     host: bool = False
     """Whether some of it is memory of the host, or moves between host and GPU."""
     memory: GpuMemory | None = None
@@ -73,7 +73,7 @@ class Grid:
 
     @property
     def allocated(self) -> int | None:
-        """The bytes of global memory that the grid may touch, None where that is unknown."""
+        """The bytes of global memory that the grid may access, None where that is unknown."""
         return None if self.buffers is None else sum(self.buffers)
 
 

@@ -66,7 +66,7 @@ def longest(code: ResidentCode, stop: Callable[[], bool] = lambda: False) -> Cyc
     assert best is not None
     why = refusal(code, best.issued, best.cycles)
     if why:
-        raise SelfCheckError("bad-schedule", f"the schedule '{best.rule}' is none: {why}")
+        raise SelfCheckError("bad-schedule", f"the schedule of rule '{best.rule}' is invalid: {why}")
     return best
 
 

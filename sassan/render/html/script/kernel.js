@@ -78,7 +78,7 @@ function wcetTile(one) {
   return tile("WCET", number(value), `${model === "unit" ? "instructions" : "cycles"} at most, for one warp; ${model} model`, "main");
 }
 
-// The assumptions of a record, each with what backs it.
+// The assumptions of a record, each with its status.
 function backed(record) {
   return record.assumptions.map((text, at) => `${text} [${record.assumption_kinds[at]}]`);
 }

@@ -3,7 +3,7 @@
 const SEQUENCE = PAGE.sequence;
 const LAUNCHES_SHOWN = 200;
 const BY_KIND = [
-  ["assumed", "nothing backs these: what you give, what no source says, and how hardware is taken to behave"],
+  ["assumed", "unverified: what you give, what no source says, and how hardware is taken to behave"],
   ["recorded", "the recording of the program: these hold for the data of that run only"],
   ["published", "a publication of the vendor or of others, which a table names"],
   ["checked", "a check on this input, which would have failed"],
@@ -82,7 +82,7 @@ function launchTable() {
   return [el("div", { class: "scroll" }, el("table", { id: "launches", class: "bars" }, el("thead", {}, el("tr", {}, head)), body, el("tfoot", {}, foot))), left > 0 ? more : ""];
 }
 
-// What the sum of the bounds rests on, by what backs it; what nothing backs is open.
+// What the sum of the bounds rests on, by status; the unverified part is open.
 function certificate() {
   const known = SEQUENCE?.assumptions ?? [];
   if (!known.length) return "";
