@@ -16,7 +16,7 @@ BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 DELAYS = SAMPLES / "measure" / "synthetic-delays.csv"
 BOUNDED = (BFS, "--loop-bound", "2")
-WITHOUT = {"experiment", "init", "mcp", "record", "report", "serve", "verify-certificate", "warm"}
+WITHOUT = {"experiment", "export", "init", "mcp", "record", "report", "serve", "verify-certificate", "warm"}
 """Commands that print no table; `serve` writes one."""
 
 

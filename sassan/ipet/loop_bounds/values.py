@@ -157,7 +157,7 @@ def unknown(words: Range, origins: Origins = NOWHERE, *, shared: bool = False) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """A condition that nothing is known of; two of them are two."""
+    """A condition that nothing is known of; each is another one."""
 
     origins: Origins = NOWHERE
 
