@@ -43,7 +43,11 @@ def read(name: str, text: str) -> FlowFacts:
     parser.StartElementHandler = lambda tag, attributes: reader.start(parser, tag, attributes)
     parser.EndElementHandler = lambda _: reader.end()
     parser.CharacterDataHandler = lambda data: reader.text_of(parser, data)
-    parser.StartDoctypeDeclHandler = lambda *_: reader.document_type(parser)
+
+    def refuse_document_type(*_: object) -> None:
+        reader.document_type(parser)
+
+    parser.StartDoctypeDeclHandler = refuse_document_type
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:

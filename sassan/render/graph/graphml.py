@@ -19,7 +19,7 @@ def graphml(document: Mapping[str, Any]) -> str:
     Characters that XML cannot hold, such as those of a hostile name, become U+FFFD.
     """
     nodes, edges, loops = document["nodes"], document["edges"], {loop["head"]: loop["bound"] for loop in document["loops"]}
-    blocks = [{**node, "loop_bound": loops.get(node["id"])} for node in nodes]
+    blocks: list[dict[str, Any]] = [{**node, "loop_bound": loops.get(node["id"])} for node in nodes]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     lines += [*_keys("node", blocks), *_keys("edge", edges)]
     lines.append(f'  <graph id={_quoted(document["name"])} edgedefault="directed">')
