@@ -22,6 +22,7 @@ from sassan.source import decoded
 from sassan.system.reading import read
 from sassan.timing import latencies, measured
 
+_ELF = b"\x7fELF"
 _STANDARD_INPUT = "-"
 
 
@@ -48,7 +49,7 @@ def read_content(name: str, data: bytes, arch: str | None = None, *, cached: boo
 
     Raises what `read_program` raises.
     """
-    if not is_source(name):
+    if not is_source(name) or data.startswith(_ELF):  # a caller may name a cubin after its source
         return frontend.read(frontend.content(name, data), arch=arch, cached=cached)
     code = compiled_content(Path(name).name, data, _known(name, arch), first=first)
     program = frontend.read(Image(name, code.cubin), cached=cached)

@@ -39,7 +39,7 @@ SUMMARIES: Mapping[str, str] = {
     "validate": "Compare bounds with measured launches.",
     "gpus": "List the GPUs that --gpu knows, or the figures of one.",
     "experiment": "Run a command with the options that repeat experiments of papers.",
-    "doctor": "Say which tools and packages are there, and how to get the others.",
+    "doctor": "Say which tools, optional packages and caches are there, and how to get the others.",
     "warm": "Compile the searches, once after an installation.",
 }
 """The commands in the order of the help, each with the first sentence of its own.

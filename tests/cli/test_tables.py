@@ -199,6 +199,8 @@ WITHOUT_TABLE = {
     "report": "writes a page",
     "serve": "writes a page",
     "init": "writes a project file",
+    "export": "writes graphs and flow facts",
+    "doctor": "prints lines",
     "mcp": "serves a protocol",
     "record": "writes launches",
     "verify-certificate": "prints what was checked",

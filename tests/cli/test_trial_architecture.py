@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "rank": ("rank", lambda _, folder: (evolve_config(folder, 'gpu = "RTX 5090"'), "--executor", "serial")),
     "validate": ("validate", lambda dump, folder: (times(folder), dump, "--sms", "100", "--clock", "1000")),
 }
-WITHOUT_CODE = ("measure", "gpus", "mcp", "verify-certificate", "warm", "experiment")
+WITHOUT_CODE = ("measure", "gpus", "doctor", "mcp", "verify-certificate", "warm", "experiment")
 """Commands that read no machine code of the SM by themselves."""
 REFUSED = ("record", "evolve", "rank", "estimate", "advise", "task")
 """What needs more than a file: a product of the SM, a compiler for it."""

@@ -8,6 +8,7 @@ import pytest
 
 from cli.shell import Sassan, assert_refused
 from record.programs import COMPILER, needs_compiler
+from sassan.compilers import host
 from sassan.record import library
 
 STATIC = '__attribute__((section(".nv_fatbin"))) const char fatbin[64] = "x"; int main(void) { return fatbin[0] != 120; }'
@@ -70,7 +71,7 @@ def test_a_device_that_no_table_has_is_refused(sassan: Sassan, tmp_path: Path):
 
 def test_without_a_compiler_the_install_command_is_named(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr(library, "_COMPILERS", ("no-such-compiler",))
+    monkeypatch.setattr(host, "_COMPILERS", ("no-such-compiler",))
     result = sassan("record", "-o", tmp_path / "x.toml", "--", "sh")
     assert_refused(result, 4)
     assert "apt install gcc" in result.err
@@ -85,7 +86,7 @@ def test_the_variable_cc_holds_a_program_and_its_options(chosen: str, words: lis
     (tmp_path / "cc").symlink_to(shutil.which(COMPILER[0]) or "")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CC", chosen)
-    (program, *options) = library._compiler()  # pyright: ignore[reportPrivateUsage]
+    (program, *options) = host.c_compiler()
     assert Path(program).is_absolute()
     assert options == words
     assert library._version((program, *options))  # pyright: ignore[reportPrivateUsage]

@@ -78,8 +78,8 @@ FAULTS = (
     WrongLine(
         "a difference taken for a sum", "language subtract", ARITHMETIC, "return step.state.minus(a, b)", "return step.state.plus(a, b)"
     ),
-    WrongLine("the narrower of two words kept", "language add", VALUES, "wide, narrow = (a, b) if self", "narrow, wide = (a, a) if self"),
-    WrongLine("a range forgotten in a sum", "language add", VALUES, "ranges.add(wide.range, self.range_of(narrow))", "wide.range"),
+    WrongLine("the narrower of two words kept", "language add", VALUES, "wide, words = (a, second) if", "wide, words = (a, first) if"),
+    WrongLine("a range forgotten in a sum", "language add", VALUES, "ranges.add(wide.range, words)", "wide.range"),
     WrongLine("a factor forgotten in a sum", "language add", VALUES, "ranges.signed(a.factor + b.factor)", "a.factor"),
     WrongLine("a range not multiplied", "language multiply", VALUES, "ranges.scale(a.range, factor), a.origins", "a.range, a.origins"),
     WrongLine(
@@ -376,9 +376,7 @@ FAULTS = (
         "ranges.span(left[0], left[-1], step)",
         "ranges.span(left[0], left[-1] - step, step)",
     ),
-    WrongLine(
-        "ranges of symbols of one state", "path join", STATES, "RANGES.join(state.range_of(a), other.range_of(b))", "state.range_of(a)"
-    ),
+    WrongLine("ranges of symbols of one state", "path join", STATES, "RANGES.join(words, self.other.range_of(b))", "words"),
     WrongLine(
         "facts of one state",
         "path join",

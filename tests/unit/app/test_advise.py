@@ -8,7 +8,7 @@ import pytest
 import sassan
 from budget import some
 from samples import SAMPLES
-from sassan.api import AdviceList
+from sassan.api.advising import AdviceList
 from sassan.app.advise.remedy import AdviceCode, LaunchedKernel
 from sassan.app.advise.trying import remedies
 

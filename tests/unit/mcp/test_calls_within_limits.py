@@ -8,6 +8,7 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES
 from sassan.errors import InputError, SelfCheckError
+from sassan.mcp import work as calls_of_a_process
 from sassan.mcp.calls import CallLimits, ToolCall
 from sassan.mcp.messages import TOO_LARGE, BoundedLines
 from sassan.mcp.work import lost, work
@@ -26,7 +27,8 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-def test_a_call_ends_in_time(call):
+def test_a_call_ends_in_time(call, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(calls_of_a_process, "_GRACE", PATIENCE)  # this process is that of the tests: no alarm ends it
     answer = call("bound", CallLimits(0.2), text=LARGE, language="sass")
     assert answer["error"]["code"] == "time-limit"
     assert "--time-limit" in answer["error"]["hint"]
