@@ -18,14 +18,16 @@ from sassan.estimate.roles.barrier_operations import BarrierOperation, barrier_o
 from sassan.estimate.roles.traced_block import TracedBlock
 from sassan.estimate.traffic import Expected
 from sassan.ipet.sm.gpu import GpuMemory
-from sassan.ir import Instruction
+from sassan.ir import Instruction, Memory, Operand, Register
 from sassan.isa.control import decode
 from sassan.isa.rows import FunctionalUnit
 from sassan.machine.code_caches import code_caches
+from sassan.machine.matrices import tensor_memory_cycles
 from sassan.machine.pipes import PARTITION
 from sassan.timing.control import block_ops
 from sassan.timing.control_ops import Ops, TimedOp
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.moved_numbers import moved_number
 
 _AT_ONCE = ("WARPGROUP", "UTMACMDFLUSH", "USETMAXREG", "SYNCS", "UTMASTG", "ACQBULK", "FENCE.VIEW")
 """What others decide, and what a block that runs as it should hardly waits for."""
@@ -37,6 +39,8 @@ _CONVERSIONS, _DOUBLES = "conv64", "fp64"
 """The lanes of conversions from and to 64 bits, and those of double precision. Where all warps of an SM share them, and there are as many
 of both, they are the same: 3 products, 3 sums and 6 conversions of a recorded kernel on an RTX 3080 (GA102, 2 lanes each) take 226 cycles
 of the SM, 192 if one follows the other, and 96 if they ran side by side."""
+_SHAPE, _IN_SHARED = "idesc", "gdesc"
+"""Descriptors of a product of tensor memory: of its shape, of a matrix in shared memory."""
 _READ = 20
 """Cycles until the operands of an access have been read, where nothing is in the way."""
 
@@ -100,6 +104,17 @@ class Demands:
     traced: TracedBlock | None = None
     called: Mapping[int, int] = field(default_factory=dict[int, int])
     """Cycles that functions outside the input take, by the addresses of their calls."""
+
+    @cached_property
+    def products(self) -> Mapping[int, int]:
+        """Cycles of tensor cores for products of tensor memory, by address, where the program moves their descriptors."""
+        code = ((node, each) for node in self.cfg.nodes for each in node.code if each.opcode.startswith("UTC") and "MMA" in each.opcode)
+        known = ((each, moved_number(self.cfg, node, each, by, likely=True)) for node, each in code if (by := _descriptor(each)) is not None)
+        return {
+            each.address: tensor_memory_cycles(number, left_in_shared=_lies_in_shared(each.operands[0]))
+            for each, number in known
+            if number is not None
+        }
 
     @cached_property
     def pools(self) -> Mapping[str, bool]:
@@ -182,6 +197,16 @@ class Demands:
             rows[row][RowField.STALL] += cycles
 
 
+def _descriptor(product: Instruction) -> Register | None:
+    """Return the register with the descriptor of a product of tensor memory: its shape and types."""
+    found = next((each for each in product.operands if isinstance(each, Memory) and each.prefix == _SHAPE), None)
+    return found.base[0] if found is not None and len(found.base) == 1 and not found.offset else None
+
+
+def _lies_in_shared(matrix: Operand) -> bool:
+    return isinstance(matrix, Memory) and matrix.prefix == _IN_SHARED
+
+
 class _Rows:
     """The rows of instructions. Those with one opcode and one control code differ in what they wait for, and in what they move."""
 
@@ -243,6 +268,7 @@ class _Rows:
         row[RowField.BLOCKS] = row[RowField.DRAINS] = row[RowField.BRANCHES] = 0
         row[RowField.WRITTEN] = round(figures.copy if kind is BarrierOperation.COPY else figures.trial)
         if engine:
+            row[RowField.INTERVAL] = self._demands.products.get(instruction.address, row[RowField.INTERVAL])
             row[RowField.QUEUED], row[RowField.GROUPS] = is_queued(instruction.opcode), is_grouped(instruction)
             row[RowField.WRITTEN] = row[RowField.INTERVAL] + round(figures.product)
         row[RowField.LEFT] = 0 if left is None else left + 1

@@ -17,8 +17,8 @@ from sassan.timing.table import TableCostModel
 from sassan.warpcfg.graph import WarpCfg
 from sassan.warpcfg.waits import is_try
 
-_GROUP = 4
-"""Warps of a warpgroup: each asks for a quarter of what the tensor cores of the SM do at once."""
+_OF_GROUP, _GROUP = "GMMA", 4
+"""Products of warpgroups, and their warps: each asks for a quarter of what the tensor cores of the SM do at once. Others one warp asks."""
 _WAITS = frozenset({"BAR", "WARPGROUP", "DEPBAR", "USETMAXREG", "UCGABAR_WAIT", "ACQBULK"})
 _MOST = 1 << 62
 """More than any latency."""
@@ -69,7 +69,7 @@ def _engine_times(cfg: WarpCfg, rates: Rates) -> tuple[Fraction, ...]:
 
 def _charged(cfg: WarpCfg, requests: Sequence[Sequence["_Latencies"]]) -> Sequence["_Latencies"]:
     """Return which latencies are charged of what a warp requests since its last wait, where each node begins, on every way there."""
-    before = [_Latencies(_MOST, _MOST)] * len(cfg.nodes)
+    before = [_Latencies(Fraction(_MOST), _MOST)] * len(cfg.nodes)
     before[cfg.entry] = _NOTHING
     changed = True
     while changed:
@@ -99,11 +99,16 @@ def _pieces(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
 def _latencies(piece: Sequence[Instruction], rates: Rates, *, surely: bool = False) -> "_Latencies":
     """Return the longest latencies of what some code asks, or of what it `surely` asks."""
     requests = [each for each in piece if rates.is_engine(each.opcode) and not (surely and each.guard is not None)]
-    products = [rates.cycles(each.opcode) - rates.interval(each.opcode) for each in requests if _is_product(each, rates)]
+    products = [_part(each, rates.cycles(each.opcode) - rates.interval(each.opcode)) for each in requests if _is_product(each, rates)]
     copies = [rates.cycles(each.opcode) for each in requests if not _is_product(each, rates)]
     if any(_arrives(each) and not (surely and each.guard is not None) for each in piece):
         copies.append(rates.latencies.cycles(_GLOBAL) or 0)
-    return _Latencies(max(products, default=0), max(copies, default=0))
+    return _Latencies(max(products, default=Fraction(0)), max(copies, default=0))
+
+
+def _part(product: Instruction, cycles: int) -> Fraction:
+    """Return the part of what tensor cores take for a product that one of the warps is charged which ask for it."""
+    return Fraction(cycles, _GROUP if product.opcode.partition(".")[0].endswith(_OF_GROUP) else 1)
 
 
 def _is_product(instruction: Instruction, rates: Rates) -> bool:
@@ -113,15 +118,16 @@ def _is_product(instruction: Instruction, rates: Rates) -> bool:
 def _time(piece: Sequence[Instruction], rates: Rates, before: "_Latencies") -> Fraction:
     """Return for how long engines work on what some code asks; latencies `before` are charged since the last wait."""
     requests = [each for each in piece if rates.is_engine(each.opcode)]
-    products, copies = (sum(rates.occupied(each) for each in requests if _is_product(each, rates) is kind) for kind in (True, False))
+    products = sum((_part(each, rates.occupied(each)) for each in requests if _is_product(each, rates)), Fraction(0))
+    copies = sum(rates.occupied(each) for each in requests if not _is_product(each, rates))
     late = _latencies(piece, rates)
-    return Fraction(products + max(0, late.products - before.products), _GROUP) + copies + max(0, late.copies - before.copies)
+    return products + max(Fraction(0), late.products - before.products) + copies + max(0, late.copies - before.copies)
 
 
 class _Latencies(NamedTuple):
-    """Cycles from the service of an engine until it is over: of products, of copies."""
+    """Cycles from the service of an engine until it is over, in the part of one warp: of products, of copies."""
 
-    products: int
+    products: Fraction
     copies: int
 
     def longest(self, other: "_Latencies") -> "_Latencies":
@@ -131,7 +137,7 @@ class _Latencies(NamedTuple):
         return _Latencies(min(self.products, other.products), min(self.copies, other.copies))
 
 
-_NOTHING = _Latencies(0, 0)
+_NOTHING = _Latencies(Fraction(0), 0)
 
 
 def _arrives(instruction: Instruction) -> bool:

@@ -1,6 +1,7 @@
 """Loops in which a thread does nothing but wait, and loops over the threads of a warp that are elected one after the other.
 
-A wait tries whether a phase of a barrier in shared memory is over (mbarrier), or whether the block has registers to give, and tries again.
+A wait tries whether a phase of a barrier in shared memory is over (mbarrier), whether the block has registers to give, or the SM columns of
+tensor memory, and tries again.
 How often it tries depends on others; what it takes beyond one try that fails and one that does not, others take
 (docs/proofs/warps-with-roles.md). An election (`elect.sync` in a loop) has one iteration for each thread that enters.
 """
@@ -19,12 +20,17 @@ from sassan.warpcfg.graph import CfgLoop, Node, WarpCfg
 
 _IDLE_UNITS = frozenset({"alu", "fma", "fmalite", "fmaheavy", "uniform", "cbu", "issue"})
 _SLEEP = "NANOSLEEP"
+_COLUMNS = ("UTCATOMSWS", "FIND_AND_SET")
+_DIFFERS = {"ISETP.NE.AND": True, "ISETP.NE.U32.AND": True, "ISETP.EQ.AND": False, "ISETP.EQ.U32.AND": False}
+"""Comparisons, and what they say of a word other than 0."""
+_TRIES = (("SYNCS", "PHASECHK"), ("USETMAXREG", "TRY_ALLOC"), _COLUMNS)
+"""Whether a phase is over, the block has registers to give, the SM has columns of tensor memory: opcodes, each with its modifier."""
 
 
 def is_try(instruction: Instruction) -> bool:
     """Say whether an instruction tries whether a wait is over, and says so in its first predicate."""
     name, *modifiers = instruction.opcode.split(".")
-    return (name == "SYNCS" and "PHASECHK" in modifiers) or (name == "USETMAXREG" and "TRY_ALLOC" in modifiers)
+    return any(name == trier and word in modifiers for trier, word in _TRIES)
 
 
 def waits(cfg: WarpCfg) -> Mapping[int, Instruction]:
@@ -52,16 +58,22 @@ def _is_one(tries: Sequence[Instruction], code: Sequence[Instruction], head: Nod
         return False
     written = reduce(or_, (facts.writes for _, facts in known if facts is not None), 0)
     same = [each for each, facts in known if facts is not None and _is_copy(each) and not facts.reads & written]
-    changing = [each for each, facts in known if facts is not None and facts.writes & wait_facts.reads]
-    return all(each in same and _is_before(each, tries, head) for each in changing)
+    changing = [(each, facts.writes & wait_facts.reads) for each, facts in known if facts is not None and facts.writes & wait_facts.reads]
+    # What a try writes over its own operand, a copy before it has renewed.
+    renewed = reduce(or_, (changed for each, changed in changing if each in same), 0)
+    alone = len(tries) == 1
+    return all(
+        (each in same and _is_before(each, tries, head)) or (alone and each is first and not changed & ~renewed)
+        for each, changed in changing
+    )
 
 
 def _is_copy(instruction: Instruction) -> bool:
-    """Say whether an instruction copies one register into another: `MOV R1, R2`, `IMAD.U32 R20, RZ, RZ, UR10`."""
+    """Say whether an instruction copies a register or a number: `MOV R1, R2`, `UMOV UR4, 0x4`, `IMAD.U32 R20, RZ, RZ, UR10`."""
     name, *modifiers = instruction.opcode.split(".")
     operands = instruction.operands
     zeros = name == "IMAD" and set(modifiers) <= {"U32", "MOV"} and all(_is_zero(each) for each in operands[1:3])
-    return instruction.guard is None and (name in {"MOV", "UMOV"} or zeros) and isinstance(operands[-1], Register)
+    return instruction.guard is None and (name in {"MOV", "UMOV"} or zeros) and isinstance(operands[-1], Register | Immediate)
 
 
 def _is_zero(operand: Operand) -> bool:
@@ -124,11 +136,21 @@ def _when_over(node: Node, arch: str) -> tuple[int, bool] | None:
     """
     *before, last = node.instructions
     target = next((each for each in last.operands if isinstance(each, Target)), None)
-    # A branch of the whole warp goes on for the threads that still wait.
-    if target is None or last.guard is None or last.opcode != "BRA" or last.condition or len(last.operands) > 1:
+    tested = _tested(last)
+    if target is None or tested is None:
         return None
-    holds = _where_over(before, last.guard, arch)
-    return None if holds is None else (target.address, holds != last.guard.negated)
+    holds = _where_over(before, tested, arch)
+    return None if holds is None else (target.address, holds != tested.negated)
+
+
+def _tested(branch: Instruction) -> Guard | Register | None:
+    """Return the predicate by which a branch goes, of each thread or of the warp; None of branches with other conditions."""
+    first = branch.operands[0] if branch.operands else None
+    if branch.opcode == "BRA":
+        # A branch of the whole warp goes on for the threads that still wait.
+        return branch.guard if not branch.condition and len(branch.operands) == 1 else None
+    uniform = branch.opcode == "BRA.U" and branch.guard is None and len(branch.operands) > 1
+    return first if uniform and isinstance(first, Register) and first.file == "UP" else None
 
 
 def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch: str) -> bool | None:
@@ -146,11 +168,33 @@ def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch
         return True if writer.guard is None else _of_second_try(before[:place], writer, predicate, arch)
     if writer.guard is not None:
         return None
+    if writer.opcode in _DIFFERS:
+        return _of_selection(before[:place], writer, arch)
     unknown = [each for each in _inputs(writer) if each.index is not None]
     if len(unknown) != 1:
         return None
     over = _where_over(before[:place], unknown[0], arch)
     return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
+
+
+def _of_selection(before: Sequence[Instruction], compares: Instruction, arch: str) -> bool | None:
+    """Return what `_where_over` does of a comparison with 0 of one of two numbers, which a predicate selects."""
+    word, facts_of = compares.operands[2], load(arch).facts
+    plain = all(_is_zero(each) for each in (compares.operands[1], *compares.operands[3:]))
+    if not isinstance(word, Register) or word.index is None or not plain:
+        return None
+    for place in reversed(range(len(before))):
+        selects, facts = before[place], facts_of(before[place])
+        if facts is None or facts.writes & bit(word.file, word.index):
+            break
+    else:
+        return None
+    *numbers, by = selects.operands[1:]
+    values = [0 if _is_zero(each) else each.value if isinstance(each, Immediate) else None for each in numbers]
+    if selects.opcode != "SEL" or selects.guard is not None or None in values or not isinstance(by, Register) or by.index is None:
+        return None
+    over = _where_over(before[:place], by, arch)
+    return None if over is None else (values[over == by.negated] != 0) == _DIFFERS[compares.opcode]
 
 
 def _of_second_try(before: Sequence[Instruction], second: Instruction, predicate: Guard | Register, arch: str) -> bool | None:

@@ -16,6 +16,7 @@ from sassan.ipet.sm.gpu import GpuMemory, MemoryDemand, cold_start, demand, disp
 from sassan.ipet.sm.optima import Bound, PathOptima, block_sum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Interference, of_code, of_letters
+from sassan.ipet.sm.tensor_memory import columns_gap
 from sassan.ipet.wcet import Wcet, WcetProblem
 from sassan.machine import Multiprocessor
 from sassan.timing import Quantity
@@ -94,6 +95,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     shares = _shares(kernel, machine, code)
     cluster = _cluster(residents)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=cluster))
+    whole = _with_columns(whole, kernel, -(-residents.warps // residents.block))
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms, optima = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
@@ -131,6 +133,12 @@ def _fetched(kernel: KernelProblem, machine: Multiprocessor, warps: int) -> Fetc
 
 def _with(code: Fetched, whole: PathOptima) -> PathOptima:
     return replace(whole, assumptions=(*whole.assumptions, *code.assumptions)) if code else whole
+
+
+def _with_columns(whole: PathOptima, kernel: KernelProblem, blocks: int) -> PathOptima:
+    """The optima where the tensor memory of so many blocks fits an SM, else none, and the gap."""
+    gap = columns_gap(kernel.problem.cfg, blocks)
+    return whole if gap is None else PathOptima(None, whole.assumptions, (*whole.gaps, gap))
 
 
 def _shares(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Interference, ...]:
@@ -180,6 +188,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
                 kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps, cluster=grid.cluster
             ),
         )
+    whole = _with_columns(whole, kernel, grid.places)
     memory, terms, optima = grid.memory, None, None
     placeless = grid.cluster != 1 and not grid.at_once and not grid.resident_clusters
     if whole.optima is not None and not placeless:

@@ -65,3 +65,16 @@ def test_code_that_an_sm_does_not_keep_comes_from_l2_as_a_prefetcher_asks_for_it
     known = demands(text, "sm_86")
     rows = known.program(Visits((0,), (1.0,), (1.0,), (0,))).rows
     assert set(rows[:-1, RowField.STALL].tolist()) == stalls
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "left", "cycles"),
+    [("0x8400010", "gdesc", 128), ("0x8200490", "gdesc", 64), ("0x8100010", "gdesc", 48), ("0x8100010", "tmem", 32)],
+)
+def test_a_product_of_tensor_memory_takes_the_time_of_its_columns(descriptor: str, left: str, cycles: int):
+    product = f"UTCHMMA {left}[UR6], gdesc[UR8], tmem[UR4], tmem[UR24], idesc[UR25], UP0 | 1"
+    known = demands(f"UMOV UR25, {descriptor} | 2\n{product}\nEXIT | 5", "sm_100")
+    assert list(known.products.values()) == [cycles]
+    assert known.pool("UTCHMMA")[1]  # the tensor cores of all schedulers
+    other = demands(f"R2UR UR25, R0 | 2\n{product}\nEXIT | 5", "sm_100")
+    assert not other.products

@@ -46,6 +46,24 @@ again:
     @!P0 BRA again
     EXIT
 """
+FOR_COLUMNS = """
+again:
+    NANOSLEEP 0x64
+    UMOV UR4, 0x4
+    DEPBAR.LE SB0, 0x36
+    UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR4, UR4
+    IMAD.U32 R3, RZ, RZ, UR4
+    BRA.U !UP0, again
+    EXIT
+"""
+BY_A_WORD = FOR_COLUMNS.replace(
+    "    BRA.U !UP0, again",
+    """
+    PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x8
+    SEL R3, RZ, 0xffffffff, !P0
+    ISETP.NE.AND P0, PT, R3, RZ, PT
+    @!P0 BRA again""",
+)
 ELECTION = """
     PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
 again:
@@ -82,6 +100,41 @@ def test_a_loop_that_goes_on_only_where_a_try_failed_is_a_wait(text: str) -> Non
 )
 def test_any_other_loop_is_none(old: str, new: str) -> None:
     assert waits(assemble(PLAIN.replace(old, new), "sm_90").graph()) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("BRA.U !UP0", "BRA.U UP0"),  # goes on where there are columns
+        ("    UMOV UR4, 0x4\n", ""),  # asks for what was found before
+        ("    UMOV UR4, 0x4\n", "    UMOV UR4, UR5\n    UIADD3 UR5, UR5, 0x1, URZ\n"),  # for more each time
+        ("UR4, UR4\n", "UR4, UR4\n    UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR4, UR4\n"),
+        ("UR4, UR4\n", "UR4, UR4\n    UISETP.NE.AND UP0, UPT, UR3, URZ, UPT\n"),  # another condition decides
+        ("FIND_AND_SET.ALIGN UP0", "AND UP0"),  # gives them back
+    ],
+)
+def test_any_other_loop_that_asks_for_columns_is_none(old: str, new: str) -> None:
+    assert old in FOR_COLUMNS
+    assert list(waits(assemble(FOR_COLUMNS, "sm_100").graph())) == [0]
+    assert waits(assemble(FOR_COLUMNS.replace(old, new), "sm_100").graph()) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("!P0\n    ISETP", "P0\n    ISETP"),  # the other number
+        ("RZ, 0xffffffff", "RZ, R5"),
+        ("ISETP.NE", "ISETP.EQ"),
+        ("R3, RZ, PT", "R3, R4, PT"),
+        ("R3, RZ, PT", "R3, RZ, P2"),
+        ("    ISETP", "    MOV R3, R7\n    ISETP"),
+        ("@!P0 BRA", "@P0 BRA"),
+    ],
+)
+def test_a_wait_may_select_a_word_by_the_answer_and_compare_it(old: str, new: str) -> None:
+    assert old in BY_A_WORD
+    assert list(waits(assemble(BY_A_WORD, "sm_100").graph())) == [0]
+    assert waits(assemble(BY_A_WORD.replace(old, new), "sm_100").graph()) == {}
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,50 @@ def test_engines_are_charged_a_latency_for_all_that_is_asked_between_two_waits()
     assert engines(PIPELINE.replace(product, product * 2)) - engines(PIPELINE) == Fraction(64, 4)
 
 
+TENSOR_MEMORY = """
+    UMOV UR4, 0x4                                        | 2
+    UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR4, UR4          | 2 w0
+    UTCHMMA gdesc[UR6], gdesc[UR8], tmem[UR4], tmem[UR24], idesc[UR25], UP0 | 1 r0
+    UTCBAR [UR22], URZ                                   | 1 r0
+waits:
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR5], R3         | 2 w1
+    @!P2 BRA waits                                       | 5 wait1
+    LDTM.x8 R12, tmem[UR6]                               | 1 w2
+    UTCATOMSWS.AND URZ, UR5                              | 1 r0 wait2
+    EXIT                                                 | 5
+"""
+
+
+def tensor_memory(text: str = TENSOR_MEMORY, blocks: int = 148) -> AnalysisResult:
+    facts = CompilerFacts(16 * 40, parameters=(), parameter_base=0x380, registers=64)
+    function = replace(scheduled(text, "sm_100a"), kernel=True, compiler=facts)
+    launch = LaunchConfiguration((32, 1, 1), (blocks, 1, 1))
+    settings = Settings(costs=models.model("control", Tables()), launch=launch, resources=Resources(64, 0, 148), gpu=find("B200"), check=False)
+    return analyze(function, settings)
+
+
+def test_one_warp_asks_for_products_of_tensor_memory_and_waits_for_a_latency_of_all():
+    result = tensor_memory()
+    assert result.gaps == ()
+    asked = "    UTCHMMA gdesc[UR6], gdesc[UR8], tmem[UR4], tmem[UR24], idesc[UR25], UP0 | 1 r0\n"
+
+    def engine(text: str) -> Fraction:
+        parted = tensor_memory(text).problem.parted
+        assert parted is not None
+        return sum(parted.engines, Fraction(0))
+
+    assert engine(TENSOR_MEMORY) == 128 + 367
+    assert engine(TENSOR_MEMORY.replace(asked, asked * 3)) == 3 * 128 + 367
+    assert engine(TENSOR_MEMORY.replace("UTCHMMA", "UTCHMMA.2CTA")) == 128 + 762
+
+
+@pytest.mark.parametrize(("units", "blocks", "fits"), [("0x4", 4, True), ("0x4", 5, False), ("0x10", 1, True), ("0x10", 2, False)])
+def test_blocks_whose_tensor_memory_does_not_fit_an_sm_wait_for_each_other(units: str, blocks: int, fits: bool):
+    result = tensor_memory(TENSOR_MEMORY.replace("0x4", units), 148 * blocks)
+    assert [gap.code for gap in result.gaps] == ([] if fits else ["tensor-memory"] * len(result.gaps))
+    assert fits == (result.makespan is not None and result.makespan.bound.value is not None)
+
+
 def test_a_class_is_charged_what_its_own_warps_may_do():
     whole = answer()
     assert whole.makespan is not None
