@@ -149,6 +149,7 @@ class Deciding(Integers):
     def ahead(self, rows: Rows, before: Counts, drawn: Counts, *, guess: bool) -> Ahead:
         """Return how many iterations are alike, of warps of which that is exact, or of all if it may be a `guess`.
 
+        A guess ends where a comparison comes out otherwise: that a word wraps around ends no loop.
         `before` the last iteration, the warps had executed operations so often (operations, G), and `drawn` words.
         """
         out, exact = np.full(len(rows), NEVER, np.int64), self.drawn[rows] == drawn
@@ -157,6 +158,7 @@ class Deciding(Integers):
         exact &= ((several == 0) | once).all(axis=0)
         out[(self._found[:, None] & (several > 0)).any(axis=0)] = 0
         looked_at = once & (exact | guess)
+        turns = np.full(len(rows), NEVER, np.int64)
         operations = list(self._noted.of.values())
         for number in np.flatnonzero(looked_at.any(axis=1)):
             known = operations[number]
@@ -165,23 +167,28 @@ class Deciding(Integers):
             moving = moves.any(axis=1)
             some = followed[moving]
             if len(some):
-                limit = self._limit(known, rows[some], moves[moving])
+                limit, turn = self._limit(known, rows[some], moves[moving])
                 exact[some] &= limit >= 0
                 out[some] = np.where(limit >= 0, np.minimum(out[some], limit), out[some])
-        return Ahead(out, exact)
+                turns[some] = np.minimum(turns[some], turn)
+        return Ahead(np.where(exact | (turns < NEVER), out, 0), exact)
 
-    def _limit(self, known: Executed, rows: Rows, moves: Truth) -> Counts:
-        """Return how often an operation does the same as in its last execution, with words that move in some lanes; -1: not known."""
+    def _limit(self, known: Executed, rows: Rows, moves: Truth) -> tuple[Counts, Counts]:
+        """Return how often an operation does the same as in its last execution, with words that move in some lanes; -1: not known.
+
+        And after how many iterations a comparison comes out otherwise, `NEVER` where it does not.
+        """
         name = known.operation.instruction.opcode.partition(".")[0]
-        unknown = np.full(len(rows), -1, np.int64)
+        unknown, never = np.full(len(rows), -1, np.int64), np.full((len(rows), LANES), NEVER, np.int64)
         if name not in _SUMS | _COMPARISONS:
-            return unknown
+            return unknown, never[:, 0]
         now, then = self._work(known, rows, 0), self._work(known, rows, 1)
         try:
-            each = _compared(now, then) if name in _COMPARISONS else _summed(known, now, then)
+            each, turn = _compared(now, then) if name in _COMPARISONS else (_summed(known, now, then), never)
         except (UnknownError, ValueError, IndexError):
-            return unknown
-        return np.asarray(np.where(moves, each, NEVER).min(axis=1), np.int64)
+            return unknown, never[:, 0]
+        limit, turns = (np.asarray(np.where(moves, some, NEVER).min(axis=1), np.int64) for some in (each, turn))
+        return limit, turns
 
     def _work(self, known: Executed, rows: Rows, earlier: int) -> GroupOperation:
         """Return an operation with the words of its last execution, or of the one before."""
@@ -215,8 +222,11 @@ def _summed(known: Executed, now: GroupOperation, then: GroupOperation) -> Count
     return limit
 
 
-def _compared(now: GroupOperation, then: GroupOperation) -> Counts:
-    """Return for how long a comparison comes out as before: until the difference of both sides changes its sign, or one of them wraps."""
+def _compared(now: GroupOperation, then: GroupOperation) -> tuple[Counts, Counts]:
+    """Return for how long a comparison comes out as before: until the difference of both sides changes its sign, or one of them wraps.
+
+    And until when the difference changes its sign, `NEVER` where it does not.
+    """
     left, right = _sides(now)
     a, b = now.word(left), now.word(right)
     was_a, was_b = then.word(left), then.word(right)
@@ -227,7 +237,8 @@ def _compared(now: GroupOperation, then: GroupOperation) -> Counts:
     step = apart - (numbers(was_a, now.signed) - numbers(was_b, now.signed))
     nearer = np.where(apart < 0, step > 0, step < 0) & (apart != 0)
     least = np.where(nearer, (abs(apart) - 1) // np.maximum(abs(step), 1), NEVER)
-    return np.asarray(np.minimum(limit, np.where((apart == 0) & (step != 0), 0, least)), np.int64)
+    turn = np.asarray(np.where((apart == 0) & (step != 0), 0, least), np.int64)
+    return np.asarray(np.minimum(limit, turn), np.int64), turn
 
 
 def _sides(work: GroupOperation) -> tuple[Operand, Operand]:

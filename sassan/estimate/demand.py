@@ -71,10 +71,9 @@ class LaunchMemory:
         part = Fraction(per_sm, blocks)
         return MemoryShare(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part), slower)
 
-    @property
-    def beyond(self) -> float:
-        """Return which part of the buffers L2 does not keep, 0 where they are not known."""
-        return max(0.0, 1 - self.gpu.capacity / self.allocated) if self.allocated else 0.0
+    def beyond(self, span: int) -> float:
+        """Return which part of so many bytes of the buffers L2 does not keep, 0 where those are not known."""
+        return max(0.0, 1 - self.gpu.capacity / span) if self.allocated and span else 0.0
 
     def missed(self, requested: float, footprint: tuple[float, float], filled: float = 0.0) -> float:
         """Return which part of the bytes that a launch requests of L2 DRAM gives or takes.
@@ -108,8 +107,8 @@ class Demands:
     @cached_property
     def products(self) -> Mapping[int, int]:
         """Cycles of tensor cores for products of tensor memory, by address, where the program moves their descriptors."""
-        code = ((node, each) for node in self.cfg.nodes for each in node.code if each.opcode.startswith("UTC") and "MMA" in each.opcode)
-        known = ((each, moved_number(self.cfg, node, each, by, likely=True)) for node, each in code if (by := _descriptor(each)) is not None)
+        code = ((node, each) for node in self.cfg.nodes for each in node.code)
+        known = ((each, moved_number(self.cfg, node, each, by, likely=True)) for node, each in code if (by := _shape_of(each)) is not None)
         return {
             each.address: tensor_memory_cycles(number, left_in_shared=_lies_in_shared(each.operands[0]))
             for each, number in known
@@ -197,8 +196,8 @@ class Demands:
             rows[row][RowField.STALL] += cycles
 
 
-def _descriptor(product: Instruction) -> Register | None:
-    """Return the register with the descriptor of a product of tensor memory: its shape and types."""
+def _shape_of(product: Instruction) -> Register | None:
+    """Return the register with the shape and types of a product of tensor memory; None of any other instruction."""
     found = next((each for each in product.operands if isinstance(each, Memory) and each.prefix == _SHAPE), None)
     return found.base[0] if found is not None and len(found.base) == 1 and not found.offset else None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sassan.access.access import Access
 from sassan.access.opcodes import MemorySpace
-from sassan.access.transactions import LINE
+from sassan.access.transactions import HALF, LINE, SECTOR
 from sassan.estimate.accesses.averages import AverageAccess
 from sassan.estimate.answer import LaunchEstimate, StallShare
 from sassan.estimate.demand import Demands, LaunchMemory
@@ -113,28 +113,43 @@ class EstimatedKernel:
         """Return how many bytes of memory of the host all blocks read, and write."""
         return self.sampled.hosted if self.sampled is not None else (0.0, 0.0)
 
-    def slower(self, row: float, at_once: int) -> float:
+    def slower(self, row: float, at_once: int, scattered: float) -> float:
         """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece.
 
-        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end.
+        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end. DRAM gives
+        half a line for each sector of the bytes that are `scattered` over memory.
         """
-        if self.sampled is None or self.sampled.across <= at_once or not (moved := sum(self.sampled.footprint)):
+        if self.sampled is None or not (moved := sum(self.sampled.footprint) + scattered):
             return 1.0
+        row_of_grid = self.sampled.across <= at_once
         several = zip(self.sampled.footprint, self.sampled.pieces, strict=True)
-        return sum(size * max(1.0, row / piece) for size, piece in several) / moved
+        regular = sum(size * (1.0 if row_of_grid else max(1.0, row / piece)) for size, piece in several)
+        return (regular + scattered * HALF / SECTOR) / moved
 
-    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float) -> float:
+    def _executions(self, walked: Visits) -> Mapping[int, float]:
+        """Return how often a warp executes each instruction, by address."""
+        executions: dict[int, float] = {}
+        for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
+            for each in node.code:
+                executions[each.address] = executions.get(each.address, 0.0) + count
+        return executions
+
+    def scattered(self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory) -> float:
+        """Return the bytes of a warp at random addresses that DRAM gives: L2 holds what fits it of where they lie."""
+        executions = self._executions(walked)
+        random = {address: each.span for (address, _), each in self.accessed.items() if each.random}
+        return sum(memory.beyond(random[each]) * executions[each] * moved[each].bytes for each in random.keys() & moved.keys())
+
+    def missed(  # noqa: PLR0913, PLR0917 - what warps ask for, and what DRAM gives of it
+        self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float, scattered: float
+    ) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
 
         Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
         Copies by tensor maps move each byte of a tensor once.
         """
-        executions: dict[int, float] = {}
-        for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
-            for each in node.code:
-                executions[each.address] = executions.get(each.address, 0.0) + count
+        executions = self._executions(walked)
         known = {address for (address, _), each in self.accessed.items() if not each.drawn}
-        random = {address for (address, _), each in self.accessed.items() if each.random}
         copies = self.traced.matched.copies if self.traced is not None else {}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
         tensors: dict[frozenset[tuple[int, int]], float] = {}
@@ -156,10 +171,8 @@ class EstimatedKernel:
             fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
         most = float("inf") if memory.allocated is None else memory.allocated
         reads, writes = self.sampled.footprint if self.sampled is not None else (0.0, 0.0)
-        # At random addresses, L2 holds what fits it of the buffers.
-        scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
         copied_once = sum(min(size * warps, sum(bytes_of for _, bytes_of in sources)) for sources, size in tensors.items())
-        accessed = min(reads + fetched * warps, most) + scattered * warps + copied_once, min(writes, most)
+        accessed = min(reads + fetched * warps, most) + scattered + copied_once, min(writes, most)
         filled = fills * self.sampled.parts * accessed[1] if self.sampled is not None else 0.0
         return memory.missed(requested * warps, accessed, filled)
 
@@ -185,8 +198,10 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         moved = {**moved, **copied(kernel.traced.matched.copies, usual.figures)}
     memory = LaunchMemory(memory_of(gpu) if usual.l2_rate is None else memory_of(gpu, Fraction(usual.l2_rate)), grid.allocated)
     warps = grid.blocks * grid.block_warps
-    missed = kernel.missed(walked, moved, memory, warps, usual.fills)
-    share = memory.share(grid.blocks, on_sm.blocks, missed, kernel.slower(usual.figures.row, gpu.sms * on_sm.places))
+    scattered = kernel.scattered(walked, moved, memory) * warps
+    missed = kernel.missed(walked, moved, memory, warps, usual.fills, scattered)
+    slower = kernel.slower(usual.figures.row, gpu.sms * on_sm.places, scattered)
+    share = memory.share(grid.blocks, on_sm.blocks, missed, slower)
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced, kernel.called)
     program = demands.program(walked)
     length = sum(sizes[node] for node in walked.nodes) if kernel.traced is None else int(np.take(sizes, program.nodes).mean())

@@ -16,12 +16,12 @@ def moved_number(cfg: WarpCfg, node: Node, reader: Instruction, register: Regist
     """
     if register.index is None:
         return 0
-    before = list(node.code)
+    before, arch = list(node.code), cfg.function.arch
     before = before[: before.index(reader)]
-    last = next((each for each in reversed(before) if _writes(each, register, cfg.function.arch)), None)
+    last = next((each for each in reversed(before) if _writes(each, register, arch)), None)
     if last is not None:
         return _number(last, register, likely=likely)
-    return _one(_number(each, register, likely=likely) for other in cfg.nodes for each in other.code if _writes(each, register, cfg.function.arch))
+    return _one(_number(each, register, likely=likely) for other in cfg.nodes for each in other.code if _writes(each, register, arch))
 
 
 def _one(numbers: Iterable[int | None]) -> int | None:

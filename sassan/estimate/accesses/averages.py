@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.transactions import LINE, SECTOR, WORD
-from sassan.estimate.accesses.contents import differ, near
+from sassan.estimate.accesses.contents import differ, near, span
 from sassan.estimate.accesses.footprint import CACHED
 from sassan.estimate.accesses.l1 import fresh
 from sassan.estimate.accesses.lanes import distinct, passes, phases
@@ -20,7 +20,7 @@ from sassan.estimate.watch import Executions, Key, Truth, Watch, joined
 class AverageAccess:
     """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
 
-    `random`: they come from there, but stay within what is allocated, so that they stand for others.
+    `random`: they come from there, but stay within what is allocated, so that they stand for others; `span` are the bytes that they lie in.
     `sectors` are those that active lanes access, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at, `place` is the number of its line.
     `ideal` are the sectors, or passes, that as many lanes need. `repeats`: how often the lanes of a block access each of its words, of
@@ -29,6 +29,7 @@ class AverageAccess:
 
     drawn: bool
     random: bool = False
+    span: int = 0
     sectors: float = 0.0
     fresh: float = 0.0
     lines: float = 0.0
@@ -49,7 +50,7 @@ def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int |
     names = {each.address: each.opcode for each in watch.watched.accesses}
     by_contents = differ(watch.seen, every, chosen, watch.leaps.since)
     drawn = {key: by_contents[key] and not near(some, allocated) for key, some in every.items()}
-    loads = [key for key in every if kinds[key].space in CACHED and names[key[0]].startswith("LD") and not by_contents[key]]
+    loads = [key for key in every if kinds[key].space in CACHED and names[key[0]].startswith("LD") and not drawn[key]]
     missed = fresh({key: every[key] for key in loads}, chosen, kept)
     conflicts = _passes(
         {key: some for key, some in every.items() if kinds[key].space is MemorySpace.SHARED and not drawn[key]}, kinds, chosen
@@ -58,6 +59,7 @@ def average_accesses(watch: Watch, chosen: Sample, kept: float, allocated: int |
         key: replace(
             _of(some, kinds[key], chosen, drawn=drawn[key], fresh=missed.get(key, 1.0), passes=conflicts.get(key, 0.0)),
             random=by_contents[key] and not drawn[key],
+            span=span(some) if by_contents[key] else 0,
         )
         for key, some in every.items()
     }

@@ -11,6 +11,8 @@ from sassan.estimate.watch import Executions, Key
 from sassan.simt.values import Rows
 
 Steps = npt.NDArray[np.int64]
+_TABLE = 1 << 16
+"""Bytes: words that are drawn from all bits lie further apart."""
 
 
 def differ(seen: Mapping[Key, Sequence[Executions]], every: Mapping[Key, Executions], chosen: Sample, until: Steps) -> Mapping[Key, bool]:
@@ -62,6 +64,11 @@ def _by_lane(executions: Executions, warp: int, until: Steps) -> _ByLane:
 
 
 def near(some: Executions, allocated: int | None) -> bool:
-    """Say whether all addresses lie within as many bytes as are allocated."""
+    """Say whether all addresses lie within as many bytes as are allocated, or within a table that few bits index."""
+    return span(some) <= max(_TABLE, allocated or 0)
+
+
+def span(some: Executions) -> int:
+    """Return within how many bytes the addresses lie."""
     used = some.addresses[some.active]
-    return allocated is not None and int(used.max()) - int(used.min()) <= allocated
+    return int(used.max()) - int(used.min())

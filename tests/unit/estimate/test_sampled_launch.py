@@ -30,6 +30,7 @@ from sassan.machine.parameters import Setting
 from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
+from scheduled import scheduled
 
 LANES = 32
 
@@ -217,6 +218,70 @@ def test_warps_that_leap_over_iterations_visit_what_they_would_visit(kernel: str
     assert counted[0] == pytest.approx(counted[1])
 
 
+LAST_LANE_GOES_ON = """
+    S2R R0, SR_TID.X                       | 2 w0
+    MOV R6, RZ                             | 5
+    MOV R7, RZ                             | 5
+    ISETP.EQ.AND P1, PT, R0, 0x1f, PT      | 13 wait0
+    MOV R3, 0xc                            | 5
+    @P1 MOV R3, 0x14                       | 5
+loop:
+    IADD3 R6, P0, R6, 0x4, RZ              | 5
+    IADD3.X R7, RZ, R7, RZ, P0, !PT        | 5
+    ISETP.GE.U32.AND P0, PT, R6, R3, PT    | 13
+    @!P0 BRA loop                          | 5
+    EXIT                                   | 5
+"""
+
+
+def test_iterations_are_guessed_up_to_a_comparison_and_not_until_a_word_wraps(monkeypatch: pytest.MonkeyPatch):
+    """A launch of 1 ms was estimated at 268 s: the last thread of a grid had some bytes more than others."""
+    launch = LaunchConfiguration((LANES, 1, 1), (1, 1, 1))
+    result = analyze(
+        replace(scheduled(LAST_LANE_GOES_ON, "sm_80"), kernel=True),
+        Settings(costs=models.model("control", Tables()), launch=launch, contention=False, check=False),
+    )
+    for name in ("_LEAPS", "_GUESSES"):
+        monkeypatch.setattr(watch, name, 0)
+    found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, (0,) * len(result.cfg.edges), 1000.0)
+    assert found is not None
+    assert found.counted.executions == (1.0, 5.0, 2.0)
+
+
+@pytest.mark.parametrize(("bits", "table"), [("0xff", True), ("0xffffffff", False)])
+def test_a_table_that_few_bits_index_is_found_in_l1(bits: str, table: bool):
+    text = f"""
+        S2R R0, SR_TID.X                       | 2 w0
+        MOV R4, 0x4                            | 5
+        IMAD.WIDE.U32 R2, R0, R4, c[0x0][0x160]| 5 wait0
+        MOV R9, RZ                             | 5
+        LDG.E R5, [R2.64]                      | 2 w1
+    loop:
+        LOP3.LUT R6, R5, {bits}, RZ, 0xc0, !PT | 5 wait1
+        IMAD.WIDE.U32 R6, R6, R4, c[0x0][0x168]| 5
+        LDG.E R5, [R6.64]                      | 2 w1
+        IADD3 R9, R9, 0x1, RZ                  | 5
+        ISETP.NE.AND P0, PT, R9, 0x20, PT      | 13
+        @P0 BRA loop                           | 5
+        STG.E [R2.64], R5                      | 5 wait1
+        EXIT                                   | 5
+    """
+    pointers = (Setting("", 0x160, 1 << 28, 8), Setting("", 0x168, 1 << 29, 8))
+    launch = LaunchConfiguration((LANES, 1, 1), (64, 1, 1), pointers)
+    result = analyze(
+        replace(scheduled(text, "sm_80"), kernel=True),
+        Settings(costs=models.model("control", Tables()), launch=launch, contention=False, check=False),
+    )
+    found = sampled_launch.sampled_launch(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+    assert found is not None
+    looked_up = next(each for (address, _), each in found.accessed.items() if address == 0x70)
+    assert looked_up.drawn != table
+    assert looked_up.random == table
+    if table:
+        assert 512 < looked_up.span < 1024
+        assert looked_up.fresh < 0.2 * looked_up.sectors
+
+
 def rows_of_a_matrix(lengths: list[int], block: Shape, grid: Shape) -> EstimateResult:
     """A sparse product with a thread for each row, whose row pointers are known when it begins, but bound no loop."""
     starts = [sum(lengths[:row]) for row in range(len(lengths) + 1)]
@@ -306,11 +371,13 @@ def test_neighbouring_blocks_that_touch_the_same_sectors_touch_no_short_pieces()
 def test_dram_takes_as_long_for_a_short_piece_as_for_a_row():
     result, found = transposed(LANES, "transpose_pad")
     kernel = made_of(result).kernel
-    assert kernel.slower(4.0 * LANES, 100) == 1
+    assert kernel.slower(4.0 * LANES, 100, 0.0) == 1
     # Half of the bytes are in pieces that take four times as long.
-    assert kernel.slower(16.0 * LANES, 100) == pytest.approx(2.5, rel=0.01)
+    assert kernel.slower(16.0 * LANES, 100, 0.0) == pytest.approx(2.5, rel=0.01)
     # Blocks of the next row of the grid go on where those of this one end.
-    assert kernel.slower(16.0 * LANES, found.across) == 1
+    assert kernel.slower(16.0 * LANES, found.across, 0.0) == 1
+    # As many bytes again, in sectors of which DRAM gives twice as much.
+    assert kernel.slower(4.0 * LANES, 100, sum(found.footprint)) == pytest.approx(1.5)
 
 
 def made_of(result: AnalysisResult) -> Prepared:
