@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sassan.estimate.ordinary import of_ordinary_numbers
 from sassan.estimate.untimed import over
-from sassan.ir import Immediate, Operand
+from sassan.ir import Immediate, Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.code import ExecutableFunction, LocalAccess, Operation, Unity
 from sassan.simt.history import Executed, History
@@ -58,6 +59,7 @@ class Deciding(Integers):
         self._found = np.zeros(len(self._noted.times), np.bool_)
         """Which operations found known words in shared memory: those of one iteration say nothing of the next."""
         self.drawn = np.zeros(len(place), np.int64)
+        self._usual: dict[int, tuple[bool, ...] | None] = {}
         self._drew = False
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
@@ -101,7 +103,7 @@ class Deciding(Integers):
     def _followed(
         self, operation: Operation, inputs: tuple[Words, ...], out: tuple[Words, ...], at: Moment, followed: Truth
     ) -> tuple[Words, ...]:
-        """Return what an operation writes: a comparison of numbers that depend on what is drawn comes out either way.
+        """Return what an operation writes: a comparison of numbers that depend on what is drawn comes out either way, or as is usual.
 
         A word that is drawn from all bits is no number that a program computes with: nearly all comparisons with it come out alike.
         """
@@ -116,11 +118,23 @@ class Deciding(Integers):
             coins = [
                 self._one(register, stir(drawn, np.uint32(place)), operation, place, at) for place, register in enumerate(operation.writes)
             ]
+            if (usual := self._usual_result(operation)) is not None:
+                coins = [np.full_like(coin, result) for coin, result in zip(coins, usual, strict=False)]
             out = tuple(np.where(unknown, coin, word) for coin, word in zip(coins, out, strict=True))
         for register in operation.writes:
             slot = self._slots[register]
             followed[slot, at.rows] = np.where(at.executing, unknown, followed[slot, at.rows])
         return out
+
+    def _usual_result(self, operation: Operation) -> tuple[bool, ...] | None:
+        """Return what a comparison says of all ordinary numbers, in the order of its writes; None where that is open."""
+        address = operation.instruction.address
+        if address not in self._usual:
+            results = of_ordinary_numbers(operation.instruction)
+            targets = operation.instruction.operands[:2]
+            written = [at for at, each in enumerate(targets) if isinstance(each, Register) and each.index is not None]
+            self._usual[address] = None if results is None else tuple(results[at] for at in written)
+        return self._usual[address]
 
     def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
         self._drew = True

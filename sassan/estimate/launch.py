@@ -54,7 +54,10 @@ LONGEST = "blocks of the launch take different paths, and it takes as long as th
 LEADING = "warps of a block take different paths, and blocks take as long as their longest warps do without the others"
 ALONE = "warps of the launch take different paths, and it takes as long as the longest one that was run"
 _ALIKE = "every warp takes the same path, and each block of it as often as a warp does on average"
-_GUESSES = "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)"
+_GUESSES = (
+    "transactions where addresses are not known, hits of caches, and usual latencies are guesses, and numbers of which nothing is known "
+    "are neither very large nor very small (docs/developer/design/estimate.md)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,8 @@ class EstimatedKernel:
     def slower(self, row: float, at_once: int, scattered: float) -> float:
         """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece.
 
-        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end. DRAM gives
-        half a line for each sector of the bytes that are `scattered` over memory.
+        Where `at_once` blocks are a row of the grid or more, those of the next one run beside them, and may go on where they end. DRAM
+        gives half a line for each sector of the bytes that are `scattered` over memory.
         """
         if self.sampled is None or not (moved := sum(self.sampled.footprint) + scattered):
             return 1.0

@@ -155,43 +155,48 @@ def _tested(branch: Instruction) -> Guard | Register | None:
 
 def _where_over(before: Sequence[Instruction], predicate: Guard | Register, arch: str) -> bool | None:
     """Return what a predicate is behind some instructions where the last try of them that matters succeeds; None where that is open."""
-    facts_of, which = load(arch).facts, bit(predicate.file, predicate.index)
-    for place in reversed(range(len(before))):
-        writer, facts = before[place], facts_of(before[place])
-        if facts is None or facts.writes & which:
-            break
-    else:
+    place = _last_writer(before, predicate, arch)
+    if place is None or not _is(before[place].operands[0], predicate):
         return None
-    if facts is None or not _is(writer.operands[0], predicate):
-        return None
+    writer, earlier = before[place], before[:place]
     if is_try(writer):
-        return True if writer.guard is None else _of_second_try(before[:place], writer, predicate, arch)
+        return True if writer.guard is None else _of_second_try(earlier, writer, predicate, arch)
     if writer.guard is not None:
         return None
-    if writer.opcode in _DIFFERS:
-        return _of_selection(before[:place], writer, arch)
+    return _of_selection(earlier, writer, arch) if writer.opcode in _DIFFERS else _of_predicates(earlier, writer, arch)
+
+
+def _last_writer(before: Sequence[Instruction], register: Guard | Register, arch: str) -> int | None:
+    """Return the place of the last instruction that writes a register; None where none does, or one is not known."""
+    facts_of, which = load(arch).facts, bit(register.file, register.index)
+    for place in reversed(range(len(before))):
+        facts = facts_of(before[place])
+        if facts is None or facts.writes & which:
+            return place if facts is not None else None
+    return None
+
+
+def _of_predicates(before: Sequence[Instruction], writer: Instruction, arch: str) -> bool | None:
+    """Return what `_where_over` does of a table of predicates, of which one is not known."""
     unknown = [each for each in _inputs(writer) if each.index is not None]
     if len(unknown) != 1:
         return None
-    over = _where_over(before[:place], unknown[0], arch)
+    over = _where_over(before, unknown[0], arch)
     return None if over is None else _result(writer, {(unknown[0].file, unknown[0].index): over})
 
 
 def _of_selection(before: Sequence[Instruction], compares: Instruction, arch: str) -> bool | None:
     """Return what `_where_over` does of a comparison with 0 of one of two numbers, which a predicate selects."""
-    word, facts_of = compares.operands[2], load(arch).facts
+    word = compares.operands[2]
     plain = all(_is_zero(each) for each in (compares.operands[1], *compares.operands[3:]))
     if not isinstance(word, Register) or word.index is None or not plain:
         return None
-    for place in reversed(range(len(before))):
-        selects, facts = before[place], facts_of(before[place])
-        if facts is None or facts.writes & bit(word.file, word.index):
-            break
-    else:
+    place = _last_writer(before, word, arch)
+    if place is None or before[place].opcode != "SEL" or before[place].guard is not None:
         return None
-    *numbers, by = selects.operands[1:]
+    *numbers, by = before[place].operands[1:]
     values = [0 if _is_zero(each) else each.value if isinstance(each, Immediate) else None for each in numbers]
-    if selects.opcode != "SEL" or selects.guard is not None or None in values or not isinstance(by, Register) or by.index is None:
+    if None in values or not isinstance(by, Register) or by.index is None:
         return None
     over = _where_over(before[:place], by, arch)
     return None if over is None else (values[over == by.negated] != 0) == _DIFFERS[compares.opcode]

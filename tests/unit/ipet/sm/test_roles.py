@@ -128,7 +128,9 @@ def tensor_memory(text: str = TENSOR_MEMORY, blocks: int = 148) -> AnalysisResul
     facts = CompilerFacts(16 * 40, parameters=(), parameter_base=0x380, registers=64)
     function = replace(scheduled(text, "sm_100a"), kernel=True, compiler=facts)
     launch = LaunchConfiguration((32, 1, 1), (blocks, 1, 1))
-    settings = Settings(costs=models.model("control", Tables()), launch=launch, resources=Resources(64, 0, 148), gpu=find("B200"), check=False)
+    settings = Settings(
+        costs=models.model("control", Tables()), launch=launch, resources=Resources(64, 0, 148), gpu=find("B200"), check=False
+    )
     return analyze(function, settings)
 
 
