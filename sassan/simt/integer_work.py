@@ -187,10 +187,14 @@ def is_negated(operand: Operand) -> bool:
 
 
 def carries_unknown(modifiers: Collection[str], first: Operand, words: Iterable[Operand], *, out: bool, flags: bool) -> bool:
-    """Say whether signs leave open what a scaled sum carries: known is that of a difference of whole words in a predicate.
+    """Say whether signs leave open what a scaled sum is or carries: known is that of a difference of whole words in a predicate.
 
-    `first` is the first operand of the instruction, `out` whether it has such a predicate, `flags` whether it sets CC.
+    So is the upper half of a difference, x + ~y + carry, which carries nothing on. `first` is the first operand of the instruction, `out`
+    whether it has such a predicate, `flags` whether it sets CC.
     """
-    signed = [word for word in words if isinstance(word, Register | Constant) and (word.negated or word.inverted)]
+    every = list(words)
+    signed = [word for word in every if isinstance(word, Register | Constant) and (word.negated or word.inverted)]
+    if "X" in modifiers and "HI" in modifiers and not out and not flags and signed == every[1:2]:
+        return is_negated(signed[0])
     is_known = not modifiers and not is_truth(first) and all(map(is_negated, signed))
     return bool(signed) and ("X" in modifiers or flags or (out and not is_known))

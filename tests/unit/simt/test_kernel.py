@@ -49,6 +49,8 @@ RARE = {
         LEA.HI.SX32 R10, R1, R2, 0x1b
         LEA.HI.X R11, R1, R2, R3, 0x5, P0
         LEA.HI.X.SX32 R12, R1, R2, 0x1, P1
+        LEA.HI.X.SX32 R31, R1, ~R2, 0x1, P1
+        LEA.HI.X R32, R1, ~R2, R3, 0x5, P0
         LEA R13, P2, R1, R2, 0x3
         LEA R28, P2, -R1, R2, 0x3
         LEA R29, P3, R1, -R2, 0x1f
