@@ -21,13 +21,18 @@ from sassan.simt.integer_work import (
     split,
 )
 
-_WORD = 0xFFFFFFFF
+_WORD, _THREE = 0xFFFFFFFF, 3
 _CC = bit("CC", 0).bit_length() - 1
 
 
 def _add(work: GroupOperation) -> None:
     to, outs, words, ins = split(work.instruction.operands)
     modifiers = work.modifiers
+    if modifiers == {"RS"} and not outs and not ins and len(words) == _THREE:
+        # Until Pascal: the upper half of the sum of two words, and a third one; products are made of halves.
+        first, second, third = (work.word(word) for word in words)
+        work.put(to, ((first + second) >> np.uint64(16)) + third)
+        return
     if modifiers - {"X", "64"}:
         raise UnknownError
     if "64" in modifiers:
@@ -76,7 +81,7 @@ def _add_pairs(work: GroupOperation, to: Operand, words: list[Operand]) -> None:
 def _multiply(work: GroupOperation) -> None:
     to, outs, (left, right, addend, *_), ins = split(work.instruction.operands)
     modifiers = work.modifiers - {"MOV", "SHL", "IADD", "U32", "S32"}
-    # What a product says of its carry is drawn.
+    # What a product of one word says of its carry is drawn, and so is what a signed one does.
     if (outs and not modifiers & {"HI", "WIDE"}) or modifiers - {"HI", "WIDE", "X"}:
         raise UnknownError
     a, b = work.word(left), work.word(right)
@@ -88,6 +93,8 @@ def _multiply(work: GroupOperation) -> None:
         if "WIDE" in modifiers:
             work.put(to, whole)
         work.put(to, whole >> np.uint64(32), int("WIDE" in modifiers))
+        for out in outs if not work.signed else ():
+            work.put(out, whole < pair)
         return
     total = a * b + work.word(addend)
     if "X" in modifiers:
@@ -170,7 +177,7 @@ def _funnel(work: GroupOperation) -> None:
         case ["HI", "L", "U32", "W"]:
             turned: Longs = (work.word(low) | work.word(high) << np.uint64(32)) << (work.word(places) & np.uint64(31))
             work.put(to, turned >> np.uint64(32))
-        case ["HI", "L", "U64"]:
+        case ["HI", "L", "U64"] | ["L", "U64"]:
             # A shift of 64 bits by a number of run time is this instruction alone, for its upper word.
             if (work.word(places) > np.uint64(63)).any():
                 raise UnknownError

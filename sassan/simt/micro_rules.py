@@ -148,7 +148,7 @@ def _multiply(work: RowWork) -> MicroOperation:
     to, outs, (left, right, addend, *_), ins = split(work.instruction.operands)
     modifiers = work.modifiers - {"MOV", "SHL", "IADD", "U32", "S32"}
     wide = modifiers & {"HI", "WIDE"}
-    if (outs and not wide) or modifiers - {"HI", "WIDE", "X"} or (wide and "X" in modifiers):
+    if outs or modifiers - {"HI", "WIDE", "X"} or (wide and "X" in modifiers):
         raise UnknownError
     work.word(left)
     work.word(right)

@@ -83,6 +83,19 @@ def test_a_tree_of_sums_goes_through_shared_memory(arch: str):
 
 
 @pytest.mark.parametrize("arch", ARCHS)
+def test_numbers_of_64_bits_are_divided(arch: str):
+    """Routines of the compiler: what their products and sums carry decides quotients, and so how often loops iterate."""
+    random, count = np.random.default_rng(1), 256
+    a, b = (random.integers(-(1 << 63), (1 << 63) - 1, count, dtype=np.int64) >> random.integers(0, 63, count) for _ in range(2))
+    b[b == 0] = 3
+    out = ran(sample(arch, "int64_divide"), Launched(2, 128, (A, B, C, D, count)), {A: a, B: b}, {C: 8 * count, D: 8 * count})
+    pairs = list(zip(a.tolist(), b.tolist(), strict=True))
+    quotients = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in pairs]
+    remainders = [y % (1 << 64) % ((x | 1) % (1 << 64)) for x, y in pairs]
+    assert out == {C: np.array(quotients, np.int64).tobytes(), D: np.array(remainders, np.uint64).tobytes()}
+
+
+@pytest.mark.parametrize("arch", ARCHS)
 def test_levels_of_a_graph_are_found_one_after_the_other(arch: str):
     random = np.random.default_rng(2)
     nodes = 200
