@@ -21,8 +21,8 @@ _INTERNAL = SelfCheckError.status
 _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
-_EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function named with -f ('*'
-names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
+_EPILOG = """Exit status: 0 done; 1 a limit, a deadline or a comparison failed; 2 usage; 3 the input was refused, or a function named
+with -f ('*' names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
 missing; 5 internal self-check failed."""
 
 app = typer.Typer(
@@ -30,8 +30,9 @@ app = typer.Typer(
     cls=LazyGroup,
     help="""Static timing analysis of NVIDIA GPU machine code (SASS).
 
-    From a cubin or a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
-    What cannot be bounded is listed as a gap, with its address.
+    From a cubin, a SASS listing, PTX or CUDA source to warp-level control-flow graphs, kernel strings, bounds of the worst-case
+    execution time (WCET) of a warp, an SM and a launch, and estimates of a launch. What cannot be bounded is listed as a gap, with its
+    address.
 
     \b
     Examples:
@@ -39,6 +40,8 @@ app = typer.Typer(
       sassan analyze kernels.cubin
       cuobjdump -sass a.out | sassan analyze - --loop-bound 10 -W 16
       sassan cfg kernels.sass -f saxpy -o saxpy.svg
+      sassan estimate kernels.cubin --gpu T4 --block-dim 256 --grid 4096
+      sassan doctor
     """,
     epilog=_EPILOG,
     no_args_is_help=False,

@@ -83,6 +83,12 @@ def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sas
     assert max(len(line) for line in result.out.splitlines()) <= 80
 
 
+def test_the_help_of_all_shows_each_summary_in_full(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = sassan("--help").out
+    assert [name for name, summary in SUMMARIES.items() if summary not in shown] == []
+
+
 def test_without_a_command_help_is_shown(sassan: Sassan):
     result = sassan()
     assert result.status == 0

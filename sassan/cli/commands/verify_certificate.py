@@ -16,7 +16,7 @@ REFUSED = 1
 
 
 def verify_certificate(file: CertificateFile, *, quiet: Quiet = False) -> None:
-    """Check the certificate of a task again, without the analysis.
+    """Check a certificate of task, without the analysis.
 
     Hashes of the inputs that lie beside it, the solution of each integer program and the multipliers that prove it an optimum, the sums
     that make the bound of it, and the deadline, all in exact arithmetic and without a solver. Status 1 where something does not hold or
