@@ -30,7 +30,9 @@ def called(folder: Path, *arguments: str, text: bytes = b"") -> subprocess.Compl
     """Run the tool as Compiler Explorer does; HOME is missing, and the folder holds a source."""
     source = folder / "example.cu"
     source.write_text("// compiled before\n", "utf-8")
-    options = [str(FOLDER / "sassan_tool.py") if option.endswith(".py") else option for option in settings()["tools.sassan.options"].split()]
+    options = [
+        str(FOLDER / "sassan_tool.py") if option.endswith(".py") else option for option in settings()["tools.sassan.options"].split()
+    ]
     words = [sys.executable, *options, *arguments, str(source)]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, input=text, capture_output=True, cwd=folder, env=environment, timeout=PATIENCE, check=False)

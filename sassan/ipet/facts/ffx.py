@@ -1,8 +1,8 @@
 """Flow facts as FFX, the XML of OTAWA and oRange: read into facts, and written from the bounds of a function.
 
 The format is that of OTAWA's page "Flow Fact XML format" (docs/bibliography.md). Its `maxcount` limits what the loop constraint of OTAWA's
-IPET limits, back edges per entry, and so is the `bound` of sassan's own facts; `totalcount` limits the back edges of one run. Calls, contexts
-and conditions restrict what stands in them to some runs, and are refused: a bound of some runs is none of all.
+IPET limits, back edges per entry, and so is the `bound` of sassan's own facts; `totalcount` limits the back edges of one run. Calls,
+contexts and conditions restrict what stands in them to some runs, and are refused: a bound of some runs is none of all.
 An input is never trusted: a text with a document type is refused, so that no entity is expanded and nothing outside is read.
 """
 
@@ -123,7 +123,7 @@ class _Reader:
         self._open.pop()
 
     def _loop(self, parser: expat.XMLParserType, function: str, file: str, attributes: Mapping[str, str]) -> str:
-        """Read a loop; the function that it is of. An offset without a label counts from the function, a line without a source is of `file`."""
+        """Read a loop; the function that it is of. An offset without a label is from `function`, a line without a source of `file`."""
         name: LoopName
         function = attributes.get("label", function)
         if "address" in attributes:

@@ -44,7 +44,9 @@ def test_an_offset_counts_from_the_function_around_and_a_line_is_of_the_file_aro
 
 
 def test_a_loop_whose_count_no_tool_found_gets_no_bound():
-    ((_, known),) = facts('<loop label="k" offset="8" maxcount="NOCOMP" totalcount="NOCOMP"/><loop label="k" offset="16" maxcount="2" totalcount="NOCOMP"/>')
+    ((_, known),) = facts(
+        '<loop label="k" offset="8" maxcount="NOCOMP" totalcount="NOCOMP"/><loop label="k" offset="16" maxcount="2" totalcount="NOCOMP"/>'
+    )
     assert (known.bounds, known.totals) == (((16, 2),), ())
 
 
@@ -64,7 +66,11 @@ def test_a_loop_whose_count_no_tool_found_gets_no_bound():
         ('<loop label="k" offset="8" maxcount="many"/>', "facts-value", "maxcount must be a whole number"),
         ('<loop offset="8" maxcount="1"/>', "facts-value", 'put the <loop> into <function label="NAME">'),
         ('<function label="k"><loop line="8" maxcount="1"/></function>', "facts-value", "a <loop> needs label"),
-        ('<function label="k"><call label="f"><function label="f"/></call></function>', "facts-value", "<'call'> in <'function'> is not read"),
+        (
+            '<function label="k"><call label="f"><function label="f"/></call></function>',
+            "facts-value",
+            "<'call'> in <'function'> is not read",
+        ),
         ('<loop label="k" offset="8" maxcount="' + "9" * 5000 + '"/>', "facts-value", "maxcount must be a whole number"),
         (LOOP + LOOP, "facts-value", "two values of maxcount"),
         ("".join(f"<loop label='k' offset='{at}' maxcount='1'>" for at in range(100, 200)), "facts-syntax", "more than 100 elements"),
