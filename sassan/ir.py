@@ -151,7 +151,7 @@ Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddr
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None.
+    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is not a guard, `@!PT` has `index` None.
 
     In PTX, `file` is the name of a `variable` and `index` its number.
     """

@@ -153,7 +153,7 @@ def estimate(
     if not isinstance(subject, Function):
         return KernelEstimates(name, estimates)
     if not estimates:
-        raise UsageError("usage", f"'{subject.name}' is no kernel, and only kernels are launched", hint="pass a kernel")
+        raise UsageError("usage", f"'{subject.name}' is not a kernel, and only kernels are launched", hint="pass a kernel")
     return estimates[0]
 
 

@@ -126,7 +126,7 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     worth its time; `time_limit` in seconds ends each, `seed` draws its random numbers. The interval is in slots; its upper end is proved
     (docs/proofs/makespan-strings.md), its lower end a schedule that the validator has accepted. The model is that of Berezovskyi et al.
     2011, whose Equations 5 and 40 are not bounds and are not used (docs/papers.md).
-    Raises InputError for a text that is no kernel string or has a letter without a unit, UsageError for numbers that mean nothing and an
+    Raises InputError for a text that is not a kernel string or has a letter without a unit, UsageError for numbers that mean nothing and an
     unknown engine.
     """
     parsed = tuple(instructions(checking.text("a kernel string", string)) for string in _several(strings))

@@ -128,7 +128,7 @@ def rank(  # noqa: PLR0913 - every choice of a user is a parameter
 
 
 def _candidates(path: str, given: TunedLaunch) -> Candidates:
-    """Return the configurations of a file; raises UsageError for choices that have no effect on it, or a file that is no space."""
+    """Return the configurations of a file; raises UsageError for choices that have no effect on it, or a file that is not a space."""
     if path.endswith(".toml"):
         if replace(given, gpu=None) != TunedLaunch():
             message = "source, block, grid, parameters, shared and define have no effect on a configuration"

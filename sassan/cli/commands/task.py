@@ -81,7 +81,7 @@ def task(
 
 
 def _check(command: AnalysisCommand, output: str | None, certificate: str | None) -> None:
-    """Refuse what is no task.
+    """Refuse what is not a task.
 
     Raises UsageError.
     """
