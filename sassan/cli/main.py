@@ -21,6 +21,10 @@ _INTERNAL = SelfCheckError.status
 _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
+_LIMITS = re.compile(r"Input should be (greater|less) than or equal to (-?[\d.]+)")
+"""How the parser of options speaks of a number that is too small or too large."""
+_SAID = {"greater": "of at least", "less": "of at most"}
+
 _EPILOG = """Exit status: 0 done; 1 a limit, a deadline or a comparison failed; 2 usage; 3 the input was refused, or a function named
 with -f ('*' names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
 missing; 5 internal self-check failed."""
@@ -110,6 +114,7 @@ def _usage(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "sassan"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    message = _LIMITS.sub(lambda found: f"a number {_SAID[found[1]]} {found[2]} is needed", message)
     hint = f"{_similar(message)}'{path} --help' lists the options, with examples"
     return UsageError("usage", message[:1].lower() + message[1:], hint=hint)
 

@@ -73,6 +73,11 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str], sassan: Sas
     assert_refused(sassan(*arguments), 2)
 
 
+def test_a_number_beyond_its_limits_is_refused_in_words(sassan: Sassan):
+    result = sassan("analyze", BFS, "--loop-bound", "-1")
+    assert "invalid value for '--loop-bound': a number of at least 0 is needed" in result.err
+
+
 @pytest.mark.parametrize("command", [[], *([one] for one in sorted(SUMMARIES))])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sassan):

@@ -31,7 +31,7 @@ def verify_certificate(file: CertificateFile, *, quiet: Quiet = False) -> None:
     except OSError as error:
         raise InputError("cannot-read", f"'{file}' cannot be read: {error.strerror or error}") from None
     except verifier.Refused as refused:
-        failure.show(InputError("certificate", str(refused)), file)
+        failure.show(InputError("certificate", str(refused), hint="sassan task --certificate FILE writes one"), file)
         raise typer.Exit(REFUSED) from None
     if not quiet:
         for line in verifier.lines(verdict):
