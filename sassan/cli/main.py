@@ -114,7 +114,7 @@ def _usage(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "sassan"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
-    message = _LIMITS.sub(lambda found: f"a number {_SAID[found[1]]} {found[2]} is needed", message)
+    message = _LIMITS.sub(lambda limit: f"a number {_SAID[limit[1]]} {limit[2]} is needed", message)
     hint = f"{_similar(message)}'{path} --help' lists the options, with examples"
     return UsageError("usage", message[:1].lower() + message[1:], hint=hint)
 
