@@ -13,7 +13,9 @@ from sassan.source import Source, Span
 class SassanError(Exception):
     """Base of every deliberate error; the CLI prints it once, on stderr, and exits with `status`.
 
-    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool or space missing, 5 self-check).
+    `code` is a stable name (docs/reference/error-codes.md), `message` says what is wrong, `hint` what to do, None where nothing is known to
+    help; `source` and `span` are the text and the place in it, None where there is none. `status` is an exit status of the command line
+    (2 usage, 3 input refused, 4 tool or space missing, 5 self-check).
     """
 
     status = 3
@@ -106,7 +108,10 @@ class DefectWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """A construct at `address` that sassan does not understand; paths through it have no bound."""
+    """A construct at `address` that sassan does not understand; paths through it have no bound.
+
+    `code` is a stable name (docs/reference/gap-codes.md has its cause and remedy), `message` says what is missing and what to pass.
+    """
 
     address: int
     code: str

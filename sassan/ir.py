@@ -151,7 +151,7 @@ Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddr
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None.
+    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is not a guard, `@!PT` has `index` None.
 
     In PTX, `file` is the name of a `variable` and `index` its number.
     """
@@ -312,8 +312,9 @@ class Function:
     """One text section: the kernel and the device functions that the compiler placed in it.
 
     `instructions` are in address order and hold no padding. `symbols` are (address, name) of every function in the
-    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`. `compiler` is None unless the
-    input is a cubin, and `lines` empty unless it is a cubin or PTX that has them; `lines` are in address order.
+    section, in address order; `entry` is where the kernel starts. Addresses are bytes from the begin of the section. `name` is that of the
+    input (mangled in cubins), `arch` is `sm_NN`, `language` SASS or PTX, `span` the place in a text, None in a cubin. `compiler` is None
+    unless the input is a cubin, and `lines` empty unless it is a cubin or PTX that has them; `lines` are in address order.
     """
 
     name: str
@@ -381,7 +382,11 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Every function of one input, in the order of the input."""
+    """Every function of one input: `functions`, in the order of the input; `name` is what results call the input.
+
+    A cubin has a function for each text section, a file with several cubins those of all that are read. `sassan.read` makes a program, and
+    `sassan.analyze` and the others take it, so that an input is read once.
+    """
 
     name: str
     functions: tuple[Function, ...] = field(default=())

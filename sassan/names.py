@@ -37,7 +37,7 @@ _TOKEN = re.compile(r"(?<![\w./-])_Z[A-Za-z0-9_]+(?![\w/-]|\.\w)")
 
 @lru_cache(maxsize=4096)
 def demangled(name: str) -> str:
-    """Return the declaration that a mangled name stands for, the name itself where it is no mangled name.
+    """Return the declaration that a mangled name stands for, the name itself where it is not a mangled name.
 
     Of a kernel that only one file sees (`static`), without what nvcc puts before its name: `__nv_static_7__ab_1_f__Z1kv` is `k()`.
     """

@@ -58,6 +58,8 @@ def verify(path: Path) -> CheckedParts:
     try:
         document = json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_float=_no_float, parse_constant=_no_float)
         return check(_Table(document, "certificate"), path.parent)
+    except json.JSONDecodeError as error:
+        raise Refused(f"not a certificate: no JSON from line {error.lineno}, column {error.colno} on") from None
     except (ValueError, ArithmeticError, RecursionError) as error:
         raise Refused(f"not a certificate: {str(error)[:200]}") from None
 

@@ -53,7 +53,7 @@ class Limit:
         if self.passes is not None and access.passes is None:
             return "makes no passes over shared or constant memory"
         if self.distinct is not None and access.opcode.partition(".")[0] not in L2_ATOMICS:
-            return "is no atomic operation of L2"
+            return "is not an atomic operation of L2"
         return ""
 
 

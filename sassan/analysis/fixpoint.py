@@ -41,7 +41,7 @@ class FixpointProblem(Generic[N, V]):
 
 @dataclass(frozen=True, slots=True)
 class FixpointSolution(Generic[N, V]):
-    """The state of every node that was reached; where the budget stopped the solver (not `complete`) it is no fixpoint."""
+    """The state of every node that was reached; where the budget stopped the solver (not `complete`) it is not a fixpoint."""
 
     states: dict[N, V]
     complete: bool = True

@@ -36,23 +36,26 @@ class KernelAdvice(AdviceFields):
 
     @property
     def subject(self) -> LaunchAdvice:
-        """Return what was tried."""
+        """What was tried, `advice`: its shape may change between versions."""
         return self.advice
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return what `sassan advise --json` says of the remedy."""
+        """Return what `sassan advise --json` says of the remedy: its properties by name, ready for `json.dumps`; times are microseconds."""
         return document(AdviceFields, self.advice)
 
 
 @dataclass(frozen=True, slots=True)
 class AdviceList(Sequence[KernelAdvice]):
-    """What is advised for the kernels of an input, best first; empty where nothing gains 2 %: `binds` says what binds."""
+    """What is advised for the kernels of an input, best first; empty where nothing gains 2 %: `binds` says what binds.
+
+    `launches` are the kernels that were tried, each with its estimate, whose shape may change between versions.
+    """
 
     launches: tuple[AdvisedLaunch, ...]
 
     @property
     def every(self) -> tuple[KernelAdvice, ...]:
-        """All of it, in order."""
+        """All advice, the largest gain in microseconds first, over all kernels; gains do not add up: apply one, compile, ask again."""
         return tuple(map(KernelAdvice, every(self.launches)))
 
     @property
@@ -63,7 +66,7 @@ class AdviceList(Sequence[KernelAdvice]):
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What forbids estimates, and so advice."""
+        """What forbids estimates, and so advice: a `Gap` each, with its code and address; empty where every kernel has an estimate."""
         return tuple(gap for each in self.launches for gap in each.gaps)
 
     def __len__(self) -> int:
@@ -79,7 +82,7 @@ class AdviceList(Sequence[KernelAdvice]):
         return self.every[key]
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan advise --json`."""
+        """Return the document of `sassan advise --json`: `advice` in order, `binds`, and `functions` with the estimate of each kernel."""
         functions = [document(AdvisedFields, each) for each in self.launches]
         return {**tool(), "advice": [each.to_dict() for each in self.every], "binds": self.binds, "functions": functions}
 
@@ -101,8 +104,11 @@ class AdviceList(Sequence[KernelAdvice]):
 def advise(subject: Function | Program | Origin, *, function: str | None = None, file: str = "", **choices: Unpack[Choices]) -> AdviceList:
     """Return what to change in the kernels of an input (in those that match `function`, a name or glob), each remedy with its gain.
 
-    `launch` has to give the block, the grid and the GPU; the other choices are those of `analyze`. A kernel without an estimate has no
-    advice, and `gaps` say why. Raises what `analyze` raises, and UsageError without a GPU or a shape.
+    `subject` and `file` are those of `analyze`, and so are `choices`; its `launch` has to give the block, the grid and the GPU. Each remedy
+    changes the accesses, the instructions or the launch of the kernel, and the estimate is made again: the difference, in microseconds, is
+    the gain. It is an estimate, not a bound, and says how sure it is. A kernel without an estimate has no advice, and `gaps` say why.
+    docs/guides/get-advice.md lists the remedies and what they were compared with.
+    Raises what `analyze` raises, and UsageError without a GPU, a block or a grid.
     """
     settings = replace(settings_of(checked(choices)), contention=False, check=False)
     launch = settings.launch

@@ -23,10 +23,13 @@ def analyze(
 ) -> Kernel | Kernels:
     """Return the bounds of one function, or of every function of a program or an input (of those that match `function`, a name or glob).
 
-    With `warps`, also the makespan of so many on one SM; with the block of `launch`, that of as many as are resident; with its grid, that
-    of the grid. A function with gaps has no bound and lists them. Numbers are cycles of the cost model.
+    `subject` is a `Function`, a `Program`, a path (`-`: standard input) or the content of a file as bytes; `file` is what results of a
+    function call its input. `choices` are the keywords below. With `warps`, also the makespan of so many on one SM; with the block of
+    `launch`, that of as many as are resident; with its grid, that of the grid, with its GPU in microseconds, too. A function with gaps has
+    no bound and lists them, which is not an error. Numbers are cycles of the cost model, instructions for `unit`; the argument for each is
+    in docs/proofs, what they rest on in `assumptions`.
     Raises InputError for an input or a table that is refused, UsageError for choices that contradict each other or a launch that is
-    impossible, MissingToolError, SelfCheckError.
+    impossible, MissingToolError where nvdisasm or a compiler is needed and not installed, SelfCheckError for a defect of sassan.
     """
     settings = settings_of(checked(choices))
     name, functions = functions_of(subject, settings, function, file)

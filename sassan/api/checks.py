@@ -93,7 +93,11 @@ _CHECKS: Mapping[str, Callable[[str, object], object]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CheckOutcome(Sequence[CheckedFunction]):
-    """The functions that were checked, each with the limits that it fails."""
+    """The functions that were checked, in the order of the input, each with the `failures` of its limits.
+
+    `found` are these functions, `remarks` what the limits do not hold (in words, and for which functions), `missing` the names that only
+    the baseline has, None without a baseline. A number that is unknown fails every limit on it.
+    """
 
     found: tuple[CheckedFunction, ...]
     remarks: tuple[Remark, ...] = ()
@@ -128,7 +132,7 @@ class CheckOutcome(Sequence[CheckedFunction]):
         return tuple(place for entry in self.found for place in places(entry))
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan check --json`."""
+        """Return the document of `sassan check --json`: `functions` with their numbers and failures, `missing`; ready for `json.dumps`."""
         rows = [document(CheckFields, each) for each in self.found]
         return {**tool(), "missing": None if self.missing is None else list(self.missing), "functions": rows}
 
@@ -139,7 +143,10 @@ class CheckOutcome(Sequence[CheckedFunction]):
 def check(subject: Subject, *, function: str | None = None, **choices: Unpack[GateChoices]) -> CheckOutcome:
     """Return which functions of an input fail which limits (those functions that match `function`, a name or glob).
 
-    Numbers and limits are those of `sassan check`; `passed` says whether none fails.
+    `subject` is what `analyze` takes; `choices` are its keywords and the limits below, of which one has to be there. Limits are in the
+    units of their names: cycles of the cost model, microseconds (`max_us`), bytes (`max_shared`), percent (`min_occupancy`). Numbers are
+    those of `sassan check`; `passed` says whether no function fails, `failures` which limit, the value and the place. A failure is not
+    an error.
     Raises what `analyze` raises, and UsageError `no-gate` without a limit, or for limits that contradict each other or the choices.
     """
     known = dict(checked_by({**CHECKS, **_CHECKS}, choices))

@@ -21,6 +21,7 @@ class Choices(TypedDict, total=False):
     """What a result depends on beside the code; the options of `sassan analyze`, with its defaults."""
 
     launch: Launch | None
+    """Block, grid, arguments and GPU; what it does not say may be anything."""
     warps: int | None
     """Whose makespan on one SM is asked for."""
     loop_bound: int
@@ -30,6 +31,7 @@ class Choices(TypedDict, total=False):
     facts: Path
     """A file of flow facts."""
     model: ModelName
+    """What a block costs: `unit` counts instructions, the default; `control`, the default with a GPU, and `table` are in cycles."""
     machine: Path
     """A file with an SM of the user's own."""
     latency: Mapping[str, int]
@@ -37,9 +39,11 @@ class Choices(TypedDict, total=False):
     measurements: Path
     """Cycles per block, for the model `measured`."""
     letters: LetterSet
+    """How instructions are mapped to letters: as by their units, or as in Figure 11 of Berezovskyi et al. 2013."""
     order: OrderName
     """Which side of a divergent branch runs first."""
     call_depth: int
+    """How many call sites distinguish the blocks of a function; all of them, if it is not given."""
     partition: bool
     """Whether the makespan is bounded in the partition model, too."""
 

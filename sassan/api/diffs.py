@@ -24,7 +24,10 @@ from sassan.fields.field import NONE, Value, document
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BuildDifference(Sequence[FunctionChange]):
-    """What became of each function between two builds."""
+    """What became of each function between two builds: `found`, in the order of the new build, then removed ones.
+
+    `old` and `new` are the names of the sides. Each has its `state` (same, changed, added, removed) and the numbers that differ.
+    """
 
     old: str
     new: str
@@ -48,7 +51,10 @@ class BuildDifference(Sequence[FunctionChange]):
 
     @property
     def changed(self) -> tuple[FunctionChange, ...]:
-        """The functions that differ, each with its `state`, the `numbers` that differ (`measure`, `old`, `new`) and the `lines`."""
+        """The functions that differ, each with its `state`, the `numbers` that differ and the `lines` of the code.
+
+        A number has its `measure` and the values `old` and `new`, None where it is unknown.
+        """
         return tuple(each for each in self.found if each.state is not ChangeState.SAME)
 
     @property
@@ -57,7 +63,7 @@ class BuildDifference(Sequence[FunctionChange]):
         return summary(self.found)
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan diff --json`."""
+        """Return the document of `sassan diff --json`: `summary`, `functions` with old and new numbers; ready for `json.dumps`."""
         doubts = {remark.code: list(remark.names) for remark in unknown(self.found, growth=True)}
         rows = [document(ChangeFields, each) for each in self.found]
         return {**tool(), "old": self.old, "new": self.new, "summary": self.summary, "unknown": doubts, "functions": rows}
@@ -69,8 +75,9 @@ class BuildDifference(Sequence[FunctionChange]):
 def diff(old: Subject, new: Subject, *, function: str | None = None, **choices: Unpack[Choices]) -> BuildDifference:
     """Return what changed between two builds (of the functions of either side that match `function`, a name or glob).
 
-    Each side is what `analyze` takes, analyzed with these choices, or the path of what `sassan analyze --json` printed. Functions go by
-    name and architecture, else by their instructions. Numbers are those of `sassan diff`.
+    `old` and `new` are each what `analyze` takes, analyzed with these `choices`, or the path of what `sassan analyze --json` printed (then
+    with the choices of that time). Functions go by name and architecture, else by their instructions. Numbers are those of `sassan diff`:
+    bounds in cycles of the cost model, counts of instructions, registers, transactions. A difference is not an error.
     Raises what `analyze` raises, InputError `bad-results`, and UsageError `unknown-function` where neither side has one.
     """
     settings = settings_of(checked(choices))

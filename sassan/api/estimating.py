@@ -25,7 +25,11 @@ PolicyName = Literal["oldest", "greedy", "round-robin"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelEstimate:
-    """The expected time of a launch of one kernel; None where there is none, and `gaps` say why. It is what to expect, and no bound."""
+    """The expected time of a launch of one kernel; None where there is none, and `gaps` say why. It is what to expect, and not a bound.
+
+    One SM is simulated with its blocks, and the rest of the grid follows (docs/developer/design/estimate.md); docs/reference/silicon.md
+    says how far estimates were from recorded runs. `result` is what the pipeline found, whose shape may change between versions.
+    """
 
     result: EstimateResult
 
@@ -36,17 +40,17 @@ class KernelEstimate:
 
     @property
     def name(self) -> str:
-        """The name of the kernel, as the input has it."""
+        """The name of the kernel, as the input has it (mangled in cubins): what `KernelEstimates` is indexed by."""
         return self.result.analysis.function.name
 
     @property
     def us(self) -> float | None:
-        """The expected time of the launch, in microseconds."""
+        """The expected time of the launch in microseconds, its overhead (`launch`) included; None where `gaps` say why."""
         return self.result.estimate.us if self.result.estimate is not None else None
 
     @property
     def cycles(self) -> float | None:
-        """The same in cycles of the SM."""
+        """The same in cycles of the SM, at the clock that the assumptions name; None where `gaps` say why."""
         return self.result.estimate.cycles if self.result.estimate is not None else None
 
     @property
@@ -56,46 +60,49 @@ class KernelEstimate:
 
     @property
     def gpu(self) -> str | None:
-        """The product."""
+        """The name of the GPU that was asked for, as `sassan gpus` lists it; None where there is no estimate."""
         return self.result.estimate.gpu if self.result.estimate is not None else None
 
     @property
     def occupancy(self) -> float | None:
-        """The mean share of the warps of an SM that are resident, from 0 to 1."""
+        """The mean share of the warps that an SM can hold which are resident, from 0 to 1: achieved occupancy; None without an estimate."""
         return self.result.estimate.occupancy if self.result.estimate is not None else None
 
     @property
     def shares(self) -> Mapping[str, float]:
-        """The share of the time in which each resource is busy, from 0 to 1; nothing where there is no estimate."""
+        """The share of the time in which each resource is busy, from 0 to 1, by the names of `bound_by`; empty without an estimate."""
         return self.result.estimate.shares if self.result.estimate is not None else {}
 
     @property
     def stalls(self) -> tuple[StallShare, ...]:
-        """Where warps wait, and for what: `address`, `reason`, `share` of the cycles of all warps, from 0 to 1."""
+        """Where warps wait, and for what: each with its `address`, its `reason` by the name that Nsight Compute has for it.
+
+        Its `share` is that of the cycles of all warps, from 0 to 1.
+        """
         return self.result.estimate.stalls if self.result.estimate is not None else ()
 
     @property
     def assumed(self) -> float | None:
-        """The share of the time that rests on figures without a source, from 0 to 1."""
+        """The share of the time that rests on figures without a source, from 0 to 1; None where there is no estimate."""
         return self.result.estimate.assumed if self.result.estimate is not None else None
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Why there is no estimate."""
+        """Why there is no estimate: a `Gap` each, with its code and address; empty where there is one."""
         return self.result.gaps
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the estimate rests on; nothing where there is none."""
+        """What the estimate rests on, a sentence each (docs/reference/assumptions.md); empty where there is no estimate."""
         return self.result.assumptions
 
     @property
     def function(self) -> Function:
-        """The function."""
+        """The function that was estimated, with its instructions in address order."""
         return self.result.analysis.function
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return what `sassan estimate --json` says of the kernel."""
+        """Return what `sassan estimate --json` says of the kernel, ready for `json.dumps`; keys are those of docs/reference/json.md."""
         return document(EstimatedFields, Estimated(self.result))
 
     def _repr_html_(self) -> str:
@@ -104,7 +111,10 @@ class KernelEstimate:
 
 @dataclass(frozen=True, slots=True)
 class KernelEstimates(NamedResults[KernelEstimate]):
-    """The estimates of the kernels of one input, in its order; also by name, the first of that name."""
+    """The estimates of the kernels of one input, in its order: `estimates[0]`, `estimates["saxpy"]` (the first of that name).
+
+    Device functions are not launched, and have none. `file` is the name of the input.
+    """
 
     def _repr_html_(self) -> str:
         return _table([each.result for each in self.found])
@@ -126,9 +136,11 @@ def estimate(
 ) -> KernelEstimate | KernelEstimates:
     """Return how long a launch of one function takes, or of every kernel of a program or an input (of those that match `function`).
 
-    `launch` says the GPU, the block and the grid, which are needed, and arguments; CUDA source is compiled for that GPU.
-    `policy` is the warp that a scheduler takes. Numbers are those of `sassan estimate`.
-    Raises what `analyze` raises, and UsageError without a GPU, a block and a grid, or for a single function that is no kernel.
+    `subject` and `file` are those of `analyze`, and so are `choices`: their `launch` says the GPU, the block and the grid, which are
+    needed, and arguments; CUDA source is compiled for that GPU. `policy` is the warp that a scheduler takes of those that may issue;
+    estimates by `oldest` are closest to recorded runs. Times are microseconds and cycles, and expected: a launch may take longer, which is
+    what the bounds of `analyze` are for. Numbers are those of `sassan estimate`. A kernel without an estimate says why in `gaps`.
+    Raises what `analyze` raises, and UsageError without a GPU, a block and a grid, or for a single function that is not a kernel.
     """
     known, order = checked(choices), Policy(checking.one_of(*get_args(PolicyName))("policy", policy))
     settings = settings_of(known)
@@ -141,7 +153,7 @@ def estimate(
     if not isinstance(subject, Function):
         return KernelEstimates(name, estimates)
     if not estimates:
-        raise UsageError("usage", f"'{subject.name}' is no kernel, and only kernels are launched", hint="pass a kernel")
+        raise UsageError("usage", f"'{subject.name}' is not a kernel, and only kernels are launched", hint="pass a kernel")
     return estimates[0]
 
 

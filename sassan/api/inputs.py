@@ -14,7 +14,7 @@ from sassan.ir import Function, Program
 Origin = str | os.PathLike[str] | bytes
 """The path of a file, or the content of one."""
 _SHOWN = 60
-"""Characters that are shown of a text that is no path."""
+"""Characters that are shown of a text that is not a path."""
 _LONGEST = 4096
 """Characters of a path: no system that CUDA has takes more."""
 IN_MEMORY = "<bytes>"

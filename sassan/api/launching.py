@@ -13,9 +13,9 @@ Shape = int | tuple[int, ...]
 class Launch:
     """What is known of a launch; None, and parameters that are omitted, may be anything.
 
-    `block` counts threads, `grid` blocks. `parameters` are integers by name (`param_0`, the first of a cubin) or by place in constant bank
-    0 (`0x140`). `registers` per thread and `shared` bytes per block say what the input does not; `sms` is how many SMs the grid runs on:
-    1, which bounds any number, where it is not given; `gpu` is a product instead (`RTX 3080`;
+    `block` counts threads, `grid` blocks: a number, or up to three in x, y, z. `parameters` are integers by name (`param_0`, the first of a
+    cubin) or by place in constant bank 0 (`0x140`). `registers` per thread and `shared` bytes per block say what the input does not; `sms`
+    is how many SMs the grid runs on: 1, which bounds any number, where it is not given; `gpu` is a product instead (`RTX 3080`;
     `sassan gpus` lists them), or a .toml file that describes one.
     """
 

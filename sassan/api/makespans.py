@@ -25,6 +25,8 @@ class Makespan:
     """The longest makespan lies in [`lower`, `upper`], in slots; `schedule` shows `lower`, None where none was found.
 
     A schedule holds, for each warp, the slot (from 0) of each letter of its string in `problem`, where fractions and latencies are removed.
+    The model is that of Berezovskyi et al. 2011: in every slot a maximal set of ready instructions runs. `answer` is what the engines
+    found, whose shape may change between versions.
     """
 
     answer: InstanceResult
@@ -36,53 +38,56 @@ class Makespan:
 
     @property
     def strings(self) -> tuple[str, ...]:
-        """The kernel strings as given, taken in turn by the warps."""
+        """The kernel strings as given, run-length coded; warp i of them takes string i modulo their number."""
         return tuple(map(str, self.answer.instance.strings))
 
     @property
     def upper(self) -> int | None:
-        """The least bound that is proved, None where there is none."""
+        """The least bound that an engine has proved, in slots: no schedule is longer; None where no engine gave one in time."""
         return self.answer.known.upper
 
     @property
     def schedule(self) -> Schedule | None:
-        """The longest schedule found."""
+        """The longest schedule found, None where no engine looked for one; the validator has accepted it."""
         return self.answer.known.schedule
 
     @property
     def problem(self) -> Problem:
-        """The instance with fractions and latencies removed."""
+        """The instance as the engines take it, with fractions of units and latencies removed.
+
+        Letters are repeated for them where they can be.
+        """
         return self.answer.instance.problem
 
     @property
     def processor(self) -> Processor:
-        """What one SM executes per slot."""
+        """What one SM executes per slot: instructions of each letter, and in all (`issue`), as given or by the architecture."""
         return self.answer.instance.processor
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the bounds rest on."""
+        """What the bounds rest on, a sentence each, such as how fractions of units were turned into letters."""
         return self.answer.instance.assumptions
 
     @property
     def lower(self) -> int | None:
-        """The length of the longest schedule found."""
+        """The length of the longest schedule found, in slots: the longest makespan is at least that; None where there is no schedule."""
         return self.schedule.makespan if self.schedule is not None else None
 
     @property
     def exact(self) -> int | None:
-        """The longest makespan where it is proved."""
+        """The longest makespan in slots where it is proved, so that `lower` and `upper` are equal; None where they are not."""
         return self.lower if self.lower == self.upper else None
 
     @property
     def warps(self) -> int:
-        """The number of warps."""
+        """How many warps run, those of all strings together; all of them start in slot 0."""
         return self.problem.warps
 
     def svg(self) -> str:
-        """Return the schedule as a Gantt chart.
+        """Return the schedule as a Gantt chart, the text of an SVG: a row for each warp, a column for each slot.
 
-        Raises UsageError `no-schedule`, `too-large`.
+        Raises UsageError `no-schedule` where none was found, `too-large` for one that no picture shows.
         """
         if self.schedule is None:
             raise UsageError("no-schedule", "there is no schedule to draw", hint="pass a longer time_limit, or engine='beam'")
@@ -91,7 +96,7 @@ class Makespan:
         return gantt_svg.draw(gantt.chart(self.problem, self.schedule, "schedule", facts), "svg")
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return what `sassan makespan --json` says."""
+        """Return what `sassan makespan --json` says, ready for `json.dumps`: the interval, the schedule, and what each engine found."""
         return {**documents.tool(), **document(InstanceFields, self.answer)}
 
     def _repr_svg_(self) -> str | None:
@@ -112,12 +117,17 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     time_limit: float = 10.0,
     seed: int = 0,
 ) -> Makespan:
-    """Return the longest makespan of `warps` warps on one SM that run kernel strings (`L5C9(L2C9)^10`), several in turn, as an interval.
+    """Return the longest makespan of `warps` warps on one SM that run `strings` (`L5C9(L2C9)^10`), several in turn, as an interval.
 
     The SM is that of `arch` (`sm_61`) with `capacity` (warp instructions per slot, by letter) over it; without both each unit runs one per
     slot. `latency` is in slots by letter, and so is `interval`, how long an instruction holds its unit; without one it is as many letters
     as its latency has slots. `block_warps` warps in a row wait for each other at a letter B, all if it is None. `issue` bounds the
-    instructions of one slot, `time_limit` is in seconds. Raises InputError for a string, UsageError for numbers that mean nothing.
+    instructions of one slot in all, None: no limit. `engine` is `exact`, `beam`, `anneal`, `ilp`, `bounds`, or `all`, which takes what is
+    worth its time; `time_limit` in seconds ends each, `seed` draws its random numbers. The interval is in slots; its upper end is proved
+    (docs/proofs/makespan-strings.md), its lower end a schedule that the validator has accepted. The model is that of Berezovskyi et al.
+    2011, whose Equations 5 and 40 are not bounds and are not used (docs/papers.md).
+    Raises InputError for a text that is not a kernel string or has a letter without a unit, UsageError for numbers that mean nothing and an
+    unknown engine.
     """
     parsed = tuple(instructions(checking.text("a kernel string", string)) for string in _several(strings))
     count = checking.whole("warps", warps) if warps is not None else len(parsed)

@@ -22,7 +22,11 @@ from sassan.timing import UnitCostModel
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelMemory:
-    """The memory accesses of one function, those that waste most first; there are none where `gaps` say why they are unknown."""
+    """The memory accesses of one function, those that waste most first; there are none where `gaps` say why they are unknown.
+
+    A transaction is a sector of 32 bytes of global or local memory, or a pass over the banks of shared memory. `result` is what the
+    pipeline found, whose shape may change between versions.
+    """
 
     result: MemoryResult
 
@@ -33,12 +37,15 @@ class KernelMemory:
 
     @property
     def name(self) -> str:
-        """The name of the function, as the input has it."""
+        """The name of the function, as the input has it (mangled in cubins): what `KernelMemories` is indexed by."""
         return self.result.function.name
 
     @property
     def accesses(self) -> tuple[AccessRow, ...]:
-        """Each `access` with its `executions` by one warp on the worst path, its `source` line, and the transactions `wasted`."""
+        """Each `access` with its `executions` by one warp on the worst path, its `source` line, and the transactions `wasted`.
+
+        An access has its address, opcode, memory space, bytes per thread, and the transactions of one execution by a full warp.
+        """
         return self.result.rows
 
     @property
@@ -48,16 +55,16 @@ class KernelMemory:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Why accesses are unknown."""
+        """Why accesses are unknown: a `Gap` each, with its code and address; empty where they are known."""
         return self.result.gaps
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the transactions rest on."""
+        """What the transactions rest on, a sentence each, such as the block that is given or the alignment of pointers."""
         return self.result.assumptions
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return what `sassan memory --json` says of the function."""
+        """Return what `sassan memory --json` says of the function, ready for `json.dumps`; keys are those of docs/reference/json.md."""
         return document(MemoryFields, self.result)
 
     def _repr_html_(self) -> str:
@@ -66,7 +73,10 @@ class KernelMemory:
 
 @dataclass(frozen=True, slots=True)
 class KernelMemories(NamedResults[KernelMemory]):
-    """The memory accesses of the functions of one input, in its order; also by name, the first of that name."""
+    """The memory accesses of the functions of one input, in its order: `memories[0]`, `memories["saxpy"]` (the first of that name).
+
+    `file` is the name of the input.
+    """
 
     def _repr_html_(self) -> str:
         return _table([each.result for each in self.found])
@@ -90,10 +100,11 @@ def memory(
 ) -> KernelMemory | KernelMemories:
     """Return the memory accesses of one function, or of every function of a program or an input (of those that match `function`).
 
-    The block of `launch` says which thread is in which lane, its parameters the row lengths of arrays; `align` are bytes to which a pointer
-    is aligned, by its name or its place in constant bank 0. Transactions are those of one execution by a full warp, the most that may be
-    where they are not exact. Numbers are those of `sassan memory`.
-    Raises what `analyze` raises, and UsageError for an alignment that is none.
+    `subject` and `file` are those of `analyze`, and so are `choices`: the block of `launch` says which thread is in which lane, its
+    parameters the row lengths of arrays. `align` are bytes to which a pointer is aligned, by its name or its place in constant bank 0:
+    without it an array may begin anywhere, and a row of 128 bytes take five sectors. Transactions are those of one execution by a full
+    warp, the most that may be where they are not exact. Numbers are those of `sassan memory`.
+    Raises what `analyze` raises, and UsageError for an alignment that is not a power of 2, or of a parameter that no function has.
     """
     options = options_of(checked(choices))
     settings = replace(options, occupancy=False, model=options.model or UnitCostModel().name).settings(library)

@@ -26,7 +26,11 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RankedSpace(Sequence[Ranked]):
-    """The configurations, best first, each with its parameters (`candidate.values`), its estimated time `us` and its `outcome`."""
+    """The configurations, best first, each with its parameters (`candidate.values`), its estimated time `us` and its `outcome`.
+
+    Times are microseconds; one that could not be compiled or estimated stands at the end, without a time, and its `outcome` says why.
+    `ranking` is what was found, whose shape may change between versions.
+    """
 
     ranking: Ranking
 
@@ -49,20 +53,26 @@ class RankedSpace(Sequence[Ranked]):
 
     @property
     def tau(self) -> float | None:
-        """Kendall's rank correlation of estimated and measured times, from -1 to 1; None without measured times."""
+        """Kendall's rank correlation tau-b of estimated and measured times, from -1 to 1, which is equal order (Knight 1966).
+
+        None without measured times.
+        """
         return self.ranking.tau
 
     def regret(self, first: int) -> float | None:
-        """Return the best measured time of so many first configurations over the best of all; None without measured times."""
+        """Return the best measured time of the `first` configurations over the best of all: 1.0 means that the best is among them.
+
+        None without measured times. Raises UsageError for what is not a whole number.
+        """
         return self.ranking.regret(checking.whole("first", first))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What all estimates rest on."""
+        """What all estimates rest on, a sentence each (docs/reference/assumptions.md)."""
         return self.ranking.assumptions
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan rank --json`."""
+        """Return the document of `sassan rank --json`: `configurations` in order, with times in microseconds, and `summary`."""
         return document(self.ranking, None)
 
     def _repr_html_(self) -> str:
@@ -118,7 +128,7 @@ def rank(  # noqa: PLR0913 - every choice of a user is a parameter
 
 
 def _candidates(path: str, given: TunedLaunch) -> Candidates:
-    """Return the configurations of a file; raises UsageError for choices that have no effect on it, or a file that is no space."""
+    """Return the configurations of a file; raises UsageError for choices that have no effect on it, or a file that is not a space."""
     if path.endswith(".toml"):
         if replace(given, gpu=None) != TunedLaunch():
             message = "source, block, grid, parameters, shared and define have no effect on a configuration"

@@ -23,7 +23,8 @@ from sassan.fields.kinds import microseconds
 class RecordedLaunches(Sequence[TimedLaunch]):
     """The launches of a recording in their order, each `launch` with its bound, and its `estimate`, None where there is none.
 
-    `cut` says why the recording ends early, '' where it does not.
+    `found` are its entries: equal launches in a row are one, with their `count`. `cut` says why the recording ends early, '' where it does
+    not; `file` is its name. Bounds are in cycles and microseconds, estimates in microseconds.
     """
 
     file: str
@@ -53,11 +54,11 @@ class RecordedLaunches(Sequence[TimedLaunch]):
 
     @property
     def us(self) -> float:
-        """The microseconds of all launches with an estimate, one after the other."""
+        """The expected microseconds of all launches that have an estimate, one after the other, without the time between them."""
         return sum(each.us for each in self.kernels)
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of `sassan estimate --launches --json`."""
+        """Return the document of `sassan estimate --launches --json`: `launches` in order, each with `bound` and `estimate`, and sums."""
         rows = [document(LaunchFields, each) for each in self.found]
         times = program_times.document([each.launch for each in self.found], [each.expected for each in self.found])
         return {**tool(), "launches": rows, **times, "functions": []}
@@ -77,6 +78,7 @@ def launches(
 ) -> RecordedLaunches:
     """Return every launch of a recording (`sassan record` writes such a file) of the kernels of an input, with its bound and its estimate.
 
+    `subject` is what `analyze` takes, the code that ran; `recording` is the path of the file. `choices` are those of `analyze`:
     `launch=sassan.Launch(gpu=...)` says the GPU, without which there is no estimate; block, grid and arguments are those of the recording.
     `function`: only kernels of this name or glob. `data` False does not use contents of memory that were recorded; `run_before` runs
     earlier launches, so that memory is known which they wrote. Numbers are those of `sassan estimate --launches`.

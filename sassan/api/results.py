@@ -26,7 +26,10 @@ R = TypeVar("R", bound=NamedResult)
 
 @dataclass(frozen=True, slots=True)
 class NamedResults(Sequence[R], Generic[R]):
-    """The results of one input, in its order; also by name, the first of that name."""
+    """The results of one input, in its order: `results[0]`, `results["saxpy"]` (the first of that name), slices; `file` is its name.
+
+    An index that is too large raises IndexError, a name that is not there KeyError.
+    """
 
     file: str
     found: tuple[R, ...]
@@ -59,5 +62,8 @@ class NamedResults(Sequence[R], Generic[R]):
         raise KeyError(key)
 
     def to_dict(self) -> Mapping[str, Value]:
-        """Return the document of the command line's `--json`."""
+        """Return the document of the command line's `--json`: `schema`, `tool`, and `functions`, the `to_dict` of each result in order.
+
+        It is ready for `json.dumps`; its keys are those of docs/reference/json.md, which stay.
+        """
         return {**tool(), "functions": [each.to_dict() for each in self.found]}

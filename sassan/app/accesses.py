@@ -16,7 +16,7 @@ def launch_accesses(values: WarpValues, settings: Settings, alignments: Mapping[
     """Return the accesses of a graph by address, some of them limited by flow facts and by `distinct` of the settings.
 
     `alignments` are those of single pointers, in bytes.
-    Raises InputError `facts-access` for a fact of an instruction that is no such access.
+    Raises InputError `facts-access` for a fact of an instruction that makes no such access.
     """
     function = values.cfg.function
     facts = settings.facts.of(function.name) if settings.facts is not None else None

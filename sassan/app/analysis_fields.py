@@ -91,11 +91,14 @@ class WcetFields(Record[AnalysisResult]):
     )
     status = _of(
         choice("optimal", "infeasible", "unbounded", "unproven", "unsolved", "gaps", "experiment"),
-        "what the solver found, `gaps` where there is nothing to solve, `experiment` of a number that is no bound",
+        "what the solver found, `gaps` where there is nothing to solve, `experiment` of a number that is not a bound",
         lambda result: result.wcet.status if result.wcet.bound else "experiment",
     )
     experiment = _of(
-        BOUND, "the number of an experiment, which is no bound", lambda result: result.wcet.value, when=lambda result: not result.wcet.bound
+        BOUND,
+        "the number of an experiment, which is not a bound",
+        lambda result: result.wcet.value,
+        when=lambda result: not result.wcet.bound,
     )
     model = _of(MODEL, "cost model of the bound", lambda result: result.wcet.model, csv="model")
     _assumed = _of(merged(AssumedFields), "what the bound rests on", lambda result: result.wcet.assumptions)

@@ -61,7 +61,7 @@ _SAMPLED = frozenset({PathSource.SAMPLED, PathSource.SAMPLED_DATA})
 _SIMULATED = frozenset({Ending.PHASE, Ending.REGISTERS})
 _UNDECIDED = frozenset(("unknown-argument", "uncounted"))
 """Gaps of loops whose iterations a bound does not say: an expectation stands for them."""
-_REMEDY = ", and a bound is no count: pass its iterations in a --bounds file"
+_REMEDY = ", and a bound is not a count: pass its iterations in a --bounds file"
 _NOTHING: Mapping[int, int] = {}
 
 

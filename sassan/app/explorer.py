@@ -55,7 +55,7 @@ def explored(request: AnalysisRequest, folder: str) -> FileView:
         {**record, "code": code(result, sources, [line for name in _names(result.function) for line in ptx.get(name, ())])}
         for record, result in zip(shown, results, strict=True)
     )
-    # A recorded launch of a kernel in another file is no error of this one.
+    # A recorded launch of a kernel in another file is not an error of this one.
     errors = tuple(each.error for each in inputs.refused if each.file == file)
     texts = {name: sources.lines(name) for function in functions for name in function["code"]["sources"]}
     return FileView(file, functions, texts, errors, inherited([each.function for each in chosen]))

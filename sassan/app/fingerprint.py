@@ -96,7 +96,7 @@ def _extents(shape: tuple[int, int, int] | None) -> str | None:
 def of_settings(settings: "Settings") -> Mapping[str, object]:
     """Everything that results depend on beside the functions, by the name of the setting.
 
-    Raises SelfCheckError for a setting that is no plain value.
+    Raises SelfCheckError for a setting that is not a plain value.
     """
     return {each.name: short(getattr(settings, each.name)) for each in fields(settings)}
 

@@ -36,7 +36,7 @@ class Scheduled:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: the address of its header, the largest number of back edges that a thread takes per entry, and where that comes from.
+    """A loop: the address of its header, `head`, the largest number of back edges that a thread takes per entry, and where that comes from.
 
     `bound` is None where it is unknown; `source` is `fact`, `inferred`, `default`, `yield` or `none`, `reason` the argument of an
     inferred one; `context` are the call sites that lead to it.

@@ -24,7 +24,7 @@ class Job:
     def fingerprint(self) -> Mapping[str, object]:
         """Return everything that the results depend on beside the inputs, by name: equal where the results would be, as JSON has it.
 
-        Raises SelfCheckError for a setting that is no plain value.
+        Raises SelfCheckError for a setting that is not a plain value.
         """
         request = self.request
         values = {

@@ -48,7 +48,7 @@ class ResultsFile:
     def __init__(self, path: str, job: Job, *, resume: bool = False, overwrite: bool = False) -> None:
         """Open the file, and read what it holds (`begun`).
 
-        What is no batch is never touched. Raises UsageError: `output-exists` unless it is to be gone on with or written anew, `output-busy`
+        A file that is not a batch is kept. Raises UsageError: `output-exists` unless it is to be continued or written anew, `output-busy`
         while another batch writes it, `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
         """
         self._path = path

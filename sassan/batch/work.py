@@ -209,7 +209,7 @@ def _analyzed(job: Job, place: ResultPosition, function: Function) -> tuple[Mapp
 
 def _document(request: AnalysisRequest, place: ResultPosition, function: Function) -> Mapping[str, Value]:
     settings = request.settings
-    # Facts and parameters serve a whole batch: what they say of other functions is no error here.
+    # Facts and parameters serve a whole batch: what they say of other functions is not an error here.
     known = tuple(
         value for value in settings.launch.parameters if function.kernel and settings.launch.place_of(function, value) is not None
     )

@@ -21,8 +21,12 @@ _INTERNAL = SelfCheckError.status
 _INTERRUPTED = 130
 _TRACEBACK = "SASSAN_TRACEBACK"
 
-_EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function named with -f ('*'
-names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
+_LIMITS = re.compile(r"Input should be (greater|less) than or equal to (-?[\d.]+)")
+"""How the parser of options speaks of a number that is too small or too large."""
+_SAID = {"greater": "of at least", "less": "of at most"}
+
+_EPILOG = """Exit status: 0 done; 1 a limit, a deadline or a comparison failed; 2 usage; 3 the input was refused, or a function named
+with -f ('*' names all) has gaps that forbid the number asked for; 4 a needed tool, or space to write, is
 missing; 5 internal self-check failed."""
 
 app = typer.Typer(
@@ -30,8 +34,9 @@ app = typer.Typer(
     cls=LazyGroup,
     help="""Static timing analysis of NVIDIA GPU machine code (SASS).
 
-    From a cubin or a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
-    What cannot be bounded is listed as a gap, with its address.
+    From a cubin, a SASS listing, PTX or CUDA source to warp-level control-flow graphs, kernel strings, bounds of the worst-case
+    execution time (WCET) of a warp, an SM and a launch, and estimates of a launch. What cannot be bounded is listed as a gap, with its
+    address.
 
     \b
     Examples:
@@ -39,6 +44,8 @@ app = typer.Typer(
       sassan analyze kernels.cubin
       cuobjdump -sass a.out | sassan analyze - --loop-bound 10 -W 16
       sassan cfg kernels.sass -f saxpy -o saxpy.svg
+      sassan estimate kernels.cubin --gpu T4 --block-dim 256 --grid 4096
+      sassan doctor
     """,
     epilog=_EPILOG,
     no_args_is_help=False,
@@ -107,6 +114,7 @@ def _usage(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "sassan"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    message = _LIMITS.sub(lambda limit: f"a number {_SAID[limit[1]]} {limit[2]} is needed", message)
     hint = f"{_similar(message)}'{path} --help' lists the options, with examples"
     return UsageError("usage", message[:1].lower() + message[1:], hint=hint)
 

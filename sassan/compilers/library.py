@@ -86,7 +86,7 @@ class Library:
 def main() -> int:
     """Run the jobs on standard input, the next when one is answered, and return the exit status."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a compiler prints is no answer
+    os.dup2(2, 1)  # what a compiler prints is not an answer
     for line in sys.stdin:
         job = json.loads(line)
         if hasattr(signal, "alarm"):

@@ -29,7 +29,7 @@ _ATTRIBUTES = frozenset(
         "noexcept",
     }
 )
-"""Words before a group in parentheses that is no list of parameters."""
+"""Words before a group in parentheses that is not a list of parameters."""
 _QUALIFIERS = frozenset(
     {"const", "volatile", "restrict", "__restrict__", "__restrict", "__grid_constant__", "struct", "class", "enum", "union", "typename"}
 )

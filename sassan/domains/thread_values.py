@@ -298,7 +298,7 @@ def enter(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisu
 
 
 def leave(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse | None]:
-    """BSYNC or BREAK: the thread is no member any more; a token whose register lies saved elsewhere must not be meant."""
+    """BSYNC or BREAK: the thread is not a member any more; a token whose register lies saved elsewhere must not be meant."""
     old = thread.barriers.get(barrier, FREE)
     meant = old.now in {WRITTEN, LOST} or (old.now == NO and any(member != NO for member in old.saved))
     problem = BarrierMisuse("saved-barrier", f"B{barrier} is left while a caller's copy of it waits in a register") if meant else None

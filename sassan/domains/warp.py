@@ -258,7 +258,7 @@ class WarpDomain:
         return at_once, (Resumed(point, self._all_met(outcome.warp, whole)) if outcome.point == point else outcome for outcome in resumed)
 
     def rename(self, warp: Warp, names: Mapping[int, int]) -> Warp:
-        """Return the state in which every entry of a point is one of the point that `names` has for it, which is no key itself."""
+        """Return the state in which every entry of a point is one of the point that `names` has for it, which is not a key itself."""
         for old, new in names.items():
             self._sides |= 1 << new if self._sides >> old & 1 else 0
         held = [(old, new) for old, new in names.items() if old in warp.names.place]

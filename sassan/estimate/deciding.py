@@ -105,7 +105,7 @@ class Deciding(Integers):
     ) -> tuple[Words, ...]:
         """Return what an operation writes: a comparison of numbers that depend on what is drawn comes out either way, or as is usual.
 
-        A word that is drawn from all bits is no number that a program computes with: nearly all comparisons with it come out alike.
+        A word that is drawn from all bits is not a number that a program computes with: nearly all comparisons with it come out alike.
         """
         if self._drew and _name(operation) not in _OF_NUMBERS:
             for register in operation.writes:

@@ -2,7 +2,7 @@
 
 What a warp does behind a loop depends on its path through it, not on each iteration. Once every register has moved by the same amount
 twice, it is moved on by as many iterations as nothing decides otherwise (`deciding.py`), and the visits are counted as often. Nothing else
-says how many: a bound is no count. What did not move steadily stays as it is: contents of memory are drawn anyway.
+says how many: a bound is not a count. What did not move steadily stays as it is: contents of memory are drawn anyway.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ Figures = npt.NDArray[np.float64]
 
 
 class RowField(IntEnum):
-    """What a row says of an instruction, in cycles; -1 is no barrier and no unit.
+    """What a row says of an instruction, in cycles; -1 is neither a barrier nor a unit.
 
     STALL: until the next instruction of the warp. WAITS: barriers that it waits for, as bits. WRITES and READS: the barrier of its result
     and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for

@@ -65,18 +65,20 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
         return None
     launch = replace(with_numbers(launch, missing), contents=launch.initial or launch.contents)
     chosen = sample(block, grid)
-    # An expectation is no fact: it does not say how many iterations may be leapt over.
+    # An expectation is not a fact: it does not say how many iterations may be leapt over.
     most = tuple(0 if loop in expected else count for loop, count in enumerate(trips(cfg, worst)))
     try:
         watch, done = run(cfg, facts_of, launch, chosen, most)
     except SassanError:
         return None
-    touches = average_accesses(watch, chosen, kept, launch.allocated)
-    drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
+    accesses = average_accesses(watch, chosen, kept, launch.allocated)
+    drawn = frozenset(key for key, each in accesses.items() if each.drawn or each.random)
     blocks, block_warps = prod(grid), -(-prod(block) // LANES)
     of_host = pinned(watch, launch.pinned)
     bytes_of_all = footprint(watch, chosen, blocks, block_warps, drawn | of_host)
     hosted = footprint(watch, chosen, blocks, block_warps, frozenset(watch.seen) - of_host) if of_host else (0.0, 0.0)
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
-    return SampledLaunch(counts, touches, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), grid[0], hosted, missing)
+    return SampledLaunch(
+        counts, accesses, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), grid[0], hosted, missing
+    )

@@ -28,6 +28,6 @@ class UntimedIntegers(Integers):
     """`Integers` whose waits are over."""
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
-        """Return what `Integers` do, where it is no question of a wait."""
+        """Return what `Integers` do, where it is not a question of a wait."""
         known = over(operation, at)
         return known if known is not None else super().outputs(operation, inputs, at)

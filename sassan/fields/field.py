@@ -6,7 +6,7 @@
         head = of_loop(ADDRESS, "address of the header", lambda loop: loop.start)
         bound = of_loop(BOUND, "back edges of one thread per entry", csv="bound", head="bound")
 
-An attribute whose name begins with `_` is no property of the library. A key with dots stands in objects within the document.
+An attribute whose name begins with `_` is not a property of the library. A key with dots stands in objects within the document.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ class Field(Generic[S, T]):
     """A field of a record.
 
     `key` is its path in the document, None for no place there; `csv` is its column of CSV, behind that of the field before or that
-    called `after`; `head` is its column in tables. '' is no column. Where `when` does not hold, the document lacks the key.
+    called `after`; `head` is its column in tables. '' is not a column. Where `when` does not hold, the document lacks the key.
     """
 
     kind: FieldKind[T]

@@ -167,7 +167,7 @@ class _Resolver:
         self._addresses = {row.address for row in lines.rows}
 
     def operands(self, row: InstructionLine) -> tuple[Operand, ...]:
-        """Return the operands with code addresses resolved: a Target, or a Symbol where it is no address of this function."""
+        """Return the operands with code addresses resolved: a Target, or a Symbol where it is not an address of this function."""
         last = row.parsed.operands[-1]
         out = [self._label(operand, row) if type(operand) is Target else operand for operand in row.parsed.operands]
         if ends_in_address(row.parsed.opcode, row.parsed.operands) and isinstance(last, Immediate) and isinstance(last.value, int):

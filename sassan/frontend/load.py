@@ -78,6 +78,6 @@ def read_bytes(path: str, limit: int) -> bytes:
 
 
 def _stream_hint(error: Exception) -> str | None:
-    """Return what to do about a pipe without a writer and about what is no file."""
+    """Return what to do about a pipe without a writer and about what is not a file."""
     waited = isinstance(error, OSError) and error.errno in {errno.ETIMEDOUT, errno.EINVAL}
     return "name a plain file, or pass - and the program's output as standard input" if waited else None

@@ -1,6 +1,6 @@
 """Solve a model in process, and check the answer again without the solver.
 
-An answer without a proof of optimality is no upper bound (an incumbent lies below the maximum): every status but `optimal` carries no
+An answer without a proof of optimality is not an upper bound (an incumbent lies below the maximum): every status but `optimal` carries no
 value. Two checks follow, both in exact arithmetic: the rounded values satisfy every row, and, where the dual multipliers of the linear
 relaxation can be made exact, they prove the optimum by weak duality (`proof` is then `dual`, else `solver`).
 

@@ -1,6 +1,6 @@
 """The experiment of Jeanmougin et al. 2023 (section 4.1): each loop of the *warp* graph has at most ten back edges per entry.
 
-Nothing else is known. Kept for comparison with the paper; it is no bound, since a thread's loop bound is not
+Nothing else is known. Kept for comparison with the paper; it is not a bound, since a thread's loop bound is not
 a warp's (docs/proofs/ipet-rows.md, "Rows").
 """
 

@@ -62,7 +62,7 @@ class Certain:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """An argument that is no value of a domain: a relation, whether words are signed, an operand as it stands."""
+    """An argument that is not a value of a domain: a relation, whether words are signed, an operand as it stands."""
 
     value: object
 

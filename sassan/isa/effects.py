@@ -220,7 +220,7 @@ _MODIFIER = re.compile(r"[A-Z0-9][A-Z0-9_]*")
 
 
 class BadEffect(Exception):  # noqa: N818 - the loader of tables says where, and raises InputError
-    """A text that is no effect; the message says what is expected."""
+    """A text that is not an effect; the message says what is expected."""
 
 
 def slot_names(form: Form) -> Iterator[tuple[int, str]]:

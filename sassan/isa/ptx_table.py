@@ -164,7 +164,7 @@ _PACKED = {"x2": 2, "x4": 4}
 
 
 def width(kind: str) -> int:
-    """Return the bytes of a type: 4 for `b32` and `f16x2`, 0 for `pred` and what is no type."""
+    """Return the bytes of a type: 4 for `b32` and `f16x2`, 0 for `pred` and what is not a type."""
     match = _WIDTH.fullmatch(kind)
     return int(match[1]) // 8 * _PACKED.get(match[2] or "", 1) if match else 0
 

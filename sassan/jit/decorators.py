@@ -50,7 +50,7 @@ def _kept(function: F, **options: object) -> F:
     """Return the function compiled, and kept on disk where that can be written.
 
     It compiles anew where its index on disk, kept by another version, names types that are gone: numba reads the types in an index before
-    it looks whether the source has changed since. A disk that is full is no error: numba forgives that on Windows only. Nothing public
+    it looks whether the source has changed since. A disk that is full is not an error: numba forgives that on Windows only. Nothing public
     leads to the index, or to what saves.
     """
     try:

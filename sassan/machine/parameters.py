@@ -156,7 +156,7 @@ def places(function: Function) -> tuple[ParameterLocation, ...]:
     frame = next((frame for frame in function.frames if frame.name == function.name), None)
     if frame is not None:
         counted = [f"param_{index}" for index in range(len(frame.parameters))]
-        # Compilers keep no names in PTX, either: `KERNEL_param_0` is no name of the source.
+        # Compilers keep no names in PTX, either: `KERNEL_param_0` is not a name of the source.
         sources = ["" if each.name == f"{frame.name}_{name}" else each.name for each, name in zip(frame.parameters, counted, strict=True)]
         return tuple(
             ParameterLocation(name, -1, each.size, source) for name, each, source in zip(counted, frame.parameters, sources, strict=True)
@@ -216,7 +216,7 @@ def _at(function: Function, setting: Setting) -> ParameterLocation | None:
     if whole is not None:
         return whole
     size = min((size, *narrow))
-    # What is no word by itself ends with its parameter; a long that does not fit is none.
+    # What is not a word by itself ends with its parameter; a long that does not fit is none.
     return ParameterLocation(name, setting.offset, min(size, space)) if size <= max(space, WORD) else None
 
 

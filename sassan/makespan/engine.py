@@ -15,7 +15,7 @@ class EngineResult:
     """The interval that an engine has reached, in slots: the longest makespan lies in [`lower`, `upper`]; None where there is no bound.
 
     `schedule` has `lower` slots and was validated by `schedule.check`. `proof` names the proof of `upper` (and of `lower`, where there
-    is no schedule): `exhaustive`, `waiting-slots`, a solver's `optimal`, or '' for an engine that only searches.
+    is not a schedule): `exhaustive`, `waiting-slots`, a solver's `optimal`, or '' for an engine that only searches.
     """
 
     engine: str

@@ -56,7 +56,7 @@ class RootFolder:
         """
         real = self._real(self.path, name)
         if real is None or not real.parent.is_dir() or (real.exists() and not real.is_file()):
-            raise InputError("outside-root", f"'{name[:_LONGEST]}' is no file to write below the folder of this server")
+            raise InputError("outside-root", f"'{name[:_LONGEST]}' is not a file to write below the folder of this server")
         if real.suffix != suffix:
             raise UsageError("usage", f"'{name[:_LONGEST]}' does not end in {suffix}", hint=f"pass a name such as launches{suffix}")
         return real
@@ -86,7 +86,7 @@ class RootFolder:
             if real is not None and real.is_file():
                 return real
             if os.path.lexists(folder / path):
-                raise _not_included(name)  # it leads out, or is no file
+                raise _not_included(name)  # it leads out, or is not a file
         if not path or path.startswith(("/", "~")) or "\\" in path or ".." in path.split("/"):
             raise _not_included(name)
         return None

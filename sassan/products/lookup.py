@@ -30,7 +30,7 @@ def products() -> tuple[Product, ...]:
 def find(text: str) -> Product:
     """Return the product of a name or an alias; case, punctuation and the words in front of it that tell no product do not matter.
 
-    Nothing less is taken for a name: an H20 is no H200. Raises UsageError `unknown-gpu` with the names that come near.
+    Nothing less is taken for a name: an H20 is not an H200. Raises UsageError `unknown-gpu` with the names that come near.
     """
     wanted = _words(text)
     known = {product: [_words(name) for name in (product.name, *product.aliases)] for product in products()}

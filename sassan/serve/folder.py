@@ -52,7 +52,7 @@ class Folder:
         return sorted(path for path in stamps if _suffix(path) in CODE)
 
     def changed(self, before: Stamps, now: Stamps) -> list[str]:
-        """Return the inputs that have to be analyzed anew: those that changed, and all where something changed that is no input."""
+        """Return the inputs that have to be analyzed anew: those that changed, and all where something changed that is not an input."""
         inputs = self.shown(now)
         different = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
         if self._file is not None:

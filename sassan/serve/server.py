@@ -122,7 +122,7 @@ class _Server(ThreadingHTTPServer):
                 request.shutdown(socket.SHUT_RDWR)  # its thread reads the end, and closes it
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a reader who has gone is no error."""
+        """Say nothing: a reader who has gone is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -87,7 +87,7 @@ class ExactQuotient:
 class LocalAccess:
     """A load from, or a store to, the thread's own memory at `offset` + the sum of the first `base` registers read, in 32-bit words.
 
-    A store writes the registers read after those, or so many `zeros`; `whole` is false where the width is no multiple of a word: what is
+    A store writes the registers read after those, or so many `zeros`; `whole` is false where the width is not a multiple of a word: what is
     stored then is unknown. `shared`: it is the memory of the thread's block, and the registers are multiplied by `scales`.
     """
 

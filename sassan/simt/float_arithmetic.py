@@ -1,7 +1,7 @@
 """Sums, products, comparisons and functions of numbers in single and double precision, as floating-point units compute them.
 
-All are rounded to nearest, whatever an operation says: the other ways differ by a unit in the last place. Infinities and what is no number
-are results like others: numpy does not warn of them.
+All are rounded to nearest, whatever an operation says: the other ways differ by a unit in the last place. Infinities and what is not a
+number are results like others: numpy does not warn of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,7 +51,7 @@ def is_double(work: GroupOperation) -> bool:
 
 @np.errstate(all="ignore")
 def number_of(work: GroupOperation, operand: Operand, *, double: bool) -> Numbers:
-    """Return an operand as numbers of all lanes; raises UnknownError for a form that is no number of 32 or 64 bits."""
+    """Return an operand as numbers of all lanes; raises UnknownError for a form that is not a number of 32 or 64 bits."""
     if isinstance(operand, Immediate):
         if operand.modifiers or (isinstance(operand.value, int) and "0x" in work.instruction.text):
             raise UnknownError

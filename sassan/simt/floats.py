@@ -1,6 +1,6 @@
 """Conversions between integers, single and double precision, and reciprocals, as floating-point units compute them.
 
-Infinities and what is no number are results like others: numpy does not warn of them.
+Infinities and what is not a number are results like others: numpy does not warn of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -150,7 +150,7 @@ _COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and
 
 @np.errstate(all="ignore")
 def _compare(work: GroupOperation) -> None:
-    """Compare numbers, without roundings: `FSETP.GT.AND P0, PT, R2, R3, PT`; where one is no number, no ordered test holds."""
+    """Compare numbers, without roundings: `FSETP.GT.AND P0, PT, R2, R3, PT`; where one is not a number, no ordered test holds."""
     to, other, left, right, third = work.instruction.operands
     test, how, *rest = work.instruction.opcode.split(".")[1:]
     if test not in _ORDERED or how not in _COMBINE or set(rest) - {"FTZ"}:

@@ -102,7 +102,7 @@ def _control_dependences(after: Sequence[frozenset[int]], behind: Mapping[int, i
 
 
 def _must_stay(block: ExecutableBlock, several: frozenset[int], meet: int | None) -> bool:
-    """Say whether the end of a block cannot be passed: it is no branch, or its sides meet nowhere."""
+    """Say whether the end of a block cannot be passed: it is not a branch, or its sides meet nowhere."""
     return len(several) > 1 and (block.control is None or block.control.flow is not Flow.BRANCH or meet in {None, END})
 
 

@@ -64,7 +64,7 @@ class LocalMemory:
 
 
 def has_unfollowed_stores(code: ExecutableFunction) -> bool:
-    """Say whether something may change local memory that is no plain store of it."""
+    """Say whether something may change local memory that is not a plain store of it."""
     calls = any(block.control is not None and block.control.flow in _CALLS for block in code.blocks)
     return calls or any(
         instruction.opcode.partition(".")[0] in _GENERIC or _is_unfollowed_store(instruction) for instruction in code.function.instructions

@@ -33,7 +33,7 @@ _WRITERS = frozenset(
         *("SYNCS", "ARRIVES", "LDTM", "UTCBAR", "UTCATOMSWS", "UGETNEXTWORKID"),
     )
 )
-"""What may change shared memory, and is no plain store of it."""
+"""What may change shared memory, and is not a plain store of it."""
 _BESIDE = frozenset(("LDGSTS", "STSM", "UBLKCP", "UTMALDG", "SYNCS", "ARRIVES", "LDTM", "UTCBAR"))
 """Those of them that store tiles, or work at barriers in shared memory: what plain stores wrote stands beside these in most programs."""
 _CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL, Flow.RETURN})

@@ -1,7 +1,7 @@
 """Kernel strings: which kind of unit each instruction of a path occupies, in order, run-length coded with repeats (`L2C9(L1C4)^10`).
 
 Grammar: a string is a sequence of parts; a part is a letter of LCSDTB with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
-B is a block barrier, which is no instruction: `length`, `counts` and `expand` are those of the instructions, `steps` has all letters.
+B is a block barrier, which is not an instruction: `length`, `counts` and `expand` are those of the instructions, `steps` has all letters.
 At the top level a count of 1 is not printed; inside a group every count is.
 """
 

@@ -3,7 +3,7 @@
 Each is locked by its process while that lives. The system gives the lock back however the process ends, so that neither a number that was
 given to another process nor one of another container misleads. What cannot be locked (Windows, some network file systems) is never swept.
 Some network file systems keep locks for each machine by itself: the name says which machine holds what, and what is another's is swept only
-when it was not touched for long.
+when it was not changed for long.
 """
 
 import os

@@ -11,7 +11,7 @@ _HOMES = ("CUDA_HOME", "CUDA_PATH")
 
 
 def folders(variables: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield the folders of PATH and those of a toolkit: whatever stands in the current folder is no installed program."""
+    """Yield the folders of PATH and those of a toolkit: whatever stands in the current folder is not an installed program."""
     known = os.environ if variables is None else variables
     yield from known.get("PATH", "").split(os.pathsep)
     yield from (str(Path(home) / "bin") for name in _HOMES if (home := known.get(name)))

@@ -36,14 +36,14 @@ SILENT_SECONDS = 60.0
 
 
 def described(mode: int) -> str:
-    """Return what stands at a path that is no plain file, '' for one."""
+    """Return what stands at a path that is not a plain file, '' for one."""
     return _KINDS.get(stat.S_IFMT(mode), "" if stat.S_ISREG(mode) else "no file")
 
 
 def read(path: Path | str, limit: int) -> bytes:
     """Return the bytes of a file, at most one more than the limit.
 
-    Raises OSError, also for what is no plain file and for a pipe without a writer, and ValueError for a name that can be none.
+    Raises OSError, also for what is not a plain file and for a pipe without a writer, and ValueError for a name that can be none.
     """
     handle = os.open(path, _OPEN)
     try:

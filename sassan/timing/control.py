@@ -5,7 +5,7 @@ Of two instructions of a warp, the second issues as soon as
     the stall of the first has passed since its issue,
     every barrier that it waits for is clear: the latest end of all instructions that set it,
     its unit takes an instruction: ceil(32 / lanes) after the last one of the warp on it,
-    the results of matrix products that it reads or overwrites are there (`products`): a stall count is no wait for them.
+    the results of matrix products that it reads or overwrites are there (`products`): a stall count is not a wait for them.
 
 A block costs the longest time from where the warp may enter it to where it may enter the next, whatever ran before. What may be open at
 its entry comes over the edges of the graph (`control_residuals`). Since Volta a block that runs while another side of a divergence is

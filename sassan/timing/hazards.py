@@ -74,7 +74,7 @@ class Profile:
     """What the scheduler of one architecture must know of an opcode.
 
     `producer` is its class; `variable` says that the result needs a barrier; instructions of one `results` queue finish in order, those
-    of one `sources` queue read their operands in order ('' is no queue); `drains` waits until earlier accesses have read their operands.
+    of one `sources` queue read their operands in order ('' is not a queue); `drains` waits until earlier accesses have read their operands.
     """
 
     producer: str

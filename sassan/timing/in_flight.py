@@ -83,9 +83,9 @@ class Flight:
             self._accesses[producer, kind] = entry
         self._emptied = [key for key, access in self._accesses.items() if not access.registers]
         """Accesses of which nothing is left but their barriers."""
-        self._touchable()
+        self._note_registers()
 
-    def _touchable(self) -> None:
+    def _note_registers(self) -> None:
         """Note what registers are in flight at all."""
         self._fixed = self._open = 0
         for result in self._results.values():
@@ -119,9 +119,9 @@ class Flight:
         if op.waits and self._accesses:
             self._wait(op, report)
         if op.accessed & self._fixed:
-            self._touch_results(op, report)
+            self._note_results(op, report)
         if op.accessed & self._open:
-            self._touch_accesses(op, report)
+            self._note_accesses(op, report)
         control = op.control
         if control.write_barrier is not None or control.read_barrier is not None:
             self._set(op)
@@ -172,7 +172,7 @@ class Flight:
 
     # ---- what is accessed ----
 
-    def _touch_results(self, op: ScheduledOp, report: FindingSink | None) -> None:
+    def _note_results(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Report what is consumed before it is there; of what is overwritten only the rest stays in flight."""
         now, accessed, kept, fixed = self._now, op.accessed, 0 if op.under else op.writes, 0
         late: list[tuple[int, int]] = []
@@ -206,7 +206,7 @@ class Flight:
                 few = observations(need, source, op)
                 report(MissingWait(op.address, source.address, SHORT, dependence, registers, -1, elapsed, need.cycles, few))
 
-    def _touch_accesses(self, op: ScheduledOp, report: FindingSink | None) -> None:
+    def _note_accesses(self, op: ScheduledOp, report: FindingSink | None) -> None:
         """Report what does not wait for an access. A consumption is reported once: behind it, the register is taken for read or written."""
         overwritten, consumed = 0 if op.under else op.writes, op.reads | op.guard
         open_ = 0

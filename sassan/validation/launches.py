@@ -26,7 +26,7 @@ from sassan.validation.counts import CountCheck, check_counts
 _GIGA = 1e9
 _MEGA = 1e6
 _EFFICIENCY = 0.79
-"""Of the DRAM of a GPU that is no known product: the least of the kinds that graphics cards have (`products/data/common.toml`)."""
+"""Of the DRAM of a GPU that is not a known product: the least of the kinds that graphics cards have (`products/data/common.toml`)."""
 _LAUNCH_US = 2.0
 """The launch overhead of such a GPU."""
 _MICRO = 1e3

@@ -245,7 +245,7 @@ class _Search:
         return name if halves == expected else ""
 
     def _inside(self, key: Key, instruction: Instruction, addresses: list[int], thread: ThreadValues) -> Context | None:
-        """Return the call string of the callee, None where no register holds the next address: a far jump is no call."""
+        """Return the call string of the callee, None where no register holds the next address: a far jump is not a call."""
         back = self._next(instruction)
         if not any(back & values for values in thread.registers.values()):
             return None

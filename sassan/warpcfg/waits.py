@@ -241,7 +241,7 @@ def _move(node: Node, arch: str) -> Instruction | None:
     """Return the first move of a block that moves words of one thread after the other to uniform registers, None where it does not.
 
     R2UR with a predicate moves the word of the first of its threads, and says which of them hold another one; with OR, or did so before.
-    Threads for which it says so branch to the begin of the block. It is no instruction that a publication describes: ptxas writes such
+    Threads for which it says so branch to the begin of the block. It is not an instruction that a publication describes: ptxas writes such
     loops for operands that have to be uniform.
     """
     *code, last = node.instructions

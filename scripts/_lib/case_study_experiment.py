@@ -31,7 +31,7 @@ class Row(NamedTuple):
     seconds: str
     megabytes: int
     status: str
-    """`solved`, or `time limit` where the interval is no number."""
+    """`solved`, or `time limit` where the interval is not a number."""
 
 
 def run(output: Path | None, warps: range, seconds: float, memory: float) -> int:

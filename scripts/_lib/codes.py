@@ -146,7 +146,7 @@ def _says(argument: ast.expr) -> bool:
 
 
 def _text(argument: ast.expr, constants: Mapping[str, str]) -> str | None:
-    """The text of an expression, with `…` for what is filled in; None for what is no text here."""
+    """The text of an expression, with `…` for what is filled in; None for what is not text here."""
     match argument:
         case ast.Constant(value=str(value)):
             return value

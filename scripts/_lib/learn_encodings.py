@@ -353,7 +353,7 @@ def _floats(mask: int) -> Iterator[EncodedField]:
             continue
         if not rest:
             yield EncodedField(kind, (BitRun(low, count, whole - count),))
-            if kind != "d" and count < whole <= low + count:  # of what is no number, most bits are not printed
+            if kind != "d" and count < whole <= low + count:  # of what is not a number, most bits are not printed
                 yield EncodedField(kind, (BitRun(low + count - whole, whole, 0),))
         elif rest.bit_count() == 1:
             yield EncodedField(kind, (BitRun(low, count, whole - 1 - count), BitRun(mask.bit_length() - 1, 1, whole - 1)))

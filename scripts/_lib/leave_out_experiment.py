@@ -2,7 +2,7 @@
 
 Each of `CHOICES` has the value that stood there before, by a publication or by the plainest rule, and the one in use. Without a program,
 the value before stands as long as no bound of the others is below with it; so a program refutes a bound that was chosen without it exactly
-where it alone needs the value in use. One figure at a time is set back, the others as they are. What only lowers bounds is no such figure.
+where it alone needs the value in use. One figure at a time is set back, the others as they are. What only lowers bounds is not among them.
 """
 
 from __future__ import annotations

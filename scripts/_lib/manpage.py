@@ -15,7 +15,11 @@ Command = TyperCommand | TyperGroup
 
 _STATUS = (
     ("0", "done; for analyze: every function has its numbers or lists its gaps"),
-    ("1", "a gate of check failed, or listing --check, gpus --check or diff --fail-on-growth found something"),
+    (
+        "1",
+        "check: a gate failed; task: the deadline may be missed; validate: a measurement is above its bound; "  # noqa: ISC004
+        "verify-certificate: it does not hold; listing --check, gpus --check, diff --fail-on-growth: a finding",
+    ),
     ("2", "usage, or an output that cannot be written"),
     ("3", "an input was refused, or a function named with -f ('*' names all) has gaps that forbid the number asked for"),
     ("4", "an external tool or an extra is missing, and the message names the install command; or a disk is full, or a quota reached"),

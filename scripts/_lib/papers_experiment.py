@@ -85,7 +85,8 @@ def _makespan(name: str) -> Callable[[Path, bool], int]:
 def _case_study(folder: Path, quick: bool) -> int:
     from _lib import case_study_experiment  # noqa: PLC0415
 
-    return case_study_experiment.run(folder / "case-study.csv", range(1, 17 if quick else 23), 30.0 if quick else 300.0, 8.0)
+    (folder / "makespan").mkdir(exist_ok=True)
+    return case_study_experiment.run(folder / "makespan" / "case-study.csv", range(1, 17 if quick else 23), 30.0 if quick else 300.0, 8.0)
 
 
 def _cfg(folder: Path, quick: bool) -> int:

@@ -185,8 +185,8 @@ def _atomics(described: Mapping[str, Mapping[str, object]]) -> list[str]:
         assert isinstance(table, dict)
         for place, kind, row in ((place, kind, row) for place, every in table.items() if place in _PLACES for kind, row in every.items()):
             word, sector = row["word"], row.get("sector", row["word"])
-            touched = 32 * _WORDS.get(kind, 4) // 32
-            lanes = (32 * word, min(32 * word, touched * sector), 32 * word) if place != "shared" else (32 * word, word, 32 * word)
+            accessed = 32 * _WORDS.get(kind, 4) // 32
+            lanes = (32 * word, min(32 * word, accessed * sector), 32 * word) if place != "shared" else (32 * word, word, 32 * word)
             source = f"assumed ({_source(row)})" if row.get("unsure") else _source(row)
             rows.append((f"`{name}`", f"`{place}`", f"`{kind}`", word, sector, *lanes, f"{row['usual']:g}", source))
     heads = ("file", "place", "operation", "word", "sector", "32 on one word", "neighbours", "apart", "usual", "source")

@@ -73,6 +73,11 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str], sassan: Sas
     assert_refused(sassan(*arguments), 2)
 
 
+def test_a_number_beyond_its_limits_is_refused_in_words(sassan: Sassan):
+    result = sassan("analyze", BFS, "--loop-bound", "-1")
+    assert "invalid value for '--loop-bound': a number of at least 0 is needed" in result.err
+
+
 @pytest.mark.parametrize("command", [[], *([one] for one in sorted(SUMMARIES))])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sassan):
@@ -81,6 +86,12 @@ def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sas
     assert "Examples:\n" in result.out
     assert f"  sassan {' '.join(command)}" in result.out
     assert max(len(line) for line in result.out.splitlines()) <= 80
+
+
+def test_the_help_of_all_shows_each_summary_in_full(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = sassan("--help").out
+    assert [name for name, summary in SUMMARIES.items() if summary not in shown] == []
 
 
 def test_without_a_command_help_is_shown(sassan: Sassan):

@@ -39,7 +39,7 @@ def test_a_bare_machine_is_told_how_to_read_cubins(sassan: Sassan, monkeypatch: 
     assert "triton==3.3.1" in found["cubins of sm_50 to sm_72"]["remedy"]
     assert found["record"]["remedy"] == "apt install gcc (or set the variable CC)"
     text = sassan("doctor").out
-    assert "to mend:\n" in text
+    assert "what to do:\n" in text
     assert "no nvdisasm" in text
 
 

@@ -228,7 +228,7 @@ def test_passes_that_the_data_guarantee_take_less_of_a_warp(sassan: Sassan, tmp_
     [
         ('at = "0x01a0"\nsectors = 2', "has no sectors that are counted"),
         ('at = "0x0290"\npasses = 2', "makes no passes over shared or constant memory"),
-        ('at = "0x0140"\ndistinct = 2', "is no atomic operation of L2"),
+        ('at = "0x0140"\ndistinct = 2', "is not an atomic operation of L2"),
         ('at = "0x0010"\nsectors = 2', "accesses no memory, or is not reached"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_command_prints_what_its_page_shows(line: str, shown: str, sassan: Sas
 def mentioned(page: Path) -> list[list[str]]:
     """The words of every `sassan COMMAND …` that a page mentions in a span or a block."""
     text = page.read_text("utf-8")
-    spans = re.findall(r"`(sassan [a-z][^`\n]*)`", text) + re.findall(r"^(?:\$ |    )?(?:[A-Z_]+=\S+ )?(sassan [a-z]+ .*)$", text, re.MULTILINE)
+    spans = re.findall(r"`(sassan [a-z][^`\n]*)`", text) + re.findall(r"^(?:\$ |    |  )?(?:[A-Z_]+=\S+ |cuobjdump .* \| )?(sassan [a-z-]+ .*)$", text, re.MULTILINE)
     return [re.split(r"\s+", span.partition("  #")[0])[1:] for span in spans]
 
 

@@ -32,6 +32,8 @@ INSTEAD = {
     r"nothing backs|with what backs": "unverified; with its status",
     r"[Ww]henever (its )?operations wait": "spread over N L2 slices",
     r"full SM is none|two of them are two|as far as the settings want|stands where": "is not a bound; compared by identity; as requested",
+    r"(?<![Tt]here )is no (?!longer|more|larger|less|lower|part|such|news|other)[a-z]\w*": "is not a",
+    r"touch(es|ed|ing)?(?![-(]| PWNED)": "access, change, take",
     r"the (2011|2012|2013|2023) papers?|(warp-cfg|evolutionary-compilers|makespan-ilp|makespan-annealing)-20\d\d": "papers by author and year",
     r"class (Wish|Taken|Fate|Crew|Asked|Ground|Lead|Open|Coming|Surroundings|Around)": "a noun of the field",
 }

@@ -81,6 +81,22 @@ def test_the_shares_of_the_ablation_are_those_of_the_page_on_bounds():
         assert re.search(rf"\| {theirs}( in the paper's own system,| and) {ours}", line), line
 
 
+def test_a_row_made_as_another_one_names_a_row_with_a_command():
+    text = page.PAGE.read_text("utf-8")
+    with_command = set(re.findall(r"^\| (\w+) \|[^|]+\|[^|]+\| `", text, re.MULTILINE))
+    others = re.findall(r"^\| (\w+) \|[^|]+\|[^|]+\| the same(?: as (\w+))? \|", text, re.MULTILINE)
+    assert len(others) >= 5
+    assert [row for row, other in others if other not in with_command] == []
+
+
+def test_the_experiments_write_what_the_page_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    outputs = list[Path]()
+    monkeypatch.setattr(scripted("case_study_experiment"), "run", lambda output, *_: outputs.append(output) or 0)
+    assert experiment.run(tmp_path, ["case-study"], quick=True) == 0
+    named = {row.shipped for row in ROWS}
+    assert [path.relative_to(tmp_path).as_posix() in named for path in outputs] == [True]
+
+
 def test_the_experiments_that_the_page_names_are_those_of_all():
     text = page.PAGE.read_text("utf-8")
     names = {part.name for part in experiment.PARTS}

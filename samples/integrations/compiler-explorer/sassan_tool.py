@@ -28,7 +28,7 @@ def main() -> int:
         return listed(arguments, "-", text)
     cubins = sorted(Path(source).parent.glob("*.cubin"))
     if not cubins:
-        print("no listing on standard input, and no cubin beside the source: paste the output of nvdisasm -c -hex", file=sys.stderr)
+        print("no listing on standard input, and no cubin beside the source (does it compile?): paste the output of nvdisasm -c -hex", file=sys.stderr)
         return 3
     return max(listed(arguments, str(cubin)) for cubin in cubins)
 

@@ -22,13 +22,13 @@ _UNKNOWN = (AccessPattern.SCATTERED, AccessPattern.UNKNOWN)
 
 
 def coalesced(launched: LaunchedKernel) -> Iterator[Remedy]:
-    """Yield the remedy of accesses of global memory whose lanes touch more sectors, or lines, than their bytes fill."""
+    """Yield the remedy of accesses of global memory whose lanes access more sectors, or lines, than their bytes fill."""
     several = [each for each in accesses_of(launched.prepared.kernel) if _is_global(each) and _scatters(each)]
     if several:
         places = tuple(dict.fromkeys(each.access.address for each in several))
         worst = max(several, key=lambda each: _sectors(each) / max(_LEAST, _sectors_needed(each)))
         why = (
-            f"a warp touches {_sectors(worst):.3g} sectors of 32 bytes where its bytes fill {_sectors_needed(worst):.3g}: neighbouring "
+            f"a warp accesses {_sectors(worst):.3g} sectors of 32 bytes where its bytes fill {_sectors_needed(worst):.3g}: neighbouring "
             "lanes do not access neighbouring addresses"
         )
         sure = "likely: the same bytes in whole sectors; if they go through shared memory instead, that work is not counted"
@@ -88,7 +88,7 @@ def _conflicts(each: KernelAccess) -> bool:
 
 
 def _coalesced(prepared: Prepared, several: list[KernelAccess]) -> Prepared:
-    """Return a launch in which these accesses touch as few sectors and lines as hold their bytes."""
+    """Return a launch in which these accesses take as few sectors and lines as hold their bytes."""
     averages, accesses = dict[Key, AverageAccess](), dict[int, Access]()
     for each in several:
         needed = _sectors_needed(each)
@@ -134,7 +134,7 @@ def _whole(prepared: Prepared, several: list[KernelAccess]) -> Prepared:
 
 
 def _with_footprint(prepared: Prepared, several: list[KernelAccess]) -> Prepared:
-    """Return a launch whose blocks touch no more memory than their lanes access, where accesses that scattered are coalesced."""
+    """Return a launch whose blocks access no more memory than their lanes access, where accesses that scattered are coalesced."""
     seen = prepared.kernel.sampled
     if seen is None:
         return prepared

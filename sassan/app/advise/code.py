@@ -97,7 +97,7 @@ def with_iterations(prepared: Prepared, node: int, factor: int) -> Prepared:
 
 
 def _fewer(path: Weighted, node: int, factor: int) -> Weighted:
-    """Return a path in which a loop of one node iterates a part as often; where that is no whole number, an iteration weighs more."""
+    """Return a path in which a loop of one node iterates a part as often; where that is not a whole number, an iteration weighs more."""
     folded, weights = path
     kept = [1.0]
 

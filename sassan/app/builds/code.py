@@ -261,7 +261,7 @@ def _pair(old: CodeBlock, new: CodeBlock) -> BlockPair:
 
 
 def _lines(old: CodeBlock, new: CodeBlock) -> Iterator[tuple[str, str, str]]:
-    """Yield the instructions of a changed block; one whose registers alone differ is no change of its own."""
+    """Yield the instructions of a changed block; one whose registers alone differ is not a change of its own."""
     was, now = ([_REGISTER.sub(r"\1", line) for line in block.text] for block in (old, new))
     for operation, start, stop, begin, end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         if operation == "equal":

@@ -1,6 +1,6 @@
 """Growth: the numbers of a function held to those of an older build, each failure with the differences that explain it.
 
-What cannot be compared is no error: another cost model, other warps, another GPU are conditions, and hold nothing.
+What cannot be compared is not an error: another cost model, other warps, another GPU are conditions, and hold nothing.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a build is held to beside its time: accesses with their transactions, branches that split a warp, local memory.
 
-Transactions are those of the block that is given. Without one they are counted for a usual block, which shows a change and is no bound.
+Transactions are those of the block that is given. Without one they are counted for a usual block, which shows a change and is not a bound.
 """
 
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ _WHAT = {
 
 
 def failures(result: AnalysisResult, gates: Sequence[Gate]) -> Iterator[Failure]:
-    """Yield every gate of these rules that a function fails; one that is no kernel has no occupancy of its own."""
+    """Yield every gate of these rules that a function fails; one that is not a kernel has no occupancy of its own."""
     for gate in gates:
         if gate.rule not in _WHAT or gate.limit is None or (gate.rule is GateRule.MIN_OCCUPANCY and not result.function.kernel):
             continue

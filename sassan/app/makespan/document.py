@@ -142,7 +142,7 @@ class EngineFields(Record[EngineResult]):
 
 
 class FormulaFields(Record[tuple[str, int, str]]):
-    """The value of a published formula, which is no bound."""
+    """The value of a published formula, which is not a bound."""
 
     name = _of_estimate(STRING, "which formula it is", lambda each: each[0])
     value = _of_estimate(COUNT, "what it says", lambda each: each[1])

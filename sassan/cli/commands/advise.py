@@ -23,7 +23,7 @@ from sassan.fields import field as fields
 
 @analysis
 def advise(command: AnalysisCommand, *, policy: PolicyOption = Policy.OLDEST, csv: Csv = False, json: Json = False) -> None:
-    """Say what to change in a kernel or its launch, and what each change gains.
+    """Say what to change in a kernel, and what it gains.
 
     Each remedy is tried: the estimate of the launch (sassan estimate) is made again as if the remedy were in place, and the difference is
     its gain. The best stands first, with the instructions or source lines that change (-lineinfo), why, on what the gain rests, and the

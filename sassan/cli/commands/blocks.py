@@ -13,7 +13,7 @@ from sassan.fields import field as fields
 
 @wcet_analysis
 def blocks(command: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> None:
-    """Print one row per block: cost, executions, share of the WCET.
+    """Print each block with its cost and share of the WCET.
 
     The cost is that of one execution by one warp, executions are those on its worst path. Without a bound of every loop there is no worst
     path, and costs alone are printed. The same block under two calls is two rows; in --csv and --json 'context' tells them apart.

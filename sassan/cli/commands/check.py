@@ -89,7 +89,7 @@ def check(
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Check functions against limits, for CI: status 1 where one fails.
+    """Check functions against limits: a gate for CI.
 
     Each failure is one line with its place, and of what grew with what explains it. A number that is not known (the function has gaps)
     fails every limit on it: unknown is not below N. A baseline is what 'sassan analyze --json' printed of an older build: bounds,

@@ -19,7 +19,7 @@ _WRONG = 4
 
 
 def doctor(*, csv: Csv = False, json: Json = False, quiet: Quiet = False) -> None:
-    """Say which tools, optional packages and caches are there, and how to get the others.
+    """Say what is installed, and how to get the rest.
 
     Disassemblers, compilers and ptxas are looked for on PATH, in CUDA_HOME and in installed wheels, as by all commands, and asked for their
     version. Nothing is changed, and nothing is fetched. What is missing is needed by some commands only. Exit status 4 where something is

@@ -13,7 +13,7 @@ Command = Annotated[list[str], typer.Argument(metavar="COMMAND…", help="A comm
 
 
 def experiment(arguments: Command) -> None:
-    """Run a command with the options that repeat experiments of papers.
+    """Run a command with options that repeat the papers.
 
     These switch parts of the analysis off, count loops as Jeanmougin et al. 2023 did, or give instructions the letters of Berezovskyi et
     al. 2013. What they print is for comparison, and no bound. 'sassan experiment COMMAND --help' lists them.

@@ -18,10 +18,10 @@ _FACTS = "ffx"
 
 @graph_analysis
 def export(command: AnalysisCommand, file: File, *, output: Exchange = None, level: LevelOption = LevelChoice.WARP) -> None:
-    """Write the graph or the loop bounds of a function for other tools.
+    """Write graphs and loop bounds for other tools.
 
     A name that ends in .ffx has the loop bounds of all functions as flow facts of OTAWA, in XML; without -o they are printed. In .dot and
-    .graphml stands the graph of one function. --bounds takes an .ffx file, too: one of OTAWA or oRange, or one that was written here.
+    .graphml stands the graph of one function. --bounds takes an .ffx file, too: one of OTAWA, or one that was written here.
 
     \b
     Examples:

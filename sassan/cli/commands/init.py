@@ -27,7 +27,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file, 
 
 @analysis
 def init(command: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Overwrite = False) -> None:
-    """Write a project file: what the other commands take from it.
+    """Write a project file with options of other commands.
 
     The files are analyzed under the options that are given; these, the files, and the gates that pass today are written down, what does
     not pass as a comment that says why. The results become the baseline beside it: of every function the bound, registers, instructions,

@@ -33,7 +33,7 @@ def ipet(
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Bound the WCET, and write the integer program behind it.
+    """Bound the WCET, and write its integer program.
 
     A loop needs a bound: the largest number of back edges that one thread takes per entry. Counters are inferred from the code; give what
     they depend on with --param, --block-dim and --grid. For the other loops, write the template, fill it in, and pass it with --bounds.

@@ -68,7 +68,7 @@ def mcp(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Serve estimates and bounds to programs that write kernels.
+    """Serve numbers to programs that write kernels (MCP).
 
     The server speaks the Model Context Protocol over standard input and output: a client starts it, lists its tools (estimate, bound,
     explain, advise, listing, diff) and calls them. Code is given as text, or as a file below the folder. Each call runs in a process of

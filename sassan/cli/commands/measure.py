@@ -105,7 +105,7 @@ def measure(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the time of a kernel from samples, or take them.
+    """Estimate times from samples, or take the samples.
 
     Runs come in groups; the first run of a group is the warm-up. Estimators: warm-up, mean-all (with the warm-up), and without it mean,
     min, median and max. An estimator is stable if its value varies by at most --tolerance between groups.

@@ -19,7 +19,7 @@ from sassan.fields import field as fields
 
 @graph_analysis
 def memory(command: AnalysisCommand, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
-    """Print one row per memory access: pattern, transactions, waste.
+    """Print memory accesses: pattern, transactions, waste.
 
     Transactions are those of one execution by all lanes that may execute it: 32-byte sectors of global and local memory, passes over the
     banks of shared memory. Where they depend on what is not known, they are the most that may be. Rows stand by what a warp wastes.

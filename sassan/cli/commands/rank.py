@@ -90,7 +90,7 @@ def rank(
     quiet: Quiet = False,
     project: ProjectFile = None,
 ) -> None:
-    """Order the configurations of a tuning space by estimated time.
+    """Order a tuning space by estimated time.
 
     No GPU is needed: each configuration is compiled with NVRTC and estimated as by sassan estimate, in parallel; what was compiled or
     estimated before is taken from a cache, so an interrupted run continues where it was. Where the file has measured times, the report

@@ -66,7 +66,7 @@ def record(
     data: Data = "256M",
     quiet: Quiet = False,
 ) -> None:
-    """Run a program without a GPU and write down its kernel launches.
+    """Run a program without a GPU, and record its launches.
 
     Of each launch: grid, block, shared memory, arguments. The program runs with a stand-in for the CUDA runtime and driver:
     memory is memory of the host, copies are copies, and a launch is written down and not run, so what kernels would write stays zero.

@@ -50,7 +50,7 @@ TimeLimit = Annotated[
 def serve(
     command: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, export: Export = None, time_limit: TimeLimit = 600.0
 ) -> None:
-    """Serve a page with source, PTX and machine code side by side.
+    """Serve a page: source, PTX and machine code together.
 
     Only this machine is served. What changes in the folder is analyzed anew, and the page shows it. Beside every instruction stand its
     control code, its registers in use, its stalls (with --gpu) and how it accesses memory. A file that does not compile is named on the

@@ -38,7 +38,7 @@ def task(
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Bound the response time of a recorded sequence of launches.
+    """Bound the response time of a sequence of launches.
 
     The launches of a recording (sassan record) run one after the other, with nothing else on the GPU. The bound of each, the time between
     them, copies, and what earlier work leaves in L2 to be written back add up to a response time, which is compared with a deadline
@@ -81,7 +81,7 @@ def task(
 
 
 def _check(command: AnalysisCommand, output: str | None, certificate: str | None) -> None:
-    """Refuse what is no task.
+    """Refuse what is not a task.
 
     Raises UsageError.
     """

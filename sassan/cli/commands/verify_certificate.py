@@ -16,7 +16,7 @@ REFUSED = 1
 
 
 def verify_certificate(file: CertificateFile, *, quiet: Quiet = False) -> None:
-    """Check the certificate of a task again, without the analysis.
+    """Check a certificate of task, without the analysis.
 
     Hashes of the inputs that lie beside it, the solution of each integer program and the multipliers that prove it an optimum, the sums
     that make the bound of it, and the deadline, all in exact arithmetic and without a solver. Status 1 where something does not hold or
@@ -31,7 +31,7 @@ def verify_certificate(file: CertificateFile, *, quiet: Quiet = False) -> None:
     except OSError as error:
         raise InputError("cannot-read", f"'{file}' cannot be read: {error.strerror or error}") from None
     except verifier.Refused as refused:
-        failure.show(InputError("certificate", str(refused)), file)
+        failure.show(InputError("certificate", str(refused), hint="sassan task --certificate FILE writes one"), file)
         raise typer.Exit(REFUSED) from None
     if not quiet:
         for line in verifier.lines(verdict):

@@ -22,7 +22,7 @@ _NOTHING = ("", "-")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit.
+    """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is not a limit.
 
     The cells of a column with `tone` are coloured by the style that it returns for them, '' for none; those of a column of `names` are
     shown demangled, as `label` spells them. No cell is cut that fits the terminal.

@@ -18,7 +18,7 @@ from sassan.names import beginning, brief, in_text, middle, readable, short_name
 _HEADING = 100
 """Characters of a name that stands over what is printed of a function."""
 BROKEN_PIPE = 141
-"""128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
+"""128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is not a documented status: no program reads it."""
 
 
 def prepare() -> None:

@@ -25,4 +25,4 @@ def show(checks: Sequence[Examined]) -> None:
         out(f"{check.state:<8} {safe(check.purpose)}: {safe(check.details)}\n")
     mending = [check for check in checks if check.remedy]
     if mending:
-        out("\nto mend:\n" + "".join(f"  {safe(check.purpose)}: {safe(check.remedy)}\n" for check in mending))
+        out("\nwhat to do:\n" + "".join(f"  {safe(check.purpose)}: {safe(check.remedy)}\n" for check in mending))

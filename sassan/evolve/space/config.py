@@ -185,7 +185,8 @@ def _text(path: str, subject: str) -> str:
     except UnicodeDecodeError:
         raise UsageError("bad-config", f"{subject}: '{path}' is not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
-        raise UsageError("cannot-read", f"{subject}: cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise UsageError("cannot-read", f"{'' if subject == path else f'{subject}: '}cannot read '{path}': {why}", hint=_HINT) from None
 
 
 def _kernel(table: Fields, folder: Path, gpu: Product | None) -> KernelSource:

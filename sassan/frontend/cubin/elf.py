@@ -213,7 +213,7 @@ class Elf:
             yield place, how, symbol, int.from_bytes(contents[at + 16 : at + size], "little")
 
     def _function_symbol(self, index: int) -> tuple[str, bool] | None:
-        """Return the name of a symbol and whether it is defined elsewhere, None where it is no function."""
+        """Return the name of a symbol and whether it is defined elsewhere, None where it is not a function."""
         name, (table, _) = self.symbol_name(index), self._symbol_table
         kind, section = table[index * _SYMBOL + 4], table[index * _SYMBOL + 6 : index * _SYMBOL + 8]
         return (name, not any(section)) if kind & 0xF == _FUNCTION else None

@@ -1,6 +1,6 @@
 """The text of PTX by function, with the source line of every line of it: what a reader sees beside machine code.
 
-It follows `.loc` and `.file` ("PTX ISA", "Debugging Directives"), and is no parser: text of an unknown form has no functions.
+It follows `.loc` and `.file` ("PTX ISA", "Debugging Directives"), and is not a parser: text of an unknown form has no functions.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Flow facts as FFX, the XML of OTAWA and oRange: read into facts, and written from the bounds of a function.
 
 The format is that of OTAWA's page "Flow Fact XML format" (docs/bibliography.md). Its `maxcount` limits what the loop constraint of OTAWA's
-IPET limits, back edges per entry, and so is the `bound` of sassan's own facts; `totalcount` limits the back edges of one run.
+IPET limits, back edges per entry, and so is the `bound` of sassan's own facts; `totalcount` limits the back edges of one run. Calls,
+contexts and conditions restrict what stands in them to some runs, and are refused: a bound of some runs is none of all.
 An input is never trusted: a text with a document type is refused, so that no entity is expanded and nothing outside is read.
 """
 
@@ -22,6 +23,8 @@ from sassan.warpcfg.graph import WarpCfg
 HINT = "sassan export FILE -o facts.ffx writes such a file"
 _DEEPEST = 100
 """Elements that may stand in each other."""
+_UNKNOWN = "NOCOMP"
+"""The count of a loop that a tool has found no bound for."""
 _NUMBER = re.compile("0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,21}|[1-9][0-9]{0,18}", re.ASCII)
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no document of XML 1.0 may hold."""
@@ -77,8 +80,8 @@ class _Reader:
 
     def __init__(self, name: str, text: str) -> None:
         self._source = Source(name, text)
-        self._open: list[tuple[str, str]] = []
-        """The elements around, each with the function that it speaks of, '' for none."""
+        self._open: list[tuple[str, str, str]] = []
+        """The elements around, each with the function and the source file that it speaks of, '' for none."""
         self.functions: dict[str, _FunctionReader] = {}
 
     def refused(self, code: str, message: str, line: int, column: int) -> InputError:
@@ -98,7 +101,8 @@ class _Reader:
         """Read the begin of an element."""
         if len(self._open) >= _DEEPEST:
             raise self._at(parser, "facts-syntax", f"more than {_DEEPEST} elements stand in each other")
-        parent, function = self._open[-1] if self._open else ("", "")
+        parent, function, file = self._open[-1] if self._open else ("", "", "")
+        file = attributes.get("source", file)
         if not self._open:
             if tag != "flowfacts":
                 raise self._at(parser, "facts-value", f"the top element must be <flowfacts>, not <{shown(tag)}>")
@@ -109,24 +113,25 @@ class _Reader:
             known = self.functions.setdefault(function, _FunctionReader())
             known.text = known.text or attributes.get("text", "")
         elif tag == "loop":
-            function = self._loop(parser, function, attributes)
+            function = self._loop(parser, function, file, attributes)
         else:
             raise self._at(parser, "facts-value", f"<{shown(tag)}> in <{shown(parent)}> is not read, only <function> and <loop> are")
-        self._open.append((tag, function))
+        self._open.append((tag, function, file))
 
     def end(self) -> None:
         """Leave an element."""
         self._open.pop()
 
-    def _loop(self, parser: expat.XMLParserType, function: str, attributes: Mapping[str, str]) -> str:
-        """Read a loop; the function that it is of."""
+    def _loop(self, parser: expat.XMLParserType, function: str, file: str, attributes: Mapping[str, str]) -> str:
+        """Read a loop; the function that it is of. An offset without a label is from `function`, a line without a source of `file`."""
         name: LoopName
-        if "label" in attributes:
-            function, name = attributes["label"], self._number(parser, attributes, "offset")
-        elif "address" in attributes:
+        function = attributes.get("label", function)
+        if "address" in attributes:
             name = self._number(parser, attributes, "address")
-        elif "source" in attributes and "line" in attributes:
-            name = LineReference(attributes["source"].replace("\\", "/"), self._number(parser, attributes, "line"))
+        elif "offset" in attributes or "label" in attributes:
+            name = self._number(parser, attributes, "offset")
+        elif file and "line" in attributes:
+            name = LineReference(file.replace("\\", "/"), self._number(parser, attributes, "line"))
         else:
             raise self._at(parser, "facts-value", 'a <loop> needs label="FUNCTION" offset="0x…", address="0x…", or source="…" line="…"')
         if not function:
@@ -136,7 +141,7 @@ class _Reader:
             raise self._at(parser, "facts-value", "a <loop> needs maxcount or totalcount")
         known = self.functions.setdefault(function, _FunctionReader())
         for key, most in (("maxcount", known.bounds), ("totalcount", known.totals)):
-            if key in attributes:
+            if attributes.get(key, _UNKNOWN) != _UNKNOWN:
                 if name in most:
                     place = name if isinstance(name, LineReference) else f"0x{name:04x}"
                     raise self._at(parser, "facts-value", f"the loop at {place} has two values of {key}")

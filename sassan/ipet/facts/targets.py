@@ -15,8 +15,8 @@ _BY_REGISTER = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL})
 def with_targets(function: Function, facts: FlowFacts | None, facts_of: Callable[[Instruction], Facts | None]) -> Function:
     """The function with the targets that its facts give; the same one where they give none.
 
-    Raises InputError for facts about another text, about an instruction that is no branch or call by register, whose targets the input
-    names, or where a target is no instruction.
+    Raises InputError for facts about another text, about an instruction that is not a branch or call by register, whose targets the input
+    names, or where a target is not an instruction.
     """
     of_function = facts.of(function.name) if facts is not None else None
     if facts is None or of_function is None or not of_function.targets:

@@ -1,6 +1,6 @@
 """What a loop without a bound waits for: loops that memory, other threads or luck end, by what their exits depend on.
 
-A name is no bound, and proves nothing: it says which number a person has to know.
+A name is not a bound, and proves nothing: it says which number a person has to know.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def ended(flows: Flows, loop: int) -> LoopEnding | None:
     ):
         if instruction is not None:
             return _of(ending, instruction)
-    # A limit that is read again in each iteration is no wait.
+    # A limit that is read again in each iteration is not a wait.
     counts = part.before[flows.cfg.loops[loop].head] & reduce(or_, (writer.written for writer in line), 0)
     loads = [(each, _behind(flows, nodes, each)) for each in deciding if _base(each) in _LOADS]
     for ending, reads in (

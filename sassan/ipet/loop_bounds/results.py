@@ -1,10 +1,11 @@
 """What was found of the loops of a graph."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sassan.ipet.loop_bounds.endings import LoopEnding
-from sassan.ipet.loop_bounds.values import Origins
+from sassan.ipet.loop_bounds.values import MEMORY, Origins
 from sassan.values.environment import BLOCK, GRID, PARAMETER
 
 
@@ -45,8 +46,19 @@ class Inferred:
         options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
         options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
-        known = [f"depends on {', '.join(rest)}"] if rest else []
+        known = [f"depends on {joined(rest)}"] if rest else []
         return "; ".join(known + ([f"pass {' '.join(options)}"] if options and not rest else []))
+
+
+def joined(origins: Sequence[str]) -> str:
+    """Words that are unknown, in a list that names memory once: `memory, read by LDG at 0x00e8 and LDG at 0x00f0; the result of MUFU …`."""
+    read = [origin.removeprefix(MEMORY) for origin in origins if origin.startswith(MEMORY)]
+    others = [origin for origin in origins if not origin.startswith(MEMORY)]
+    return "; ".join(([f"{MEMORY}{_and(read)}"] if read else []) + ([_and(others)] if others else []))
+
+
+def _and(texts: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(texts[:-1]), texts[-1]) if part)
 
 
 class Inference(NamedTuple):

@@ -7,7 +7,7 @@ from functools import reduce
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, SymbolicState, Truth, Value, constant, union, unknown
+from sassan.ipet.loop_bounds.values import MEMORY, NOWHERE, Known, Maybe, Origins, SymbolicState, Truth, Value, constant, union, unknown
 from sassan.ir import Function, Immediate, Instruction, Language
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.ptx import register_widths
@@ -77,5 +77,5 @@ class InstructionStep:
 
 def reason(instruction: Instruction) -> str:
     """Return why nothing is known of what an instruction writes, in words."""
-    kind = "memory, read by" if instruction.opcode.upper().startswith(_MEMORY) else "the result of"
-    return f"{kind} {instruction.opcode.partition('.')[0]} at 0x{instruction.address:04x}"
+    kind = MEMORY if instruction.opcode.upper().startswith(_MEMORY) else "the result of "
+    return f"{kind}{instruction.opcode.partition('.')[0]} at 0x{instruction.address:04x}"

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 
+MEMORY = "memory, read by "
+"""How an origin begins that is a load."""
 Origins = frozenset[str]
 """Why a value is not known: what a message names."""
 NOWHERE: Origins = frozenset()

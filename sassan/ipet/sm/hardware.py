@@ -9,8 +9,8 @@ ALONE_ON_DRAM = (
     "nothing else moves DRAM: neither the CPU, nor a camera, a display or another engine of the chip (integrated GPU); --dram-share or "
     "--co-runners say what they take"
 )
-_OTHER = "no other process, kernel of MPS, copy, peer or display takes SMs, L2 or DRAM during the launch, and the GPU is no slice of MIG"
-_SHARED = "no other process, kernel of MPS, copy, peer or display takes SMs or L2 during the launch, and the GPU is no slice of MIG"
+_OTHER = "no other process, kernel of MPS, copy, peer or display takes SMs, L2 or DRAM during the launch, and the GPU is not a slice of MIG"
+_SHARED = "no other process, kernel of MPS, copy, peer or display takes SMs or L2 during the launch, and the GPU is not a slice of MIG"
 _PREEMPTION = "no preemption, context switch, time slice or debugger interrupts the launch"
 _THROTTLING = "no limit of power or heat lowers a clock of SMs, L2 or DRAM below the one given"
 _TRANSLATION = (

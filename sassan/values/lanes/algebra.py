@@ -117,7 +117,7 @@ def _chosen(condition: Evaluate, first: Evaluate, second: Evaluate) -> Evaluate:
 
 
 def _registers(targets: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple([target for target in targets if target != ZERO])  # the zero flag is no register
+    return tuple([target for target in targets if target != ZERO])  # the zero flag is not a register
 
 
 class _Lanes:

@@ -166,6 +166,8 @@ def test_the_integer_program_is_text():
     assert "Maximize" in (kernel.program() or "")
     assert "ROWS" in (kernel.program("mps") or "")
     assert sassan.analyze(BFS)[0].program() is None
+    with pytest.raises(sassan.UsageError, match="form is 'xyz'"):
+        kernel.program("xyz")
 
 
 WRONG = [

@@ -34,6 +34,22 @@ def test_a_label_names_the_function_and_a_function_of_orange_its_name():
     assert [(name, each.bounds) for name, each in known] == [("k", ((0xC8, 9),)), ("f", ((8, 1),))]
 
 
+def test_an_offset_counts_from_the_function_around_and_a_line_is_of_the_file_around():
+    ((name, known),) = facts(
+        '<function label="k" source="a.cu"><loop offset="0x20" maxcount="5"><loop line="3" maxcount="1"/></loop>'
+        '<loop source="b.cu" line="7" maxcount="2"><loop line="8" maxcount="4"/></loop></function>'
+    )
+    assert name == "k"
+    assert known.bounds == ((0x20, 5), (LineReference("a.cu", 3), 1), (LineReference("b.cu", 7), 2), (LineReference("b.cu", 8), 4))
+
+
+def test_a_loop_whose_count_no_tool_found_gets_no_bound():
+    ((_, known),) = facts(
+        '<loop label="k" offset="8" maxcount="NOCOMP" totalcount="NOCOMP"/><loop label="k" offset="16" maxcount="2" totalcount="NOCOMP"/>'
+    )
+    assert (known.bounds, known.totals) == (((16, 2),), ())
+
+
 @pytest.mark.parametrize(
     ("body", "code", "said"),
     [
@@ -47,7 +63,14 @@ def test_a_label_names_the_function_and_a_function_of_orange_its_name():
         ('<loop address="0xc8" maxcount="1"/>', "facts-value", 'put the <loop> into <function label="NAME">'),
         ('<loop label="k" offset="0xc8"/>', "facts-value", "needs maxcount or totalcount"),
         ('<loop label="k" offset="-8" maxcount="1"/>', "facts-value", "offset must be a whole number"),
-        ('<loop label="k" offset="8" maxcount="NOCOMP"/>', "facts-value", "maxcount must be a whole number"),
+        ('<loop label="k" offset="8" maxcount="many"/>', "facts-value", "maxcount must be a whole number"),
+        ('<loop offset="8" maxcount="1"/>', "facts-value", 'put the <loop> into <function label="NAME">'),
+        ('<function label="k"><loop line="8" maxcount="1"/></function>', "facts-value", "a <loop> needs label"),
+        (
+            '<function label="k"><call label="f"><function label="f"/></call></function>',
+            "facts-value",
+            "<'call'> in <'function'> is not read",
+        ),
         ('<loop label="k" offset="8" maxcount="' + "9" * 5000 + '"/>', "facts-value", "maxcount must be a whole number"),
         (LOOP + LOOP, "facts-value", "two values of maxcount"),
         ("".join(f"<loop label='k' offset='{at}' maxcount='1'>" for at in range(100, 200)), "facts-syntax", "more than 100 elements"),

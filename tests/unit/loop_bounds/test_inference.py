@@ -6,6 +6,7 @@ from inferring import bound, counter, loops
 from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, Refutation, trial
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
+from sassan.ipet.loop_bounds.results import joined
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration
 
@@ -429,3 +430,9 @@ def test_a_short_immediate_of_iadd3_until_pascal_is_a_signed_number():
     count = counter("ISETP.GT.AND P0, PT, R0, RZ, PT", step="IADD3 R0, R0, 0xffffb, RZ", start="MOV R0, 0x64")
     (one,) = loops(count)
     assert (one.bound, one.reason) == (19, "R0 from 100, minus 5 per iteration, at least 6")
+
+
+def test_memory_is_named_once_for_several_loads():
+    origins = ["memory, read by LDG at 0x0010", "memory, read by LDG at 0x0020", "the result of MUFU at 0x0030"]
+    assert joined(origins[:1]) == origins[0]
+    assert joined(origins) == "memory, read by LDG at 0x0010 and LDG at 0x0020; the result of MUFU at 0x0030"

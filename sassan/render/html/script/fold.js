@@ -91,7 +91,7 @@ function folded(graph, closed) {
   };
 }
 
-// An edge to or from a fold: from the middle of one border to that of another; what is no block (an exit) keeps its own end.
+// An edge to or from a fold: from the middle of one border to that of another; what is not a block (an exit) keeps its own end.
 function straight(points, from, to) {
   if (!points.length) return points;
   const down = (from?.[1] ?? points[0][1]) <= (to?.[1] ?? points.at(-1)[1]);
