@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sassan.domains.lanes import UNKNOWN
+from sassan.domains.lanes import UNKNOWN, flat
 from sassan.ir import Constant, Operand, Register
 from sassan.isa.computations import ZERO, Apply, Number, Read, Select, Step, Term
 from sassan.values import compiler
@@ -18,6 +18,11 @@ from sassan.values.patterns import Patterns
 
 def _same_word(a: AbstractWord) -> AbstractWord:
     return a
+
+
+def _of_one_thread(a: AbstractWord) -> AbstractWord:
+    """Return the word of one of the threads that execute an instruction: whichever it is, it is one of those that they may hold."""
+    return AbstractWord(flat(a.value), None if a.value.varies else a.needs)
 
 
 FUNCTIONS: Mapping[str, Callable[..., AbstractWord]] = {
@@ -46,6 +51,7 @@ FUNCTIONS: Mapping[str, Callable[..., AbstractWord]] = {
     "plop3": conditions.plop3,
     "bit": _same_word,
     "carry": conditions.carry,
+    "lane": _of_one_thread,
 }
 """The functions that are followed; what is not there leaves its result unknown."""
 

@@ -81,6 +81,7 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "carry": ("swsw", lambda takes_a, a, takes_b, b: int((SIZE - a if takes_a else a) + (SIZE - b if takes_b else b) >= SIZE)),
     "divide": ("wd", lambda a, divisor: a // divisor),
     "modulo": ("wd", lambda a, divisor: a % divisor),
+    "lane": ("w", lambda a: a),
     "choose": ("tww", lambda chosen, a, b: a if chosen else b),
 }
 """Kinds of the arguments of each function, and what it computes of numbers.
