@@ -16,7 +16,7 @@ READ = "read"
 """The name for how long an instruction takes to read its operands, from when its unit takes it; without a value, as long as it lasts."""
 _CLASS, _CYCLES, _OPCODE = "class.", "cycles.", "opcode."
 _DEPENDENCY = "griddependency"
-_OVER = "the grid that a launch waits for (griddepcontrol.wait) is over when the launch begins, so that the wait is none; --latency {}=N adds one"
+_OVER = "the grid that a launch waits for (griddepcontrol.wait) is over when the launch begins: the wait is none; --latency {}=N adds one"
 _MOST = 10**9
 
 

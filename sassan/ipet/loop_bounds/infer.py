@@ -314,7 +314,9 @@ def inference(
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
-    machine = SymbolicExecutor(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function), same_words(cfg, known))
+    machine = SymbolicExecutor(
+        LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function), same_words(cfg, known)
+    )
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [
