@@ -123,3 +123,17 @@ def test_a_map_is_known_whose_address_a_thread_hands_to_the_warp():
     found = with_values(explore(function, facts_of), facts_of, launch, lambda known: explore(function, known))
     assert found is not None
     assert set(box_traffic([found], launch, memory_pipeline("sm_90"))) == {16 * 6}
+
+
+def test_of_a_map_of_which_nothing_is_known_the_largest_counts_that_the_launch_passes_and_that_fits():
+    text = HANDED.replace("IADD3 R2, P1, R6, 0x70, RZ  ", "LDG.E R2, [R4.64]           ")
+    facts = CompilerFacts(16 * 8, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210)
+    function: Function = replace(scheduled(text, "sm_90"), kernel=True, compiler=facts)
+    maps = [replace(BOX, box=(8, 8)), BOX, replace(BOX, extents=(256,) * 3, strides=(1024,) * 2, steps=(1,) * 3, box=(64, 64, 2))]
+    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), maps=tuple((0x280 + 128 * place, each) for place, each in enumerate(maps)))
+    facts_of = tables.load("sm_90").facts
+    found = with_values(explore(function, facts_of), facts_of, launch, lambda known: explore(function, known))
+    assert found is not None
+    pipeline = memory_pipeline("sm_90")
+    assert box_traffic([found], launch, pipeline)[16 * 6].sectors == 64 * 5
+    assert box_traffic([found], replace(launch, maps=()), pipeline) == {}
