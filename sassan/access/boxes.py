@@ -4,7 +4,8 @@ A map is a parameter of the kernel, or stands in known memory that the launch do
 say.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from math import gcd
 
 from sassan.access.opcodes import tensor_operands
@@ -30,7 +31,7 @@ _PROMOTED = (0, 64, 128, 256)
 _ROW_CYCLES = (9, 8)
 """Cycles of a row, as a fraction: 256 rows of 32 bytes take 274 (samples/engines/h100.csv)."""
 BOXES = (
-    "a copy by a tensor map moves the box of the map that the launch passes, "
+    "a copy by a tensor map moves the box of the map that the launch passes, the largest that fits where nothing says which, "
     "and the addresses of parameters decide nothing but which map that is"
 )
 
@@ -45,8 +46,8 @@ def box_traffic(several: Iterable[WarpValues], launch: LaunchConfiguration, pipe
     # What no warp executes moves nothing.
     traffic: dict[int, Moved | None] = {each.address: Moved() for each in code if tensor_operands(each)}
     for values in whole:
-        for instruction, known, aligned in _copies(values, launch):
-            moved = None if known is None else _moved(instruction, known, pipeline, aligned=aligned)
+        for instruction, maps, aligned in _copies(values, launch):
+            moved = reduce(_larger, [_moved(instruction, each, pipeline, aligned=aligned) for each in maps]) if maps else None
             before = traffic[instruction.address]
             traffic[instruction.address] = None if moved is None or before is None else _larger(before, moved)
     return {address: moved for address, moved in traffic.items() if moved is not None}
@@ -62,8 +63,11 @@ def _larger(first: Moved, second: Moved) -> Moved:
     )
 
 
-def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, TensorMap | None, int]]:
-    """Yield each copy, its map, and of how many bytes the places are multiples at which its rows begin."""
+def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, Sequence[TensorMap], int]]:
+    """Yield each copy, its map, and of how many bytes the places are multiples at which its rows begin.
+
+    Where nothing is known of the address of the map: all that the launch passes and that fit. Without any, the map is not known.
+    """
     where = bank_layout(values.cfg.function)
     parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
     for index, node in enumerate(values.cfg.nodes):
@@ -75,8 +79,11 @@ def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[I
             box, place = operands
             address = _address(place, point)
             known = None if address is None else parameters.get(address) or map_in_memory(launch.contents, address)
-            known = known if known is not None and _fits(instruction, known) else None
-            yield instruction, known, 1 if known is None else _alignment(instruction, known, box, point)
+            if known is not None and _fits(instruction, known):
+                yield instruction, (known,), _alignment(instruction, known, box, point)
+            else:
+                any_of_them = [each for _, each in launch.maps if address is None and _fits(instruction, each)]
+                yield instruction, any_of_them, 1
 
 
 def _address(operand: Memory, point: PointValues) -> int | None:

@@ -15,6 +15,8 @@ from sassan.isa.tables import unit
 READ = "read"
 """The name for how long an instruction takes to read its operands, from when its unit takes it; without a value, as long as it lasts."""
 _CLASS, _CYCLES, _OPCODE = "class.", "cycles.", "opcode."
+_DEPENDENCY = "griddependency"
+_OVER = "the grid that a launch waits for (griddepcontrol.wait) is over when the launch begins: the wait is none; --latency {}=N adds one"
 _MOST = 10**9
 
 
@@ -154,6 +156,8 @@ class Latencies:
             out.append(published(f"{caution}: {', '.join(defaults)}"))
         if doubts:
             out.append(f"no publication gives these latencies: {', '.join(doubts)}")
+        if _DEPENDENCY in defaults:
+            out.append(_OVER.format(_DEPENDENCY))
         if defaults:
             out += described(self._arch).assumptions("latencies")
         return tuple(out)

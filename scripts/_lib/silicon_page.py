@@ -49,7 +49,9 @@ given, and six of these kernels gave the figure for requests that L2 answers tog
 _PUBLISHED = """\
 Code of public repositories, compiled by nvcc 13.0 and recorded; times are those that its authors published, at the clock that a product
 boosts to where they do not say another one. Nothing was fitted to them but what L2 gives an SM of a B200 (from its v4), and the causes of
-errors that they showed were mended. The RTX 5090 was held to 400 W. The roofline is that of the peak of the tensor cores, of
+errors that they showed were mended. The RTX 5090 was held to 400 W. DeepGEMM is compiled as it stands, and launched with the tiles that its
+heuristics choose; the times are those that its first release (a6d97a1) published of an H800, which is taken for an H100 SXM. The roofline
+is that of the peak of the tensor cores, of
 single precision (RTX A6000), or of DRAM (softmax). `samples/experiments/published.csv` has the figures."""
 _PUBLISHED_HEAD = ("code", "GPU", "kernel", "launch", "published us", "estimate us", "bound us", "roofline us", "bound / published")
 _ROLES_HEAD = ("code", "kernel", "launch", "measured us", "estimate us", "bound us", "roofline us", "bound / measured")

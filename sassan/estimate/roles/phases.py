@@ -28,23 +28,29 @@ _ARRIVALS = (BarrierOperation.ARRIVE, BarrierOperation.EXPECT, BarrierOperation.
 class BarrierAction(IntEnum):
     """What a warp does to a barrier of the simulation: ARRIVE at once, COPY with the end of the access, COMMIT with that of its engine.
 
-    WAIT: until so many have arrived in all.
+    WAIT: until so many have arrived in all. TURN: until the turn of a barrier of warps is full in which the warp has just arrived. How many
+    have arrived then, the order of arrivals says: when events are matched, a TURN is a WAIT.
     """
 
     ARRIVE = 0
     COPY = 1
     COMMIT = 2
     WAIT = 3
+    TURN = 4
 
 
 class BarrierEvent(NamedTuple):
-    """An act of a warp at an instruction of its visit; `arrivals`: how many arrive, or how many have to."""
+    """An act of a warp at an instruction of its visit; `arrivals`: how many arrive, or how many have to.
+
+    `turn`: how many arrivals fill the barrier of warps that it arrives at; 0 of any other act.
+    """
 
     visit: int
     address: int
     act: BarrierAction
     barrier: int
     arrivals: int
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +81,13 @@ def matched(traces: Sequence[WarpTrace], boxes: Boxes = MappingProxyType({}), sh
     ]
     needs = _needs(traces)
     numbers: dict[_Key, int] = {}
-    events = [tuple(_events(trace, needs, len(traces), numbers)) for trace in traces]
+    events = [list(_events(trace, needs, len(traces), numbers)) for trace in traces]
     reached, stuck = _reached(events)
     visits = [len(trace.nodes) if at == len(some) else some[at].visit + 1 for trace, some, at in zip(traces, events, reached, strict=True)]
     whole = all(trace.ended for trace in traces)
     names = {number: key for key, number in numbers.items()}
     gaps = tuple(_gap(events[warp][reached[warp]], warp, names) for warp in stuck) if whole else ()
-    kept = tuple(some[:at] for some, at in zip(events, reached, strict=True))
+    kept = tuple(tuple(some[:at]) for some, at in zip(events, reached, strict=True))
     return MatchedEvents(kept, tuple(visits), len(numbers), copies, gaps, notes)
 
 
@@ -143,12 +149,9 @@ def _events(  # noqa: C901, PLR0912 - one kind each
             case BarrierOperation.COPY:
                 yield BarrierEvent(*place, BarrierAction.COPY, number, 1)
             case BarrierOperation.SYNC | BarrierOperation.CHECK_IN:
-                turns[key] += 1
-                yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1)
+                yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1, warps if each.amount is None else each.amount // LANES)
                 if each.kind is BarrierOperation.SYNC:
-                    yield BarrierEvent(
-                        *place, BarrierAction.WAIT, number, turns[key] * (warps if each.amount is None else each.amount // LANES)
-                    )
+                    yield BarrierEvent(*place, BarrierAction.TURN, number, 0)
             case BarrierOperation.CLUSTER_ARRIVE:
                 turns[key] += 1
                 yield BarrierEvent(*place, BarrierAction.ARRIVE, number, 1)
@@ -158,25 +161,38 @@ def _events(  # noqa: C901, PLR0912 - one kind each
                 pass
 
 
-def _reached(events: Sequence[Sequence[BarrierEvent]]) -> tuple[list[int], tuple[int, ...]]:
+def _reached(events: Sequence[list[BarrierEvent]]) -> tuple[list[int], tuple[int, ...]]:
     """Return how many of its events each warp comes to, whatever they take, and the warps that do not come to their end.
 
-    Arrivals are only ever added: in which order warps go on does not change where they end.
+    Arrivals are only ever added: in which order warps go on does not change where they end. Each TURN that a warp comes to becomes a WAIT:
+    who arrives at a full barrier begins its next turn, so that a warp may arrive twice in a turn and not at all in another, and turns of
+    one barrier may take different numbers.
     """
-    arrived, at = Counter[int](), [0] * len(events)
+    arrived, full, at = Counter[int](), Counter[int](), [0] * len(events)
     moved = True
     while moved:
         moved = False
         for warp, some in enumerate(events):
-            while at[warp] < len(some) and (
-                some[at[warp]].act is not BarrierAction.WAIT or arrived[some[at[warp]].barrier] >= some[at[warp]].arrivals
-            ):
+            while at[warp] < len(some):
                 event = some[at[warp]]
+                if event.act is BarrierAction.WAIT and arrived[event.barrier] < event.arrivals:
+                    break
                 if event.act is not BarrierAction.WAIT:
                     arrived[event.barrier] += event.arrivals
                 at[warp] += 1
                 moved = True
+                if event.turn:
+                    _take_turn(event, some, at[warp], arrived, full)
     return at, tuple(warp for warp, some in enumerate(events) if at[warp] < len(some))
+
+
+def _take_turn(event: BarrierEvent, some: list[BarrierEvent], following: int, arrived: Counter[int], full: Counter[int]) -> None:
+    """Say for how many arrivals a warp waits that has arrived in a turn of a barrier; `full` are those of the turns before."""
+    end = full[event.barrier] + event.turn
+    if following < len(some) and some[following].act is BarrierAction.TURN:
+        some[following] = some[following]._replace(act=BarrierAction.WAIT, arrivals=end)
+    if arrived[event.barrier] >= end:
+        full[event.barrier] = end
 
 
 def _gap(event: BarrierEvent, warp: int, names: Mapping[int, _Key]) -> Gap:

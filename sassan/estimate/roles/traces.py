@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sassan.errors import SassanError
 from sassan.estimate.roles.barrier_operations import IN_SHARED_MEMORY, BarrierOperation, amount, barrier_operation, place
+from sassan.estimate.roles.handed_over import Handed, HandedOver
 from sassan.estimate.roles.tensor_operands import descriptor, with_window
 from sassan.estimate.untimed import UntimedIntegers
 from sassan.estimate.warps import supposed, usual_branches
@@ -22,11 +23,11 @@ from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
 from sassan.machine.launch import LaunchConfiguration, Shape
-from sassan.simt.code import ExecutableFunction, lower
+from sassan.simt.code import ExecutableFunction, LocalAccess, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import BlockObserver, Limits, Machine
-from sassan.simt.shared import OF_BLOCK, SharedMemory, behind_barriers, is_followed
+from sassan.simt.shared import OF_BLOCK, behind_barriers, is_followed
 from sassan.simt.slicing import control_slice, live_slice
 from sassan.simt.state import RunStatus, Session, SideOrder, lanes
 from sassan.simt.values import LANES, Rows, Words
@@ -36,6 +37,8 @@ _WORK = 150_000
 """Operations that are executed at most, each of as many warps as stand at the same place: some seconds."""
 _STEPS = 2_500
 """Blocks of code that a warp executes at most. The machine runs the place where most warps stand, and the others behind it."""
+_ROUNDS = 3
+"""Runs, at most, that show which words warps hand to each other."""
 _SEED = 2026
 
 
@@ -99,7 +102,7 @@ def decided(
     """
     registers = frozenset[int]().union(*reads.values())
     try:
-        decoder = TableDecoder(facts_of, cfg.calls, shared=True)
+        decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *reads, *behind_barriers(cfg.function)])
     except SassanError:
         return None
@@ -124,11 +127,55 @@ def run_alone(  # noqa: PLR0913 - a launch, its code, and who looks
     placed, active = warps_at(cfg.function, supposed(cfg.function, launch), spots, np.random.default_rng(_SEED))
     placed = with_window(placed, cfg.function)
     blocks = np.unique([spot.block for spot in spots], axis=0, return_inverse=True)[1].reshape(-1)
-    shared = SharedMemory(blocks, set()) if is_followed(code, beside=True) else None
-    outcome = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=steps)).run(
-        active, observer, shared=shared, counted=False
-    )
-    return np.asarray(outcome.status == RunStatus.ENDED)
+    followed = is_followed(code, beside=True)
+
+    def run(observer: BlockObserver, handed: Handed) -> tuple[npt.NDArray[np.bool_], HandedOver | None]:
+        shared = HandedOver(blocks, handed) if followed else None
+        machine = Machine(code, UntimedIntegers(placed), SideOrder.RANDOM, Limits(steps=steps))
+        try:
+            outcome = machine.run(active, observer, shared=shared, counted=False)
+        except _EnoughWritten:
+            return np.zeros(len(spots), np.bool_), shared
+        return np.asarray(outcome.status == RunStatus.ENDED), shared
+
+    return run(observer, _handed(run) if followed and _hands_over(code) else {})[0]
+
+
+def _handed(run: Callable[[BlockObserver, Handed], tuple[npt.NDArray[np.bool_], HandedOver | None]]) -> Handed:
+    """Return what warps hand to each other: as they do it with the words that they handed over in the run before."""
+    handed: Handed = {}
+    for _ in range(_ROUNDS):
+        shared = run(_Writing(), handed)[1]
+        again = shared.handed if shared is not None else {}
+        if again == handed:
+            break
+        handed = again
+    return handed
+
+
+def _hands_over(code: ExecutableFunction) -> bool:
+    """Say whether code stores words in shared memory, and reads some."""
+    every = [operation.exact for block in code.blocks for operation in block.operations]
+    stores = {exact.store for exact in every if isinstance(exact, LocalAccess) and exact.shared}
+    return stores == {False, True}
+
+
+class _EnoughWritten(Exception):  # noqa: N818 - no error
+    """A run that only shows what warps hand over has done its work."""
+
+
+@dataclass(slots=True)
+class _Writing:
+    """An observer that ends a run after some work."""
+
+    left: int = _WORK
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        """Count a visit."""
+        del rows
+        self.left -= 2 + len(session.code.blocks[block].operations)
+        if self.left < 0:
+            raise _EnoughWritten
 
 
 def _read(instruction: Instruction) -> tuple[int, ...]:

@@ -82,6 +82,8 @@ class SymbolicExecutor:
     capacity: int
     conditions: frozenset[int] = CONDITION_REGISTERS
     """The registers that hold conditions."""
+    same: frozenset[int] = frozenset()
+    """Where the word of another thread is that of this one, by address."""
     steps: int = 0
     """Instructions executed so far, once per state."""
     _patterns: Patterns[Evaluated] = field(default_factory=patterns)
@@ -89,7 +91,9 @@ class SymbolicExecutor:
 
     def sliced(self, wanted: Mapping[int, int]) -> "SymbolicExecutor":
         """Return a machine for which other registers matter, with nothing executed so far."""
-        return SymbolicExecutor(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
+        return SymbolicExecutor(
+            self.environment, wanted, self.capacity, self.conditions, self.same, _patterns=self._patterns, _effects=self._effects
+        )
 
     def plans(self, line: Iterable[Writer], held: int) -> list[list[InstructionPlan]]:
         """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are omitted.
@@ -142,7 +146,7 @@ class SymbolicExecutor:
         """Return the state after instructions that leave it one state: all of them write the registers of one new state."""
         registers = dict(state.registers)
         late = with_registers(state, registers)
-        step = InstructionStep(part[0].instruction, late, self.environment, part[0].effect.names, {})
+        step = InstructionStep(part[0].instruction, late, self.environment, part[0].effect.names, {}, self.same)
         for plan in part:
             for name in plan.forgets:
                 registers.pop(name, None)
@@ -161,13 +165,13 @@ class SymbolicExecutor:
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], plan, 0), *skips])]
         if plan.effect.translated.masked is not None:
-            steps = [InstructionStep(plan.instruction, run, self.environment, plan.effect.names, {}) for run in runs]
+            steps = [InstructionStep(plan.instruction, run, self.environment, plan.effect.names, {}, self.same) for run in runs]
             runs = [part for step in steps for part in plan.effect.translated.apart(step, share)]
         return [late for run in runs for late in self._write(run, plan, capacity)] + skips
 
     def _write(self, state: SymbolicState, plan: InstructionPlan, capacity: int) -> list[SymbolicState]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = InstructionStep(plan.instruction, state, self.environment, plan.effect.names, {}), plan.effect.translated
+        step, effect = InstructionStep(plan.instruction, state, self.environment, plan.effect.names, {}, self.same), plan.effect.translated
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]

@@ -16,6 +16,7 @@ from sassan.ipet.loop_bounds.invariants import guesses_of, may_stay, narrowed, n
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
 from sassan.ipet.loop_bounds.results import Inference, Inferred, can_be_given
+from sassan.ipet.loop_bounds.same_words import same_words
 from sassan.ipet.loop_bounds.slots import FIRST, Slots
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
@@ -313,7 +314,9 @@ def inference(
     flows = flows_of(cfg, known)
     entered, left = entries(flows), exits(flows)
     behind, before = wanted(flows, entered | left)
-    machine = SymbolicExecutor(LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function))
+    machine = SymbolicExecutor(
+        LaunchSymbols(cfg.function, launch, warp), behind, _MOST_STATES, conditions(cfg.function), same_words(cfg, known)
+    )
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [

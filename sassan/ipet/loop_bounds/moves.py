@@ -42,9 +42,8 @@ def _addresses(step: InstructionStep, source: Constant) -> Sequence[int]:
 
 
 def _lane(step: InstructionStep, word: Value) -> Value:
-    """Return the word of another thread, of which the state of this one says nothing."""
-    del word
-    return step.unknown()
+    """Return the word of another thread, of which the state of this one says nothing unless all agree on it."""
+    return word if step.instruction.address in step.same else step.unknown()
 
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {"constant": _constant, "lane": _lane}

@@ -39,6 +39,8 @@ class InstructionStep:
     """The bit numbers of the registers that the effect names (`values/patterns.py`)."""
     values: dict[str, Known]
     """What earlier parts of the effect have computed, by name."""
+    same: frozenset[int] = frozenset()
+    """Where the word of another thread is that of this one (`same_words.py`)."""
 
     def register(self, number: int) -> Value:
         """Return the word of a register, by its number in the effect."""

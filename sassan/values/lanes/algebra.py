@@ -21,7 +21,7 @@ def _same_word(a: AbstractWord) -> AbstractWord:
 
 
 def _of_one_thread(a: AbstractWord) -> AbstractWord:
-    """Return the word of one of the threads that execute an instruction: what it may be in any of them."""
+    """Return the word of one of the threads that execute an instruction: whichever it is, it is one of those that they may hold."""
     return AbstractWord(flat(a.value), None if a.value.varies else a.needs)
 
 

@@ -101,3 +101,39 @@ def test_the_larger_box_counts_where_warps_are_passed_two_and_none_where_one_is_
     launch = large[1]
     assert box_traffic([small[0], large[0]], launch, pipeline)[LOAD].sectors == 256
     assert box_traffic([large[0]], replace(launch, maps=(), contents=None), pipeline) == {}
+
+
+HANDED = """
+    LDC.64 R6, c[0x0][0x198]                         | 7 w0
+    IADD3 R2, P1, R6, 0x70, RZ                       | 7 wait0
+    IMAD.X R3, RZ, RZ, R7, P1                        | 7
+    R2UR UR8, R2                                     | 13
+    R2UR UR9, R3                                     | 13
+    UMOV UR19, URZ                                   | 7
+    UTMALDG.2D [UR16], [UR8]                         | 5
+    EXIT                                             | 5
+"""
+
+
+def test_a_map_is_known_whose_address_a_thread_hands_to_the_warp():
+    facts = CompilerFacts(16 * 8, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210)
+    function: Function = replace(scheduled(HANDED, "sm_90"), kernel=True, compiler=facts)
+    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), maps=((0x280, BOX),))
+    facts_of = tables.load("sm_90").facts
+    found = with_values(explore(function, facts_of), facts_of, launch, lambda known: explore(function, known))
+    assert found is not None
+    assert set(box_traffic([found], launch, memory_pipeline("sm_90"))) == {16 * 6}
+
+
+def test_of_a_map_of_which_nothing_is_known_the_largest_counts_that_the_launch_passes_and_that_fits():
+    text = HANDED.replace("IADD3 R2, P1, R6, 0x70, RZ  ", "LDG.E R2, [R4.64]           ")
+    facts = CompilerFacts(16 * 8, parameters=(Parameter(0, 0x70, 128),), parameter_base=0x210)
+    function: Function = replace(scheduled(text, "sm_90"), kernel=True, compiler=facts)
+    maps = [replace(BOX, box=(8, 8)), BOX, replace(BOX, extents=(256,) * 3, strides=(1024,) * 2, steps=(1,) * 3, box=(64, 64, 2))]
+    launch = LaunchConfiguration((32, 1, 1), (4, 1, 1), maps=tuple((0x280 + 128 * place, each) for place, each in enumerate(maps)))
+    facts_of = tables.load("sm_90").facts
+    found = with_values(explore(function, facts_of), facts_of, launch, lambda known: explore(function, known))
+    assert found is not None
+    pipeline = memory_pipeline("sm_90")
+    assert box_traffic([found], launch, pipeline)[16 * 6].sectors == 64 * 5
+    assert box_traffic([found], replace(launch, maps=()), pipeline) == {}

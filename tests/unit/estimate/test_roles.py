@@ -284,3 +284,101 @@ def test_a_copy_that_no_thread_makes_is_no_request():
     traces = traced(result.cfg, result.isa.facts, launch)
     assert traces is not None
     assert simultaneous(result.cfg, result.isa.facts, launch, traces, 8) == {16 * 10: (1.0, 1.0)}
+
+
+def turn(kind: BarrierOperation, barrier: int, warps: int) -> tuple[BarrierOperation, int, int]:
+    return kind, barrier, 32 * warps
+
+
+def at_barriers(*several: tuple[BarrierOperation, int, int]) -> WarpTrace:
+    met = (BarrierExecution(visit, 16 * visit, kind, barrier, 32, threads) for visit, (kind, barrier, threads) in enumerate(several))
+    return WarpTrace(np.zeros(len(several), np.int64), tuple(met), ended=True)
+
+
+SYNC, CHECK_IN = BarrierOperation.SYNC, BarrierOperation.CHECK_IN
+
+
+def test_two_warps_in_turn_let_each_other_go_the_first_of_them_by_itself_at_first():
+    # As in attention kernels: who begins arrives for the other one once, so that it arrives twice in its first turn.
+    first = at_barriers(turn(CHECK_IN, 9, 2), *[turn(SYNC, 9, 2), turn(CHECK_IN, 10, 2)] * 3)
+    second = at_barriers(*[turn(SYNC, 10, 2), turn(CHECK_IN, 9, 2)] * 3)
+    found = matched([first, second])
+    assert found.gaps == ()
+    assert [event.arrivals for event in found.events[0] if event.act.name == "WAIT"] == [2, 4, 6]
+
+
+def test_turns_of_a_barrier_may_take_different_numbers_of_warps():
+    both = [turn(SYNC, 1, 2), turn(CHECK_IN, 1, 3)]
+    several = [at_barriers(*both), at_barriers(*both, turn(SYNC, 1, 3))]
+    assert matched(several).gaps == ()
+    assert [event.arrivals for event in matched(several).events[1] if event.act.name == "WAIT"] == [2, 5]
+
+
+def test_a_turn_that_is_never_full_is_named():
+    (gap, _) = matched([at_barriers(turn(SYNC, 9, 3)), at_barriers(turn(SYNC, 9, 3))]).gaps
+    assert gap.message == "warp 0 waits here for arrival 3 at barrier 9, and no warp of its block makes it"
+
+
+SPILLED = """
+    LDC R1, c[0x0][0x28]                             | 2 w0
+    IADD3 R1, R1, -0x10, RZ                          | 5 wait0
+    MOV R2, 0x3                                      | 5
+    STL [R1+0x4], R2                                 | 5
+    MOV R2, RZ                                       | 5
+    LDL R3, [R1+0x4]                                 | 2 w0
+again:
+    BAR.ARV 0x1, 0x40                                | 5
+    IADD3 R2, R2, 0x1, RZ                            | 5
+    ISETP.LT.AND P0, PT, R2, R3, PT                  | 13 wait0
+    @P0 BRA again                                    | 5
+    EXIT                                             | 5
+"""
+DYNAMIC = """
+    S2R R0, SR_TID.X                                 | 2 w0
+    S2R R7, SR_CTAID.X                               | 2 w1
+    ISETP.GE.AND P0, PT, R0, 0x20, PT                | 13 wait0
+    @P0 BRA reader                                   | 5
+writer:
+    LDC.64 R2, c[0x0][0x210]                         | 2 w0
+    ISETP.NE.AND P1, PT, R0, RZ, PT                  | 13
+    MOV R5, 0x1                                      | 5
+    @!P1 ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5  | 5 w0 wait0
+    SHFL.IDX PT, R4, R4, RZ, 0x1f                    | 5 w0 wait0
+    BAR.SYNC 0x4, 0x40                               | 5 wait0
+    @!P1 STS [0x40], R4                              | 5
+    BAR.ARV 0x5, 0x40                                | 5
+    ISETP.LT.AND P2, PT, R4, 0x10, PT                | 13
+    @P2 BRA writer                                   | 5
+    EXIT                                             | 5
+reader:
+    BAR.ARV 0x4, 0x40                                | 5
+    BAR.SYNC 0x5, 0x40                               | 5
+    LDS R4, [0x40]                                   | 2 w0
+    ISETP.LT.AND P2, PT, R4, 0x10, PT                | 13 wait0
+    @P2 BRA reader                                   | 5
+    EXIT                                             | 5
+"""
+
+
+def traces_of(text: str, launch: LaunchConfiguration) -> tuple[WarpTrace, ...]:
+    result = analyze(scheduled(text, "sm_90"), Settings(costs=models.model("control", Tables()), launch=launch))
+    traces = traced(result.cfg, result.isa.facts, launch)
+    assert traces is not None
+    return traces
+
+
+def test_a_warp_finds_what_it_has_spilled():
+    several = traces_of(SPILLED, LaunchConfiguration((64, 1, 1), (4, 1, 1)))
+    assert [len(trace.executions) for trace in several] == [3, 3]
+    assert {met.threads for trace in several for met in trace.executions} == {32}
+
+
+@pytest.mark.parametrize(("begin", "turns"), [(0, 5), (9, 3), (100, 1)])
+def test_warps_go_through_the_tiles_that_one_of_them_takes_from_a_counter_and_hands_over(begin: int, turns: int):
+    # Block 2 of 4 gets the values begin + 2, + 6, + 10, ...; a value from 16 on ends both warps.
+    memory = Contents((KnownBytes(0x5000, begin.to_bytes(4, "little")),), f"from {begin}")
+    launch = LaunchConfiguration((64, 1, 1), (4, 1, 1), (Setting("", 0x210, 0x5000, 8),), contents=memory)
+    several = traces_of(DYNAMIC, launch)
+    assert [len([met for met in trace.executions if met.barrier == 4]) for trace in several] == [turns, turns]
+    assert all(trace.ended for trace in several)
+    assert matched(several).gaps == ()

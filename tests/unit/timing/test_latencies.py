@@ -157,3 +157,11 @@ def test_a_barrier_that_a_warp_does_not_have_is_a_gap(set_to: str) -> None:
     function = scheduled(f"LDG.E R0, [R2.64] | 2 {set_to}\nEXIT | 15")
     (gap,) = ControlCostModel().block_costs(explore(function, load("sm_80").facts)).gaps
     assert (gap.code, gap.address) == ("no-barrier", 0)
+
+
+def test_a_wait_for_another_grid_is_none_where_nothing_says_how_long_it_is() -> None:
+    over = "is over when the launch begins"
+    assert any(over in text for text in Latencies("sm_90", {}).assumptions(["ACQBULK"]))
+    assert not any(over in text for text in Latencies("sm_90", {"griddependency": 5000}).assumptions(["ACQBULK"]))
+    assert not any(over in text for text in Latencies("sm_90", {}).assumptions(["UCGABAR_WAIT"]))
+    assert (Latencies("sm_90", {}).cycles("griddependency") or 0) >= (Latencies("sm_90", {}).cycles("fence") or 0)
