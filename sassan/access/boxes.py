@@ -66,9 +66,11 @@ def _larger(first: Moved, second: Moved) -> Moved:
 def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[Instruction, Sequence[TensorMap], int]]:
     """Yield each copy, its map, and of how many bytes the places are multiples at which its rows begin.
 
-    Where nothing is known of the address of the map: all that the launch passes and that fit. Without any, the map is not known.
+    Where nothing is known of the address of the map: all that the launch passes and that fit, unless maps in memory are used, too. Without
+    any, the map is not known.
     """
     where = bank_layout(values.cfg.function)
+    passed = () if any(_forgets_maps(each) for node in values.cfg.nodes for each in node.instructions) else launch.maps
     parameters = {} if where is None else {PARAMETER_WINDOW + offset - where.parameters: each for offset, each in launch.maps}
     for index, node in enumerate(values.cfg.nodes):
         if not values.lanes(index) or not any(map(tensor_operands, node.instructions)):
@@ -82,8 +84,13 @@ def _copies(values: WarpValues, launch: LaunchConfiguration) -> Iterator[tuple[I
             if known is not None and _fits(instruction, known):
                 yield instruction, (known,), _alignment(instruction, known, box, point)
             else:
-                any_of_them = [each for _, each in launch.maps if address is None and _fits(instruction, each)]
+                any_of_them = [each for _, each in passed if address is None and _fits(instruction, each)]
                 yield instruction, any_of_them, 1
+
+
+def _forgets_maps(instruction: Instruction) -> bool:
+    """Say whether the copy engine is to read maps in memory anew, which the kernel or another one has written (fence.proxy.tensormap)."""
+    return instruction.opcode.startswith("UTMACCTL.IV")
 
 
 def _address(operand: Memory, point: PointValues) -> int | None:

@@ -21,17 +21,15 @@ from sassan.simt.integer_work import (
     split,
 )
 
-_WORD, _THREE = 0xFFFFFFFF, 3
+_WORD = 0xFFFFFFFF
 _CC = bit("CC", 0).bit_length() - 1
 
 
 def _add(work: GroupOperation) -> None:
     to, outs, words, ins = split(work.instruction.operands)
     modifiers = work.modifiers
-    if modifiers == {"RS"} and not outs and not ins and len(words) == _THREE:
-        # Until Pascal: the upper half of the sum of two words, and a third one; products are made of halves.
-        first, second, third = (work.word(word) for word in words)
-        work.put(to, ((first + second) >> np.uint64(16)) + third)
+    if modifiers == {"RS"}:
+        _add_to_upper_half(work)
         return
     if modifiers - {"X", "64"}:
         raise UnknownError
@@ -62,6 +60,12 @@ def _add(work: GroupOperation) -> None:
         work.put(out, carry >> np.uint64(32) > np.uint64(carries))
     if isinstance(to, Register) and "CC" in to.modifiers:
         work.out[_CC] = (carry >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
+
+
+def _add_to_upper_half(work: GroupOperation) -> None:
+    """Compute IADD3.RS, until Pascal: the upper half of the sum of two words, and a third one; products are made of halves."""
+    to, first, second, third = work.instruction.operands
+    work.put(to, ((work.word(first) + work.word(second)) >> np.uint64(16)) + work.word(third))
 
 
 def _summand(work: GroupOperation, operand: Operand) -> Longs:

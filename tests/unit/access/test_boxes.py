@@ -137,3 +137,8 @@ def test_of_a_map_of_which_nothing_is_known_the_largest_counts_that_the_launch_p
     pipeline = memory_pipeline("sm_90")
     assert box_traffic([found], launch, pipeline)[16 * 6].sectors == 64 * 5
     assert box_traffic([found], replace(launch, maps=()), pipeline) == {}
+    # Maps in memory, which the kernel may have written, have other boxes.
+    anew = replace(scheduled(f"UTMACCTL.IV [UR4] | 5\n{text}", "sm_90"), kernel=True, compiler=facts)
+    found = with_values(explore(anew, facts_of), facts_of, launch, lambda known: explore(anew, known))
+    assert found is not None
+    assert box_traffic([found], launch, pipeline) == {}
