@@ -99,7 +99,7 @@ def decided(
     """
     registers = frozenset[int]().union(*reads.values())
     try:
-        decoder = TableDecoder(facts_of, cfg.calls, shared=True)
+        decoder = TableDecoder(facts_of, cfg.calls, stack=True, shared=True)
         code = lower(cfg.function, decoder, [*(node.start for node in cfg.nodes), *reads, *behind_barriers(cfg.function)])
     except SassanError:
         return None
