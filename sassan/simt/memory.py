@@ -38,9 +38,7 @@ class LocalMemory:
         place = slot, rows[:, None], np.arange(LANES)
         return self._word[place], present, present & self._known[place]
 
-    def store(  # noqa: PLR0913 - who stores what where, and what is known of it
-        self, rows: Rows, executing: Truth, address: Words, word: Words, *, known: Truth | bool = True
-    ) -> None:
+    def store(self, rows: Rows, executing: Truth, address: Words, word: Words, *, known: Truth | bool = True) -> None:
         """Store words (G, 32) for the executing threads; `known` in which lanes they depend on nothing drawn."""
         slot, present = self._find(rows, address)
         used = self._used[rows]

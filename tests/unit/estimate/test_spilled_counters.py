@@ -27,7 +27,7 @@ head:
 
 
 @pytest.mark.parametrize(("stored", "counts"), [("R4", True), ("R5", False)])
-def test_a_limit_that_comes_back_from_the_stack_counts_the_iterations(stored: str, counts: bool):  # noqa: FBT001
+def test_a_limit_that_comes_back_from_the_stack_counts_the_iterations(stored: str, counts: bool):
     result = analyze(assemble(LOOP.format(stored=stored), "sm_80").function, Settings(launch=LAUNCH, loop_bound=100, check=False))
     (loop,) = result.cfg.loops
     seen = sampled_launch(result.cfg, result.isa.facts, LAUNCH, result.wcet.counts, 1000.0)
