@@ -46,7 +46,7 @@ def _places_read(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], 
     """Return the bytes of the constant bank, from one on to before another, that decide branches (and addresses); None: not known."""
     looked_at = watched(cfg, facts_of)
     try:
-        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls), [*(node.start for node in cfg.nodes), *looked_at.groups])
+        code = lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True), [*(node.start for node in cfg.nodes), *looked_at.groups])
     except SassanError:
         return None
     code = live_slice(control_slice(code, looked_at.registers), looked_at.reads) if accesses else live_slice(control_slice(code), {})

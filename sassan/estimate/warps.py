@@ -20,7 +20,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.parameters import Setting, places
-from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, lower
+from sassan.simt.code import ALWAYS, Condition, ExecutableBlock, ExecutableFunction, LocalAccess, lower
 from sassan.simt.decoder import TableDecoder
 from sassan.simt.launch_warps import Spot, warps_at
 from sassan.simt.machine import Limits, Machine
@@ -144,7 +144,9 @@ def run(
     # Without the accesses, there is less to execute.
     code = live_slice(_code(cfg, facts_of, nodes, frozenset()), {})
     again, values = watch_of(code)
-    again.only_count(watch.seen, tiles=watch.tiles or bool(watch.leapt.any()))
+    # What spills go through is followed, too: that many operations more for the same iterations.
+    spills = any(isinstance(each.exact, LocalAccess) and not each.exact.shared for block in code.blocks for each in block.operations)
+    again.only_count(watch.seen, tiles=watch.tiles or spills or bool(watch.leapt.any()))
     more = _ends(again, values, code, active, blocks)
     return (again, more) if more.sum() > done.sum() else (watch, done)
 
@@ -154,7 +156,7 @@ def _code(
 ) -> ExecutableFunction:
     """Return what decides control, and what writes these registers, without the subroutines of the compiler."""
     leaders = [*leaders, *behind_barriers(cfg.function)]
-    code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, shared=True), leaders), registers)
+    code = control_slice(lower(cfg.function, TableDecoder(facts_of, cfg.calls, stack=True, shared=True), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
     return replace(code, blocks=usual_branches(cfg.function, code.blocks))
 

@@ -152,14 +152,20 @@ def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], exe
 def _local(operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
     address = _sum(how.offset, (1,) * how.base, inputs[: how.base], at.executing)
     if not how.store:
+        found = [local.memory.found(at.rows, address + np.uint32(4 * place)) for place in range(len(operation.writes))]
+        if found and all((known | ~at.executing).all() for _, _, known in found):
+            words = tuple(word for word, _, _ in found)
+            local.values.note_load(operation, inputs, words, at)
+            return words
         unknown = local.values.outputs(operation, inputs, at)
-        return tuple(local.memory.load(at.rows, address + np.uint32(4 * place), word) for place, word in enumerate(unknown))
-    zero = np.zeros(at.executing.shape, dtype=np.uint32)
+        return tuple(np.where(present, word, other) for (word, present, _), other in zip(found, unknown, strict=True))
+    registers, zero = operation.reads[how.base :], np.zeros(at.executing.shape, dtype=np.uint32)
     address = address if how.whole else address & np.uint32(_WORD - 3)
     for place, word in enumerate((*inputs[how.base :], *[zero] * how.zeros)):
         # A part of a word overwrites what was there with something that no other lane need have.
-        known = word if how.whole else word * np.uint32(FACTOR) + at.time[:, None]
-        local.memory.store(at.rows, at.executing, address + np.uint32(4 * place), known)
+        whole = word if how.whole else word * np.uint32(FACTOR) + at.time[:, None]
+        sure = local.values.known(registers[place], at.rows) if place < len(registers) else True
+        local.memory.store(at.rows, at.executing, address + np.uint32(4 * place), whole, known=sure & how.whole)
     return ()
 
 

@@ -23,17 +23,23 @@ class LocalMemory:
         self._used = np.zeros((runs, LANES), dtype=np.int32)
         self._address = np.zeros((0, runs, LANES), dtype=np.uint32)
         self._word = np.zeros((0, runs, LANES), dtype=np.uint32)
+        self._known = np.zeros((0, runs, LANES), dtype=np.bool_)
 
     def load(self, rows: Rows, address: Words, unknown: Words) -> Words:
         """Return the words (G, 32) at these addresses, and `unknown` where nothing was stored."""
-        slot, present = self._find(rows, address)
-        if not present.any():
-            return unknown
-        word = self._word[slot, rows[:, None], np.arange(LANES)]
+        word, present, _ = self.found(rows, address)
         return np.where(present, word, unknown)
 
-    def store(self, rows: Rows, executing: Truth, address: Words, word: Words) -> None:
-        """Store words (G, 32) for the executing threads."""
+    def found(self, rows: Rows, address: Words) -> tuple[Words, Truth, Truth]:
+        """Return the words (G, 32) at these addresses, where something was stored, and where that depends on nothing drawn."""
+        slot, present = self._find(rows, address)
+        if not present.any():
+            return np.zeros(present.shape, np.uint32), present, present
+        place = slot, rows[:, None], np.arange(LANES)
+        return self._word[place], present, present & self._known[place]
+
+    def store(self, rows: Rows, executing: Truth, address: Words, word: Words, *, known: Truth | bool = True) -> None:
+        """Store words (G, 32) for the executing threads; `known` in which lanes they depend on nothing drawn."""
         slot, present = self._find(rows, address)
         used = self._used[rows]
         slot = np.where(present, slot, used)
@@ -46,6 +52,7 @@ class LocalMemory:
         self._grow(int(places.max()) + 1)
         self._address[places, rows[group], lane] = np.broadcast_to(address, used.shape)[group, lane]
         self._word[places, rows[group], lane] = np.broadcast_to(word, used.shape)[group, lane]
+        self._known[places, rows[group], lane] = np.broadcast_to(known, used.shape)[group, lane]
         self._used[rows[group], lane] = np.maximum(used[group, lane], places + 1)
 
     def _find(self, rows: Rows, address: Words) -> tuple[Rows, Truth]:
@@ -61,6 +68,7 @@ class LocalMemory:
             more = np.zeros((max(4, len(self._address)), *self._used.shape), dtype=np.uint32)
             self._address = np.concatenate([self._address, more])
             self._word = np.concatenate([self._word, more])
+            self._known = np.concatenate([self._known, more != 0])
 
 
 def has_unfollowed_stores(code: ExecutableFunction) -> bool:

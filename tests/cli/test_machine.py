@@ -9,7 +9,7 @@ from cli.shell import SAMPLES, Sassan, assert_refused
 
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 BARE = SAMPLES / "sm_61" / "saxpy.nvdisasm.sass"
-SPIN = SAMPLES / "sm_61" / "spin_lock.cuobjdump.sass"
+SPIN = SAMPLES / "sm_70" / "spin_lock.cuobjdump.sass"
 MINE = 'base = "6.1"\nsource = "a test"\n'
 
 
@@ -76,8 +76,8 @@ def test_the_command_of_the_manual_bounds_a_launch_by_the_names_of_its_source(sa
 def test_unknown_times_are_gaps_and_can_be_told(sassan: Sassan):
     (one,) = json.loads(sassan("analyze", SPIN, "--model", "control", "--loop-bound", "10", "--json").out)["functions"]
     assert (one["wcet"]["value"], {gap["code"] for gap in one["gaps"]}) == (None, {"no-latency"})
-    assert "--latency fence=N gives the most cycles that it takes" in one["gaps"][0]["message"]
-    assert wcet(sassan, SPIN, "--model", "control", "--latency", "fence=700")["status"] == "optimal"
+    assert "--latency sleep=N gives the most cycles that it takes" in one["gaps"][0]["message"]
+    assert wcet(sassan, SPIN, "--model", "control", "--latency", "sleep=700")["status"] == "optimal"
 
 
 def test_control_codes_are_needed_and_said_to_be(sassan: Sassan):

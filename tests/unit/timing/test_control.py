@@ -236,10 +236,16 @@ def test_the_assumptions_name_latencies_that_are_no_bounds() -> None:
     assert said[1] == "no instruction takes longer than its latency, under whatever contention; in cycles: branch 16, global 100, sfu 48"
 
 
-@pytest.mark.parametrize("opcode", ["NANOSLEEP 0x64", "MEMBAR.SC.GPU"])
-def test_an_instruction_whose_time_nobody_knows_is_a_gap(opcode: str) -> None:
-    found = price(f"{opcode} | 5\nEXIT | 5")
+def test_an_instruction_whose_time_nobody_knows_is_a_gap() -> None:
+    found = price("NANOSLEEP 0x64 | 5\nEXIT | 5")
     assert [(gap.address, gap.code) for gap in found.gaps] == [(0, "no-latency")]
+
+
+@pytest.mark.parametrize("opcode", ["MEMBAR.SC.GPU", "ERRBAR", "CCTL.IVALL"])
+def test_a_fence_has_a_default_that_no_publication_gives(opcode: str) -> None:
+    found = price(f"{opcode} | 5\nEXIT | 5")
+    assert not found.gaps
+    assert any("fence" in each and "no publication" in each for each in found.assumptions)
 
 
 def test_code_without_encodings_is_a_gap() -> None:

@@ -109,6 +109,7 @@ def test_a_product_has_no_slots_on_an_sm_without_tensor_cores() -> None:
         ("sm_80", "HMMA.1688.F32.TF32", 8),
         ("sm_80", "HMMA.SP.16832.F32", 8),
         ("sm_80", "IMMA.16864.S4.S4", 8),
+        ("sm_80", "IMMA.SP.168128.S4.S4.SAT", 8),
         ("sm_80", "BMMA.168256.AND.POPC", 8),
         ("sm_80", "DMMA.884", 16),
         ("sm_86", "HMMA.16816.F16", 16),
