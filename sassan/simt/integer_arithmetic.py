@@ -26,19 +26,13 @@ _CC = bit("CC", 0).bit_length() - 1
 
 
 def _add(work: GroupOperation) -> None:
+    if (of_other_words := _SUMS.get(frozenset(work.modifiers))) is not None:
+        of_other_words(work)
+        return
     to, outs, words, ins = split(work.instruction.operands)
     modifiers = work.modifiers
-    if modifiers == {"RS"}:
-        _add_to_upper_half(work)
-        return
-    if modifiers - {"X", "64"}:
+    if modifiers - {"X"}:
         raise UnknownError
-    if "64" in modifiers:
-        # What a sum of pairs carries is drawn.
-        if ins or "X" in modifiers:
-            raise UnknownError
-        _add_pairs(work, to, words)
-        return
     values = [_summand(work, word) for word in words]
     total = reduce(lambda a, b: a + b, values, work.full(0))
     # -x is ~x + 1: the carry of a difference counts the 1.
@@ -76,10 +70,20 @@ def _summand(work: GroupOperation, operand: Operand) -> Longs:
     return work.word(operand)
 
 
-def _add_pairs(work: GroupOperation, to: Operand, words: list[Operand]) -> None:
+def _add_pairs(work: GroupOperation) -> None:
+    """Add words of 64 bits; what such a sum carries is drawn."""
+    to, _, words, ins = split(work.instruction.operands)
+    if ins:
+        raise UnknownError
     total = reduce(lambda a, b: a + b, [work.pair(word) for word in words])
     work.put(to, total)
     work.put(to, total >> np.uint64(32), 1)
+
+
+_SUMS: Mapping[frozenset[str], Callable[[GroupOperation], None]] = {
+    frozenset({"64"}): _add_pairs,
+    frozenset({"RS"}): _add_to_upper_half,
+}
 
 
 def _multiply(work: GroupOperation) -> None:
