@@ -198,8 +198,8 @@ class Demands:
 
 def _shape_of(product: Instruction) -> Register | None:
     """Return the register with the shape and types of a product of tensor memory; None of any other instruction."""
-    found = next((each for each in product.operands if isinstance(each, Memory) and each.prefix == _SHAPE), None)
-    return found.base[0] if found is not None and len(found.base) == 1 and not found.offset else None
+    shape = next((each for each in product.operands if isinstance(each, Memory) and each.prefix == _SHAPE), None)
+    return shape.base[0] if shape is not None and len(shape.base) == 1 and not shape.offset else None
 
 
 def _lies_in_shared(matrix: Operand) -> bool:

@@ -152,13 +152,13 @@ def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], exe
 def _local(operation: Operation, how: LocalAccess, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
     address = _sum(how.offset, (1,) * how.base, inputs[: how.base], at.executing)
     if not how.store:
-        found = [local.memory.found(at.rows, address + np.uint32(4 * place)) for place in range(len(operation.writes))]
-        if found and all((known | ~at.executing).all() for _, _, known in found):
-            words = tuple(word for word, _, _ in found)
+        stored = [local.memory.look_up(at.rows, address + np.uint32(4 * place)) for place in range(len(operation.writes))]
+        if stored and all((known | ~at.executing).all() for _, _, known in stored):
+            words = tuple(word for word, _, _ in stored)
             local.values.note_load(operation, inputs, words, at)
             return words
         unknown = local.values.outputs(operation, inputs, at)
-        return tuple(np.where(present, word, other) for (word, present, _), other in zip(found, unknown, strict=True))
+        return tuple(np.where(present, word, other) for (word, present, _), other in zip(stored, unknown, strict=True))
     registers, zero = operation.reads[how.base :], np.zeros(at.executing.shape, dtype=np.uint32)
     address = address if how.whole else address & np.uint32(_WORD - 3)
     for place, word in enumerate((*inputs[how.base :], *[zero] * how.zeros)):

@@ -27,10 +27,10 @@ class LocalMemory:
 
     def load(self, rows: Rows, address: Words, unknown: Words) -> Words:
         """Return the words (G, 32) at these addresses, and `unknown` where nothing was stored."""
-        word, present, _ = self.found(rows, address)
+        word, present, _ = self.look_up(rows, address)
         return np.where(present, word, unknown)
 
-    def found(self, rows: Rows, address: Words) -> tuple[Words, Truth, Truth]:
+    def look_up(self, rows: Rows, address: Words) -> tuple[Words, Truth, Truth]:
         """Return the words (G, 32) at these addresses, where something was stored, and where that depends on nothing drawn."""
         slot, present = self._find(rows, address)
         if not present.any():

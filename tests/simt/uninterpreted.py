@@ -92,6 +92,14 @@ class Uninterpreted:
             out[index] = (word >> np.uint32(31)) if register in PREDICATES else word
         return out
 
+    def known(self, register: int, rows: Rows) -> bool:
+        """Return that every word may be stored for others to find."""
+        del register, rows
+        return True
+
+    def note_load(self, operation: Operation, inputs: tuple[Words, ...], words: tuple[Words, ...], at: Moment) -> None:
+        """Do nothing: what is found needs no word."""
+
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
         """Return the hash of run, operation, inputs and whatever the operation mixes in; predicates as 0 or 1."""
         base = self._key(operation.key)[at.rows]

@@ -27,6 +27,6 @@ def columns_gap(cfg: WarpCfg, blocks: int) -> Gap | None:
 
 def _units(cfg: WarpCfg, node: Node, instruction: Instruction) -> int:
     """Return how many units an instruction takes at most."""
-    asked = instruction.operands[-1]
-    number = moved_number(cfg, node, instruction, asked) if isinstance(asked, Register) else None
+    columns = instruction.operands[-1]
+    number = moved_number(cfg, node, instruction, columns) if isinstance(columns, Register) else None
     return number if number is not None and 0 <= number <= _ALL else _ALL

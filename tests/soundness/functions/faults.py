@@ -459,7 +459,13 @@ FAULTS = (
         "reduce(step.state.plus, base, constant",
         "reduce(step.state.plus, base[:0], constant",
     ),
-    WrongLine("one lane for all", "language lane", MOVES, "    del word\n    return step.unknown()", "    return word"),
+    WrongLine(
+        "one lane for all",
+        "language lane",
+        MOVES,
+        "return word if step.instruction.address in step.same else step.unknown()",
+        "return word",
+    ),
     WrongLine(
         "a special register one short",
         "language special",
