@@ -44,7 +44,7 @@ OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
 _KEYS = ("files", "function", "arch", *OPTIONS)
 _TABLES = ("check", "gates", "launch", "task")
-TASK_OPTIONS = ("launches", "gpu", "deadline", "period", "copies", "clock", "dram-share", "co-runners")
+TASK_OPTIONS = ("launches", "gpu", "deadline", "period", "copies", "clock", "dram-share", "co-runners", "beside")
 """The options that a task may have."""
 _OF_TASK = ("program", *TASK_OPTIONS)
 _CHECK = ("baseline", "control", "max-growth", "max-code-growth")
@@ -177,7 +177,9 @@ def _task(table: Fields, folder: Path) -> ProjectTask:
 
 def _task_options(table: Fields, folder: Path) -> Iterator[tuple[str, Value]]:
     for key in TASK_OPTIONS:
-        if key in table:
+        if key == "beside" and key in table:
+            yield key, table.texts(key)
+        elif key in table:
             text = table.text(key)
             named = key == "launches" or (key == "gpu" and text.endswith(".toml"))
             yield key, _within(folder, text) if named else text

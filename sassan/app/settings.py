@@ -36,6 +36,8 @@ class Settings:
     setup: Setup = field(default_factory=Setup)
     gpu: Product | None = None
     """The GPU whose memory and SMs run a grid; None: its memory bandwidth is unlimited."""
+    beside: int | None = None
+    """Bytes of code of other kernels that may run as it runs (docs/proofs/overlapping-launches.md); None: nothing else is on the GPU."""
     contention: bool = True
     """False: of the SM only the occupancy is wanted, and no bound of its warps or of the grid."""
     check: bool = True

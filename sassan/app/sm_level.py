@@ -42,11 +42,15 @@ def _contention(result: AnalysisResult, known: Residency | None, sm: Multiproces
     """The bounds of the warps that share an SM, and of the grid; None where it is unknown how many warps that are."""
     settings, gpu = result.settings, result.settings.gpu
     timed = gpu is not None and result.quantity is Quantity.CYCLES
-    memory = memory_of(gpu) if gpu is not None and timed else None
+    # What L2 keeps belongs to all that runs: none of it is taken for granted where others do.
+    seen = gpu if gpu is None or settings.beside is None else replace(gpu, l2_size=None)
+    memory = memory_of(seen) if seen is not None and timed else None
     occupancy = known.occupancy if known is not None else None
     cluster = settings.launch.cluster_of(result.function)
     blocks = prod(cluster) if cluster is not None else 0
-    wanted = residents(settings.warps, settings.launch, settings.resources, occupancy, sm, memory=memory, cluster=blocks)
+    wanted = residents(
+        settings.warps, settings.launch, settings.resources, occupancy, sm, memory=memory, cluster=blocks, beside=settings.beside
+    )
     foreign = tuple(_contention_gap(result, address) for address, cost in result.bounds.external if cost is not None)
     if foreign:
         return _unbounded(wanted or Residents(0), foreign)

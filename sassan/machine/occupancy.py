@@ -6,6 +6,7 @@ and without partitioned global caching; their numbers are in the architecture fi
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 
 from sassan.arch import described, names, rows
@@ -14,6 +15,8 @@ from sassan.ir import Function
 from sassan.machine.launch import BLOCK_THREADS
 from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
 
+ALONE = "no other kernel is on the SM"
+"""The assumption that all places of an SM are for blocks of one kernel."""
 _KB = 1024
 _NUMBERS = ("register_unit", "registers_per_thread", "registers_per_block", "checked_partitions", "shared_unit")
 _OPTIONAL = ("shared_reserved", "barriers", "groups")
@@ -138,8 +141,31 @@ def _by_registers(machine: Multiprocessor, rules: AllocationRules, registers: in
     return machine.registers // machine.schedulers // warp * machine.schedulers // block_warps
 
 
+def parts_of_an_sm(machine: Multiprocessor, demand: BlockDemand) -> Mapping[str, Fraction]:
+    """Return the part of each resource of an SM that a block takes, at most 1: warps and registers of the partition that gives most.
+
+    A block spreads its warps evenly over the partitions. Raises InputError `no-occupancy` for an SM whose rules are not known.
+    """
+    rules = rules_of(machine)
+    warps = -(-demand.threads // (WARP_SIZE * machine.schedulers))
+    registers = warps * _up(demand.registers * WARP_SIZE, rules.register_unit)
+    shared = _block_shared(rules, demand.shared)
+    parts = {
+        "warps": Fraction(warps, machine.warps // machine.schedulers),
+        "blocks": Fraction(1, machine.blocks),
+        "registers": Fraction(registers, machine.registers // machine.schedulers),
+        "shared": Fraction(shared, _KB * machine.shared[0]),
+        "barriers": Fraction(demand.barriers, machine.blocks * rules.barriers) if rules.barriers else Fraction(0),
+    }
+    return MappingProxyType({name: min(part, Fraction(1)) for name, part in parts.items() if part})
+
+
+def _block_shared(rules: AllocationRules, shared: int) -> int:
+    return _up(shared + rules.shared_reserved, rules.shared_unit)
+
+
 def _by_shared(machine: Multiprocessor, rules: AllocationRules, shared: int) -> int | None:
-    block = _up(shared + rules.shared_reserved, rules.shared_unit)
+    block = _block_shared(rules, shared)
     if block > _KB * machine.shared[1] + rules.shared_reserved:
         return 0
     return _KB * machine.shared[0] // block if block else None
@@ -175,8 +201,8 @@ def _assumptions(machine: Multiprocessor, demand: BlockDemand) -> tuple[str, ...
     shared = "the SM gives shared memory as much of its on-chip memory as it can" if rules.carveout else ""
     alone = "of blocks in clusters, no more are resident" if demand.clustered else "blocks are not launched in clusters"
     clusters = alone if rules.clusters else ""
-    head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
-    return (head, *filter(None, (shared, clusters)), *machine.inherited("allocation"))
+    head = f"occupancy by the rules of CUDA's calculator: {used}"
+    return (head, ALONE, *filter(None, (shared, clusters)), *machine.inherited("allocation"))
 
 
 def rules_of(machine: Multiprocessor) -> AllocationRules:

@@ -137,6 +137,11 @@ class _Server:
         self._waiting: list[tuple[bool, int, Callable[[], None]]] = []
         self._busy = False
 
+    @property
+    def waiting(self) -> int:
+        """Return how many jobs wait."""
+        return len(self._waiting)
+
     def put(self, ticks: int, done: Callable[[], None], *, victim: bool = False) -> None:
         self._waiting.append((victim, ticks, done))
         if not self._busy:

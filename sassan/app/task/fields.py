@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sassan.app.estimate_fields import LaunchFields, TimedLaunch
-from sassan.app.task.response import TaskResponse, TaskStep
+from sassan.app.task.response import OtherTask, TaskResponse, TaskStep
 from sassan.app.task.sensitivity import TaskTerm
 from sassan.assumptions import AssumptionStatus
 from sassan.fields.field import NONE, Declare, Record
-from sassan.fields.kinds import FIGURE, FLAG, MICROSECONDS, SHARE, SIGNED, STRING, array, choice, merged, microseconds, nullable, one
+from sassan.fields.kinds import COUNT, FIGURE, FLAG, MICROSECONDS, SHARE, SIGNED, STRING, array, choice, merged, microseconds, nullable, one
 from sassan.fields.shared import GAPS, AssumedFields
 
 
@@ -43,7 +43,7 @@ class AssessedTask:
 
 
 _of_row, _of_term, _of_task = Declare[TaskRow](), Declare[TaskTerm](), Declare[AssessedTask]()
-_of_bound, _of_estimate = Declare[TaskResponse](), Declare[TaskResponse]()
+_of_bound, _of_estimate, _of_other = Declare[TaskResponse](), Declare[TaskResponse](), Declare[OtherTask]()
 
 
 def rows(task: TaskResponse) -> list[TaskRow]:
@@ -159,11 +159,33 @@ class TaskEstimateFields(Record[TaskResponse]):
     us = _of_estimate(MICROSECONDS, "of all launches and copies, one after the other", lambda each: each.estimate, unit="us")
 
 
+class OtherTaskFields(Record[OtherTask]):
+    """A task that shares the GPU."""
+
+    name = _of_other(STRING, "of the task in the project file", lambda each: each.definition.name, head="beside it")
+    period_us = _of_other(
+        MICROSECONDS, "from one start to the next", lambda each: _float(each.definition.period), unit="us", head="period us"
+    )
+    runs = _of_other(COUNT, "how many runs of it may be going on while the task runs", head="runs")
+    bound_us = _of_other(
+        MICROSECONDS, "what all of these add to the response time", lambda each: _float(each.bound), unit="us", head="bound us"
+    )
+    response_us = _of_other(
+        MICROSECONDS, "bound of its own response time", lambda each: _float(each.response), unit="us", head="its own response us"
+    )
+
+
 class TaskFields(Record[AssessedTask]):
     """What `sassan task` says of a task."""
 
     name = _of_task(STRING, "of the task in the project file, empty without one", lambda each: each.task.definition.name)
     gpu = _of_task(STRING, "the product", lambda each: each.task.gpu.name)
+    mode = _of_task(
+        choice("isolated", "interfered"),
+        "isolated: launches run one after the other, and nothing else is on the GPU; interfered: they may overlap, with each other (on several "
+        "streams) and with other tasks",
+        lambda each: "interfered" if each.task.interfered else "isolated",
+    )
     dram_share = _of_task(SHARE, "what others leave of the bandwidth of DRAM", lambda each: float(each.task.gpu.dram_share))
     bound = _of_task(
         nullable(one(TaskBoundFields)),
@@ -187,6 +209,7 @@ class TaskFields(Record[AssessedTask]):
     utilisation = _of_task(FIGURE, "the bound over the period, null without one", lambda each: _float(each.task.utilisation))
     missed = _of_task(FLAG, "whether the deadline, or the end of the period, may be missed", lambda each: each.task.missed)
     launches = _of_task(array(one(TaskLaunchFields)), "the launches, in order", lambda each: rows(each.task))
+    others = _of_task(array(one(OtherTaskFields)), "the tasks that share the GPU", lambda each: each.task.others)
     terms = _of_task(
         array(one(SensitivityFields)), "figures that the bound rests on, those that move it most first", lambda each: each.terms
     )

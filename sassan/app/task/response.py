@@ -1,23 +1,36 @@
 """The response time of a task: its launches and copies one after the other, with what each leaves to the next.
 
-docs/proofs/response-time.md proves what stands here. Exact: microseconds are fractions.
+docs/proofs/response-time.md proves what stands here, docs/proofs/overlapping-launches.md where launches may overlap. Exact: microseconds
+are fractions.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sassan.app.estimating import EstimateResult
 from sassan.app.launches import LaunchResult
+from sassan.app.result import AnalysisResult
 from sassan.app.task.definition import TaskDefinition
+from sassan.app.task.overlap import (
+    OverlappingLaunches,
+    TaskDemand,
+    TaskSet,
+    in_turn,
+    not_among_others,
+    overlapping_grid,
+)
 from sassan.errors import Gap
-from sassan.ipet.sm.hardware import ALONE_ON_DRAM, dirty
+from sassan.ipet.sm.bounds import Terms
+from sassan.ipet.sm.hardware import ALONE_ON_DRAM, dirty, others_on
 from sassan.launches import Launches, MemoryWrite
 from sassan.plurals import count_of
 from sassan.products import Product
 
 ISOLATED = "isolated: nothing else is on the GPU from the start of the first launch to the end of the last one"
+INTERFERED = "interfered: nothing but the tasks named is on the GPU, and their launches and copies overlap in any order"
 _IN_TURN = "launches and copies run one after the other, in the order of the recording"
+_STREAMS = "launches and copies of one stream run one after the other; those of other streams, and other tasks, whenever it is worst"
 _SUBMITTED = (
     "the host has submitted each launch and copy before the one ahead of it in the stream ends; it takes {us:g} us from that end to the "
     "start of the next, and as long to start the first"
@@ -26,6 +39,11 @@ _LEFT = (
     "earlier work leaves no more dirty sectors in L2 than its {kib} KiB before the first launch; a kernel leaves no more than the buffers "
     "that its arguments point to, a copy no more than its bytes; L2 writes each back once"
 )
+_SEPARATE = (
+    "no launch writes what another one that may overlap with it reads, each keeps to its SM's caches of constants what it reads again, "
+    "and no block is preempted"
+)
+_PERIODIC = "no run of a task starts earlier than its period after the run before"
 _BACK = "copies from the GPU to the host are not recorded, and not in the sum"
 _WITHIN = "a copy within device memory reads and writes each byte of DRAM once, at the bandwidth given, and starts as a launch does"
 _RATED = "copies from the host reach {rate:g} GB/s at least, and start as launches do"
@@ -52,6 +70,11 @@ class ChargedCopies:
         """The bytes that they write."""
         return self.host_bytes + self.within_bytes
 
+    @property
+    def moved(self) -> int:
+        """The bytes that DRAM moves for them."""
+        return self.host_bytes + 2 * self.within_bytes
+
 
 @dataclass(frozen=True, slots=True)
 class TaskStep:
@@ -59,6 +82,7 @@ class TaskStep:
 
     `copies` is the time of what is `copied` before a launch, None where a gap says that it is unknown. `dirty` is what earlier work leaves
     to write back: before the first of the launches, and before each other; `left` are the bytes that the last of them leaves.
+    Where others may overlap, `among` is the result beside them, and `added` what a launch adds to the time in which all end, in cycles.
     """
 
     launch: LaunchResult
@@ -69,6 +93,9 @@ class TaskStep:
     dirty: tuple[Fraction, Fraction]
     left: int
     gaps: tuple[Gap, ...] = ()
+    among: AnalysisResult | None = None
+    added: Terms | None = None
+    interfered: bool = False
 
     @property
     def count(self) -> int:
@@ -77,9 +104,13 @@ class TaskStep:
 
     @property
     def kernel(self) -> Fraction | None:
-        """The bound of one launch in microseconds, None where there is none."""
+        """What one launch takes of the sum in microseconds: its bound, or what it adds; None where there is none."""
         result = self.launch.result
         gpu = result.settings.gpu if result is not None else None
+        if self.interfered:
+            terms, product = self.added, self.among.settings.gpu if self.among is not None else None
+            whole = None if terms is None else terms.chain + terms.sm + terms.drain + terms.memory + terms.launch
+            return None if whole is None or product is None else whole / product.boost_clock
         if gpu is None or self.launch.cycles is None or self.launch.us is None:
             return None
         return Fraction(self.launch.cycles, gpu.boost_clock)
@@ -112,24 +143,53 @@ class TaskStep:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherTask:
+    """A task that shares the GPU: its launches, and how many `runs` of it may be going on while the task of interest runs."""
+
+    definition: TaskDefinition
+    recording: Launches
+    steps: tuple[TaskStep, ...]
+    runs: int = 0
+    response: Fraction | None = None
+    """The bound of its own response time in microseconds."""
+
+    @property
+    def bound(self) -> Fraction | None:
+        """What all its runs add, in microseconds; None where a part is unknown."""
+        known = [each.bound for each in self.steps if each.bound is not None]
+        return self.runs * sum(known, Fraction(0)) if len(known) == len(self.steps) and self.runs else None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskResponse:
-    """The response time of a task on a GPU; `gaps` are those of the sequence itself."""
+    """The response time of a task on a GPU, alone or with `others`; `gaps` are those of the sequence itself.
+
+    `interfered`: launches may overlap, its own on several streams or those of others.
+    """
 
     definition: TaskDefinition
     gpu: Product
     recording: Launches
     steps: tuple[TaskStep, ...]
     gaps: tuple[Gap, ...] = ()
+    others: tuple[OtherTask, ...] = ()
+    interfered: bool = False
+
+    @property
+    def condition(self) -> str:
+        """What else runs, in words."""
+        return INTERFERED if self.interfered else ISOLATED
 
     @property
     def bound(self) -> Fraction | None:
         """The bound in microseconds, None where a part is unknown."""
-        known = [each.bound for each in self.steps if each.bound is not None]
-        return sum(known, Fraction(0)) if len(known) == len(self.steps) and not self.gaps else None
+        parts = [*(each.bound for each in self.steps), *(each.bound for each in self.others)]
+        known = [each for each in parts if each is not None]
+        return sum(known, Fraction(0)) if len(known) == len(parts) and not self.gaps else None
 
     @property
     def estimate(self) -> float | None:
-        """The expected time in microseconds, None where a part is unknown."""
+        """The expected time in microseconds, where nothing else runs; None where a part is unknown."""
         known = [each.estimate for each in self.steps if each.estimate is not None]
         return sum(known) if known and len(known) == len(self.steps) else None
 
@@ -154,7 +214,8 @@ class TaskResponse:
     @property
     def every_gap(self) -> tuple[Gap, ...]:
         """Everything that forbids a bound of the task."""
-        return tuple(dict.fromkeys((*self.gaps, *(gap for each in self.steps for gap in each.every_gap))))
+        steps = (*self.steps, *(step for other in self.others for step in other.steps))
+        return tuple(dict.fromkeys((*self.gaps, *(gap for each in steps for gap in each.every_gap))))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -164,30 +225,34 @@ class TaskResponse:
     @property
     def own_assumptions(self) -> tuple[str, ...]:
         """What the sum rests on beside the bounds of launches."""
-        transfers = [write for each in self.steps for write in each.launch.launch.writes]
-        rated = (_RATED.format(rate=float(self.definition.copy_rate)),) if self.definition.copy_rate is not None else ()
-        outside = (_OUTSIDE,) if self.definition.copies_outside else rated
-        copies = outside if any(write.source is None for write in transfers) else ()
-        within = (_WITHIN,) if any(write.source is not None for write in transfers) else ()
+        tasks = [(self.definition, self.steps), *((other.definition, other.steps) for other in self.others)]
+        transfers = [(defined, write) for defined, steps in tasks for step in steps for write in step.launch.launch.writes]
+        by_host = dict.fromkeys(defined for defined, write in transfers if write.source is None)
+        rated = [_RATED.format(rate=float(defined.copy_rate)) for defined in by_host if defined.copy_rate is not None]
+        copies = [*([_OUTSIDE] if any(defined.copies_outside for defined in by_host) else []), *rated]
+        within = (_WITHIN,) if any(write.source is not None for _, write in transfers) else ()
         alone = (ALONE_ON_DRAM,) if self.gpu.integrated and self.gpu.dram_share == 1 else ()
+        order = (_STREAMS, _SEPARATE, *((_PERIODIC,) if self.others else ())) if self.interfered else (_IN_TURN,)
         left = _LEFT.format(kib=self.gpu.l2_size)
-        return (ISOLATED, *alone, _IN_TURN, _SUBMITTED.format(us=self.gpu.between_us), left, *copies, *within, _BACK)
+        texts = (self.condition, *alone, *order, _SUBMITTED.format(us=self.gpu.between_us), left, *copies, *within, _BACK)
+        return tuple(dict.fromkeys(texts))
 
     def of_launch(self, step: TaskStep) -> tuple[str, ...]:
-        """What the bound of a launch rests on: earlier dirty sectors are charged here, and are no assumption."""
-        makespan = step.launch.result.makespan if step.launch.result is not None else None
+        """What the bound of a launch rests on: earlier dirty sectors and other tasks are charged here, and are no assumption."""
+        result = step.among if step.interfered else step.launch.result
+        makespan = result.makespan if result is not None else None
         grid = makespan.grid if makespan is not None else None
         texts = grid.assumptions if grid is not None and grid.value is not None else ()
-        charged = dirty(self.gpu)
-        return tuple(dict.fromkeys(text for text in (*texts, *step.launch.assumptions) if text != charged))
+        charged = {dirty(self.gpu), dirty(replace(self.gpu, l2_size=None)), *((others_on(self.gpu),) if self.interfered else ())}
+        return tuple(dict.fromkeys(text for text in (*texts, *step.launch.assumptions) if text not in charged))
 
     def _of_launches(self) -> Iterator[str]:
-        for each in self.steps:
+        for each in (*self.steps, *(step for other in self.others for step in other.steps)):
             yield from self.of_launch(each)
 
     def ends(self) -> tuple[Fraction | None, ...]:
-        """The latest end of each step, from the start of the task; None where it is unknown."""
-        end: Fraction | None = Fraction(0)
+        """The latest end of each step, from the start of the task; None where it is unknown, or where launches overlap."""
+        end: Fraction | None = None if self.interfered else Fraction(0)
         out: list[Fraction | None] = []
         for each in self.steps:
             end = None if end is None or each.bound is None else end + each.bound
@@ -195,24 +260,103 @@ class TaskResponse:
         return tuple(out)
 
 
-def response(
-    definition: TaskDefinition,
-    gpu: Product,
-    recording: Launches,
-    launches: Sequence[LaunchResult],
-    estimates: Sequence[EstimateResult | None],
-) -> TaskResponse:
-    """Return the response time of the launches of a recording, all of them and in its order, each with its estimate."""
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """One run of a task as it was recorded and analyzed: each launch, with its estimate, and with its result among others that overlap."""
+
+    definition: TaskDefinition
+    recording: Launches
+    launches: Sequence[LaunchResult]
+    estimates: Sequence[EstimateResult | None]
+    among: Sequence[AnalysisResult | None] = ()
+
+
+def overlaps(recordings: Sequence[Launches]) -> bool:
+    """Return whether launches may overlap: they are of several recordings, or on several streams."""
+    return len(recordings) > 1 or any(len({launch.stream for launch in each.launches}) > 1 for each in recordings)
+
+
+def response(gpu: Product, run: TaskRun, others: Sequence[TaskRun] = ()) -> TaskResponse:
+    """Return the response time of a run of a task, on its own or while `others` run again and again.
+
+    Where launches may overlap (`overlaps`), every run has its results among others, and each has a period if there are others.
+    """
+    recordings = [run.recording, *(other.recording for other in others)]
+    gaps = tuple(_gaps(recordings, gpu))
+    if not overlaps(recordings):
+        return TaskResponse(run.definition, gpu, run.recording, _in_turn(run, gpu), gaps)
+    tasks = [_overlapping(each, gpu) for each in (run, *others)]
+    steps, windows = tasks, None
+    if not gaps and all(step.among is not None and step.copies is not None and not step.every_gap for task in tasks for step in task):
+        demands = [_demand(each, task) for each, task in zip((run, *others), tasks, strict=True)]
+        known = TaskSet(demands, gpu.sms, gpu.boost_clock, _us((gpu.l2_size or 0) * _KIB, gpu))
+        windows = known.windows()
+        if windows is not None:
+            among = windows[0].launches(demands)
+            steps = [
+                tuple(replace(step, added=known.added(each, among)) for step, each in zip(task, demand.launches, strict=True))
+                for task, demand in zip(tasks, demands, strict=True)
+            ]
+            first = steps[0][0]
+            steps[0] = (replace(first, dirty=(first.dirty[0] + _us((gpu.l2_size or 0) * _KIB, gpu), first.dirty[1])), *steps[0][1:])
+        else:
+            gaps = (Gap(0, "overload", "a run of one of the tasks may not have ended when the next one of it starts: there is no bound"),)
+    seen = [
+        OtherTask(
+            each.definition,
+            each.recording,
+            of_task,
+            windows[0].runs[at] if windows is not None else 0,
+            windows[at].us if windows is not None else None,
+        )
+        for at, (each, of_task) in enumerate(zip(others, steps[1:], strict=True), 1)
+    ]
+    return TaskResponse(run.definition, gpu, run.recording, steps[0], gaps, tuple(seen), interfered=True)
+
+
+def _in_turn(run: TaskRun, gpu: Product) -> tuple[TaskStep, ...]:
+    """The steps of a task whose launches run one after the other."""
     between, steps = Fraction(str(gpu.between_us)), list[TaskStep]()
     l2 = (gpu.l2_size or 0) * _KIB
-    every = [_copied(launch.launch.writes, definition) for launch in launches]
-    lefts = [min(l2, _left_by(launch, gpu)) for launch in launches]
+    every = [_copied(launch.launch.writes, run.definition) for launch in run.launches]
+    lefts = [min(l2, _left_by(launch, gpu)) for launch in run.launches]
     charged = dirty_bytes(l2, [(copied.size, left) for copied, left in zip(every, lefts, strict=True)])
-    for launch, expected, copied, left, (first, again) in zip(launches, estimates, every, lefts, charged, strict=True):
-        copies = _copies(copied, definition, gpu)
+    for launch, expected, copied, left, (first, again) in zip(run.launches, run.estimates, every, lefts, charged, strict=True):
+        copies = _copies(copied, run.definition, gpu)
         gaps = () if copies is not None else (_unrated(launch, copied),)
         steps.append(TaskStep(launch, expected, between, copies, copied, (_us(first, gpu), _us(again, gpu)), left, gaps))
-    return TaskResponse(definition, gpu, recording, tuple(steps), tuple(_gaps(recording, gpu)))
+    return tuple(steps)
+
+
+def _overlapping(run: TaskRun, gpu: Product) -> tuple[TaskStep, ...]:
+    """The steps of a task whose launches overlap with others, without what they add."""
+    steps, l2 = list[TaskStep](), (gpu.l2_size or 0) * _KIB
+    for launch, expected, among in zip(run.launches, run.estimates, run.among, strict=True):
+        copied = _copied(launch.launch.writes, run.definition)
+        copies = _copies(copied, run.definition, gpu)
+        if copies is not None:
+            # What DRAM moves for a copy may keep a launch waiting that runs beside it.
+            copies += _us(copied.moved, gpu)
+        gaps = (
+            *(() if copies is not None else (_unrated(launch, copied),)),
+            *(not_among_others(launch, among) if among is not None else ()),
+        )
+        left = min(l2, _left_by(launch, gpu))
+        behind = _us(min(l2, left) + copied.size, gpu)
+        between = Fraction(str(gpu.between_us))
+        steps.append(TaskStep(launch, expected, between, copies, copied, (behind, behind), left, gaps, among, interfered=True))
+    return tuple(steps)
+
+
+def _demand(run: TaskRun, steps: Sequence[TaskStep]) -> TaskDemand:
+    """What a run of a task asks of the GPU, all of which is known."""
+    several = []
+    for step, number in zip(steps, in_turn(run.launches), strict=True):
+        grid = overlapping_grid(step.among) if step.among is not None else None
+        assert grid is not None, "a launch without gaps has a bound"
+        assert step.copies is not None
+        several.append(OverlappingLaunches(grid, step.count, number, step.between + step.copies + step.dirty[1]))
+    return TaskDemand(tuple(several), run.definition.period)
 
 
 def dirty_bytes(l2: int, steps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -267,16 +411,14 @@ def _unrated(launch: LaunchResult, copied: ChargedCopies) -> Gap:
     return Gap(0, "copy-time", message)
 
 
-def _gaps(recording: Launches, gpu: Product) -> Iterator[Gap]:
+def _gaps(recordings: Sequence[Launches], gpu: Product) -> Iterator[Gap]:
     """Yield what forbids a sum."""
-    if not recording.launches:
-        yield Gap(0, "no-launches", "the recording holds no launch")
-    if recording.cut:
-        yield Gap(0, "recording-cut", f"the recording was cut off {recording.cut}: later launches are missing")
-    streams = {launch.stream for launch in recording.launches}
-    if len(streams) > 1:
-        yield Gap(0, "several-streams", f"the launches are on {len(streams)} streams, and may overlap: bounded are those of one stream")
-    if any(launch.programmatic for launch in recording.launches):
-        yield Gap(0, "overlapping-launch", "a launch may begin before the one ahead of it has ended (programmatic dependent launch)")
+    for recording in recordings:
+        if not recording.launches:
+            yield Gap(0, "no-launches", "the recording holds no launch")
+        if recording.cut:
+            yield Gap(0, "recording-cut", f"the recording was cut off {recording.cut}: later launches are missing")
+        if any(launch.programmatic for launch in recording.launches):
+            yield Gap(0, "overlapping-launch", "a launch may begin before the one ahead of it has ended (programmatic dependent launch)")
     if gpu.l2_size is None:
         yield Gap(0, "unknown-l2", f"how much L2 of {gpu.name} may hold dirty is unknown: l2_kib of a GPU file says it")

@@ -7,10 +7,9 @@ from functools import partial
 from math import ceil, floor
 
 from sassan.app.analysis import recosted
-from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.task.response import TaskResponse, response
+from sassan.app.task.response import OtherTask, TaskResponse, TaskRun, response
 from sassan.assumptions import AssumptionStatus
 from sassan.ipet.sm.gpu import memory_of
 from sassan.products import Product
@@ -54,30 +53,35 @@ def terms(task: TaskResponse, steps: Callable[[Sequence["_Change"]], Iterator["_
     out = [_term(task, bound, change) for change in steps(list(_changes(task)))]
     if (rate := task.definition.copy_rate) is not None and any(each.copied.host for each in task.steps):
         slower = replace(task.definition, copy_rate=rate * _LESS)
-        moved = _bound(replace(task, definition=slower), [each.launch for each in task.steps], task.gpu)
+        moved = _bound(replace(task, definition=slower), _Change("copy rate", AssumptionStatus.ASSUMED, "", _unchanged, task.gpu))
         out.append(TaskTerm("copy rate", AssumptionStatus.ASSUMED, f"{float(rate):g} GB/s", None if moved is None else moved - bound))
     return tuple(sorted(out, key=lambda term: (term.moves is not None, -(term.moves or 0), term.figure)))
 
 
 def _term(task: TaskResponse, bound: Fraction, change: _Change) -> TaskTerm:
-    known = dict[int, AnalysisResult]()
-    launches = [_changed(each.launch, change, known) for each in task.steps]
-    moved = _bound(task, launches, change.product)
+    moved = _bound(task, change)
     return TaskTerm(change.figure, change.status, change.value, None if moved is None else moved - bound)
 
 
-def _bound(task: TaskResponse, launches: Sequence[LaunchResult], gpu: Product) -> Fraction | None:
-    return response(task.definition, gpu, task.recording, launches, [None] * len(launches)).bound
+def _bound(task: TaskResponse, change: _Change) -> Fraction | None:
+    """Return the bound of a task with a figure made worse."""
+    known = dict[int, AnalysisResult]()
 
+    def changed(result: AnalysisResult | None) -> AnalysisResult | None:
+        """The result with that figure; equal ones are computed once."""
+        if result is None or change.settings is _unchanged:
+            return result
+        if id(result) not in known:
+            known[id(result)] = recosted(result, change.settings(result.settings, change.product))
+        return known[id(result)]
 
-def _changed(launch: LaunchResult, change: _Change, known: dict[int, AnalysisResult]) -> LaunchResult:
-    """Return a launch with a figure made worse; equal launches are computed once."""
-    result = launch.result
-    if result is None:
-        return launch
-    if id(result) not in known:
-        known[id(result)] = recosted(result, change.settings(result.settings, change.product))
-    return replace(launch, result=known[id(result)])
+    def run(of: TaskResponse | OtherTask) -> TaskRun:
+        # What launches take alone is no part of the bound where they overlap.
+        launches = [each.launch if task.interfered else replace(each.launch, result=changed(each.launch.result)) for each in of.steps]
+        among = [changed(each.among) for each in of.steps]
+        return TaskRun(of.definition, of.recording, launches, [None] * len(launches), among)
+
+    return response(change.product, run(task), [run(other) for other in task.others]).bound
 
 
 def _changes(task: TaskResponse) -> Iterator[_Change]:
@@ -114,6 +118,10 @@ def _status(gpu: Product, figure: str) -> AssumptionStatus:
     return AssumptionStatus.ASSUMED if source.startswith(_ASSUMED) else AssumptionStatus.PUBLISHED
 
 
+def _unchanged(settings: Settings, _: Product) -> Settings:
+    return settings
+
+
 def _on(settings: Settings, product: Product) -> Settings:
     return replace(settings, gpu=product)
 
@@ -132,7 +140,7 @@ def _on_share(settings: Settings, product: Product) -> Settings:
 def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
     """Yield the latencies of the classes of instructions that kernels have, each 10 % longer."""
     seen = dict[str, tuple[AssumptionStatus, int]]()
-    for each in task.steps:
+    for each in (*task.steps, *(step for other in task.others for step in other.steps)):
         result = each.launch.result
         tables = result.settings.costs.tables if result is not None else None
         if result is None or tables is None:

@@ -2,17 +2,20 @@
 
 import json as text
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
 from sassan.app.estimating import estimated_launches
-from sassan.app.task.definition import definition
+from sassan.app.inputs import Inputs
+from sassan.app.task.definition import TaskDefinition, definition
 from sassan.app.task.fields import AssessedTask, TaskFields, TaskLaunchFields, rows
-from sassan.app.task.response import TaskResponse, response
+from sassan.app.task.overlap import among_others
+from sassan.app.task.response import TaskResponse, TaskRun, overlaps, response
 from sassan.app.task.sensitivity import terms
 from sassan.cli.options.inputs import AllAssumptions, Csv, Json
-from sassan.cli.options.request import AnalysisCommand, task_analysis
+from sassan.cli.options.request import AnalysisCommand, other_task, task_analysis
 from sassan.cli.options.task import Certificate, Tornado
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
@@ -58,12 +61,18 @@ def task(
     of_task = command.of_task
     defined = definition(of_task.get("task", ""), of_task.get("deadline"), of_task.get("period"), of_task.get("copies"))
     _check(command, output, certificate)
+    _check_periods(command, defined)
     gpu, recording = request.settings.gpu, request.recording
     assert gpu is not None
     assert recording is not None
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
-    known = response(defined, gpu, recording, launches, estimated_launches(launches))
+    others = [(other, *_run(other)) for other in (other_task(command, name) for name in command.beside)]
+    runs = [TaskRun(defined, recording, launches, estimated_launches(launches)), *(run for _, _, run in others)]
+    if overlaps([run.recording for run in runs]):
+        among = among_others([run.launches for run in runs])
+        runs = [replace(run, among=results) for run, results in zip(runs, among, strict=True)]
+    known = response(gpu, runs[0], runs[1:])
     assessed = AssessedTask(known, terms(known, lambda changes: observer.steps(changes, "changing figures", len(changes))))
     if output is not None:
         save(output, report.picture(assessed).encode(), quiet=observer.quiet)
@@ -75,9 +84,21 @@ def task(
         sheet.of_fields(TaskLaunchFields, rows(known))
     else:
         report.show(assessed, every=assumptions)
-    if inputs.status:
-        finish(inputs)
+    for read in (inputs, *(of_other for _, of_other, _ in others)):
+        if read.status:
+            finish(read)
     _end(known)
+
+
+def _run(command: AnalysisCommand) -> tuple[Inputs, TaskRun]:
+    """Return the inputs of another task, and its launches as they are alone."""
+    request, of_task = command.request, command.of_task
+    defined = definition(of_task.get("task", ""), of_task.get("deadline"), of_task.get("period"), of_task.get("copies"))
+    _check(command, None, None)
+    assert request.recording is not None
+    inputs = request.inputs(command.observer)
+    launches = tuple(request.launch_results(inputs, command.observer))
+    return inputs, TaskRun(defined, request.recording, launches, [None] * len(launches))
 
 
 def _check(command: AnalysisCommand, output: str | None, certificate: str | None) -> None:
@@ -102,6 +123,27 @@ def _check(command: AnalysisCommand, output: str | None, certificate: str | None
         if Path(certificate).exists() and not Path(certificate).is_file():
             hint = "name a file: a certificate is checked again after it was written"
             raise UsageError("unwritable-output", f"'{certificate}' is not a plain file", hint=hint)
+
+
+def _check_periods(command: AnalysisCommand, defined: TaskDefinition) -> None:
+    """Refuse tasks that share a GPU where one has no period, or is named twice.
+
+    Raises UsageError.
+    """
+    names, project = command.beside, command.project
+    if not names:
+        return
+    own = defined.name
+    if len({own, *names}) <= len(names) or not own:
+        hint = "--task NAME names the first, --beside NAME each other"
+        raise UsageError("usage", "each task that shares the GPU is named once", hint=hint)
+    tasks = project.tasks if project is not None else {}
+    without = [name for name in names if name in tasks and "period" not in tasks[name].options]
+    if defined.period is None:
+        without.insert(0, own)
+    if without:
+        hint = "how often another task runs meanwhile follows from its period"
+        raise UsageError("usage", f"tasks that share a GPU need a period: {', '.join(without)}", hint=hint)
 
 
 def _certify(command: AnalysisCommand, assessed: AssessedTask, path: str) -> None:

@@ -45,11 +45,12 @@ from sassan.cli.options.models import (
     PaperExperiment,
 )
 from sassan.cli.options.project import added, project_of, task_project
-from sassan.cli.options.task import Copies, Period, TaskDeadline, TaskName
+from sassan.cli.options.task import Beside, Copies, Period, TaskDeadline, TaskName
 from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import note, safe
 from sassan.compilers.source import SUFFIX
+from sassan.errors import UsageError
 from sassan.timing import UnitCostModel
 
 _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solve": "solver"}
@@ -57,8 +58,11 @@ _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solv
 _OF_THE_REQUEST = frozenset({"function", "sm", "arch", "no_cache", "quiet", "project"})
 """Options of a request that are no part of the options of an analysis."""
 
-_OF_TASK = ("task", "deadline", "period", "copies")
+_OF_TASK = ("task", "deadline", "period", "copies", "beside")
 """Options of a task that are no part of the options of an analysis."""
+
+_OF_GPU = ("gpu", "clock", "dram-share", "co-runners")
+"""Options that tasks on one GPU have in common."""
 
 _FILES = inspect.Parameter("files", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Files)
 
@@ -147,6 +151,7 @@ class TaskFlags(AnalysisFlags):
     deadline: TaskDeadline = None
     period: Period = None
     copies: Copies = None
+    beside: Beside = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,8 @@ class AnalysisCommand:
     """Those that the project gave."""
     of_task: Mapping[str, str] = field(default_factory=dict[str, str])
     """The options of a task by their long names, and its own name."""
+    beside: tuple[str, ...] = ()
+    """The names of the tasks that share the GPU."""
 
 
 def _with(flags: type[ListingFlags]) -> Callable[[Command], Command]:
@@ -233,8 +240,35 @@ def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...
         target=architecture(flags.arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
-    of_task = {name: str(values[name]) for name in _OF_TASK if name in values}
-    return AnalysisCommand(options, request, CommandObserver(quiet=flags.quiet), file, whole, known, frozenset(added_options), of_task)
+    of_task = {name: str(values[name]) for name in _OF_TASK if name in values and name != "beside"}
+    observer, beside = CommandObserver(quiet=flags.quiet), tuple(values.get("beside", ()))
+    return AnalysisCommand(options, request, observer, file, whole, known, frozenset(added_options), of_task, beside)
+
+
+def other_task(command: AnalysisCommand, name: str) -> AnalysisCommand:
+    """Return what the project file says of another task, on the GPU of the command.
+
+    Raises UsageError where there is no such task, or it is on another GPU.
+    """
+    project, given = command.project, command.given
+    if project is None:
+        raise UsageError("usage", f"there is no project file with the task '{name}'", hint="describe both in a sassan.toml: [task.NAME]")
+    here = {key: str(given[key]) for key in _OF_GPU if key in given}
+    own = project.tasks[name].options if name in project.tasks else {}
+    for key, value in own.items():
+        if key in _OF_GPU and here.get(key) != value:
+            message = f"{project.path}: the task '{name}' has {key} = {value}, and the GPU that it shares has {here.get(key, 'none')}"
+            raise UsageError("usage", message, hint="tasks that share a GPU say the same of it")
+    flags = TaskFlags(
+        task=name,
+        project=project.path,
+        quiet=True,
+        gpu=here.get("gpu"),
+        clock=here.get("clock"),
+        dram_share=here.get("dram-share"),
+        co_runners=here.get("co-runners"),
+    )
+    return _command(flags, (), ())
 
 
 def _options(values: Mapping[str, Any], offered: frozenset[str], *, occupancy: bool) -> AnalysisOptions:

@@ -27,6 +27,14 @@ Copies = Annotated[
         help="What copies from the host surely reach ('12 GB/s'), or that they are no part of the task; without it they are a gap.",
     ),
 ]
+Beside = Annotated[
+    list[str] | None,
+    _task(
+        "--beside",
+        metavar="NAME",
+        help="A task of the project file that runs on the same GPU, again and again with its period; may be repeated.",
+    ),
+]
 Certificate = Annotated[
     str | None,
     _task("--certificate", metavar="C.json", help="Write the certificate, and beside it C.html, which prints; needs a bound."),

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from sassan.app.task.fields import AssessedTask, SensitivityFields, TaskLaunchFields, rows, signed
+from sassan.app.task.fields import AssessedTask, OtherTaskFields, SensitivityFields, TaskLaunchFields, rows, signed
 from sassan.app.task.response import TaskResponse
 from sassan.cli.output import table
 from sassan.cli.output.terminal import out, safe
@@ -27,6 +27,9 @@ def show(assessed: AssessedTask, *, every: bool = False) -> None:
     task = assessed.task
     out(f"{_first(task)}\n{_verdict(task)}\n\n")
     table.show(table.of_fields(TaskLaunchFields, rows(task), without=_OMITTED))
+    if task.others:
+        out("\n")
+        table.show(table.of_fields(OtherTaskFields, task.others))
     shown = [term for term in assessed.terms if term.moves is None or abs(term.moves) >= _NOTHING][:_SHOWN]
     if shown:
         out("\n")
@@ -46,7 +49,11 @@ def _first(task: TaskResponse) -> str:
     """Return the first line: on what the task runs, and what else does."""
     who = sharing(task.gpu)
     name = f"{safe(task.definition.name)} on " if task.definition.name else ""
-    return f"{name}{safe(task.gpu.name)}; isolated: nothing else is on the GPU{'; ' if who else ''}{'; '.join(who)}"
+    mode = "isolated: nothing else is on the GPU"
+    if task.interfered:
+        beside = " and ".join(("the task", *(safe(other.definition.name) for other in task.others)))
+        mode = f"interfered: launches of {beside if task.others else 'several streams'} overlap in any order"
+    return "; ".join((f"{name}{safe(task.gpu.name)}", mode, *who))
 
 
 def _verdict(task: TaskResponse) -> str:

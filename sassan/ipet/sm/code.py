@@ -37,10 +37,10 @@ class FetchedLines:
     ahead: tuple[int, ...]
 
 
-def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool) -> FetchedLines:
-    """The lines that are fetched again; `alone`: one warp is on the SM."""
+def lost(cfg: WarpCfg, caches: CodeCaches, *, alone: bool, beside: int = 0) -> FetchedLines:
+    """The lines that are fetched again; `alone`: one warp is on the SM; `beside`: bytes of code of other kernels there."""
     lines = [lines_of(cfg, (node,)) for node in range(len(cfg.nodes))]
-    whole = LINE * lines_of(cfg)
+    whole = LINE * lines_of(cfg) + beside
     near, far, ahead = [0] * len(lines), [0] * len(lines), [0] * len(lines)
     for capacity, charged in ((caches.inner, near), (caches.outer, far)):
         if whole <= capacity:
@@ -78,10 +78,10 @@ class Fetched:
         return bool(self.assumptions)
 
 
-def fetched(cfg: WarpCfg, arch: str, *, alone: bool) -> Fetched:
-    """What the code of a graph takes of an SM beyond its first execution; `alone`: one warp is on the SM."""
+def fetched(cfg: WarpCfg, arch: str, *, alone: bool, beside: int = 0) -> Fetched:
+    """What the code of a graph takes of an SM beyond its first execution; `alone` and `beside` are those of `lost`."""
     caches = code_caches(arch)
-    lines = lost(cfg, caches, alone=alone)
+    lines = lost(cfg, caches, alone=alone, beside=beside)
     far = caches.miss + (Latencies(arch, {}).cycles(_L2) or 0)
     following = caches.following(far)
     shares = [
@@ -90,7 +90,7 @@ def fetched(cfg: WarpCfg, arch: str, *, alone: bool) -> Fetched:
         )
         for close, beyond, after in zip(lines.near, lines.far, lines.ahead, strict=True)
     ]
-    assumptions = (caches.assumption,) if LINE * lines_of(cfg) > caches.inner else ()
+    assumptions = (caches.assumption,) if LINE * lines_of(cfg) + beside > caches.inner else ()
     return Fetched(tuple(shares), tuple(LINE * beyond for beyond in lines.far), assumptions)
 
 

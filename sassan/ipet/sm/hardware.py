@@ -29,7 +29,8 @@ def _partitions(product: Product) -> str:
     return f"L2 keeps {kept} whatever sets addresses fall into, and a far partition answers within the latencies and at the bandwidth given"
 
 
-def _other(product: Product) -> str:
+def others_on(product: Product) -> str:
+    """Return that no other work is on the GPU."""
     return _OTHER if product.dram_share == 1 else _SHARED
 
 
@@ -59,7 +60,7 @@ PHENOMENA: Mapping[str, Callable[[Product], str]] = {
     "partitions of L2": _partitions,
     "throttling": lambda _: _THROTTLING,
     "preemption": lambda _: _PREEMPTION,
-    "other work": _other,
+    "other work": others_on,
     "dirty sectors": dirty,
     "page faults": lambda _: _FAULTS,
 }

@@ -19,11 +19,16 @@ from sassan.ipet.sm.shares import Interference, of_code, of_letters
 from sassan.ipet.sm.tensor_memory import columns_gap
 from sassan.ipet.wcet import Wcet, WcetProblem
 from sassan.machine import Multiprocessor
+from sassan.machine.occupancy import ALONE
 from sassan.timing import Quantity
 from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
-_DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+_ALONE = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+_AMONG_OTHERS = (
+    "while blocks of any launch wait, the GPU gives one out, or one of them has room on no SM; a block starts with all its warps, which "
+    "are spread evenly over the partitions of its SM, and keeps its place until it has ended"
+)
 _EVEN = published(
     "a block is dispatched to an SM with the most free resources, so that no SM holds two more than another "
     "(Gilman et al. 2020, on Pascal to Turing)"
@@ -91,7 +96,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth. `waiting` is another bound of warps that all take
     the worst path, in cycles, None for none; `clock` is what a bound of the grid rests on as a time, '' where it is none.
     """
-    code = _fetched(kernel, machine, residents.warps)
+    code = _fetched(kernel, machine, residents.warps, residents.grid.beside if residents.grid is not None else None)
     shares = _shares(kernel, machine, code)
     cluster = _cluster(residents)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=cluster))
@@ -122,13 +127,13 @@ def _evenly(residents: Residents) -> tuple[str, ...]:
     return (_EVEN,) if fewer else ()
 
 
-def _fetched(kernel: KernelProblem, machine: Multiprocessor, warps: int) -> Fetched:
-    """What code takes that `warps` warps on an SM fetch again."""
+def _fetched(kernel: KernelProblem, machine: Multiprocessor, warps: int, beside: int | None = None) -> Fetched:
+    """What code takes that `warps` warps on an SM fetch again, with so many bytes of code of other kernels."""
     cfg = kernel.problem.cfg
     # Without latencies, instructions are counted, or were measured with all fetches.
     if kernel.problem.cost_model.tables is None:
         return nothing_fetched(cfg)
-    return fetched(cfg, machine.arch, alone=warps == 1)
+    return fetched(cfg, machine.arch, alone=warps == 1 and beside is None, beside=beside or 0)
 
 
 def _with(code: Fetched, whole: PathOptima) -> PathOptima:
@@ -179,7 +184,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
 ) -> tuple[Bound | None, Terms | None, Optima | None]:
     if grid is None:
         return None, None, None
-    if code and grid.places * grid.block_warps == 1:
+    if code and grid.places * grid.block_warps == 1 and grid.beside is None:
         # One warp is on an SM, however many it could hold.
         code = _fetched(kernel, machine, 1)
         whole = _with(
@@ -212,7 +217,9 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     even = (_EVEN,) if grid.spread else ()
     timed = (*_placed(grid), *((clock,) if clock and terms is not None else ()))
-    assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy, *timed)
+    if grid.beside is not None:
+        occupancy = tuple(text for text in occupancy if text != ALONE)
+    assumptions = (*whole.assumptions, _ALONE if grid.beside is None else _AMONG_OTHERS, *even, *moved, *occupancy, *timed)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms, optima
 
 

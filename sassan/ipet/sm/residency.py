@@ -39,6 +39,8 @@ class Grid:
     """Blocks of a cluster; 0 where there are some, and it is not known how many have one."""
     groups: int = 0
     """Of SMs, each of which takes whole clusters, at most; 0 where that is not known."""
+    beside: int | None = None
+    """Bytes of code of other kernels that may run as it runs; None: nothing else is on the GPU."""
 
     @property
     def pairs(self) -> bool:
@@ -127,10 +129,12 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     *,
     memory: GpuMemory | None = None,
     cluster: int = 0,
+    beside: int | None = None,
 ) -> Residents | None:
     """The warps whose time is wanted: `warps`, or all that are resident, of a small grid as many as it brings to an SM; None where unknown.
 
-    `memory` is that of the GPU, `cluster` the blocks of a cluster where some are launched in clusters, 0 where that is not known.
+    `memory` is that of the GPU, `cluster` the blocks of a cluster where some are launched in clusters, 0 where that is not known; `beside`
+    is that of `Grid`.
     Raises UsageError `bad-warps` for more warps than can be resident.
     """
     number = warps if warps is not None else known.warps if known is not None else None
@@ -142,14 +146,14 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     blocks = launch.blocks
     if blocks is None or resources is None:
         return Residents(number, known.block_warps)
-    # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
-    even = min(known.blocks, -(-blocks // resources.sms))
+    # A block goes to an SM that holds the fewest (docs/proofs/grid-bound.md), where no other kernel has blocks there.
+    even = min(known.blocks, -(-blocks // resources.sms)) if beside is None else known.blocks
     # Of clusters that is not known.
     cluster, places = (cluster, known.blocks) if known.demand.clustered else (1, even)
     groups = rules_of(machine).groups if cluster != 1 else 0
     if warps is None:
         number = places * known.block_warps
-    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster, groups)
+    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster, groups, beside)
     return Residents(number, known.block_warps, grid)
 
 

@@ -25,6 +25,11 @@ def columns_gap(cfg: WarpCfg, blocks: int) -> Gap | None:
     return Gap(min(taken), "tensor-memory", message)
 
 
+def takes_columns(cfg: WarpCfg) -> bool:
+    """Return whether some block takes tensor memory."""
+    return any(each.opcode.startswith(_TAKES) for node in cfg.nodes for each in node.code)
+
+
 def _units(cfg: WarpCfg, node: Node, instruction: Instruction) -> int:
     """Return how many units an instruction takes at most."""
     columns = instruction.operands[-1]
