@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, cast
 
@@ -76,13 +76,15 @@ def check(certificate: "_Table", folder: Path) -> CheckedParts:
     assumptions = certificate.tables("assumptions")
     product = certificate.table("product")
     launches = [_check_launch(each, product, programs, used) for each in certificate.tables("launches")]
+    if certificate.table("task").text("mode") == "interfered" and product.whole("l2_kept_bytes"):
+        raise Refused("product.l2_kept_bytes: where launches overlap, L2 keeps nothing")
     task = certificate.table("task")
     for table in (task, *certificate.tables("launches")):
         cited.update(table.wholes("assumptions"))
     _check_references("assumption", cited, len(assumptions))
     _check_references("program", used, len(programs))
     verdict.assumptions = _check_assumptions(assumptions)
-    _check_task(task, product, certificate.tables("steps"), launches, verdict)
+    _check_task(task, product, (certificate.tables("steps"), certificate.tables("others")), launches, verdict)
     if certificate.text("digest") != digest(certificate.values):
         raise Refused("digest: the certificate was changed after it was written")
     return verdict
@@ -220,15 +222,28 @@ def _forms(words: Sequence[str], known: Mapping[str, int]) -> Iterator[tuple[str
 # --- the bound of a launch (docs/proofs/grid-bound.md, docs/proofs/gpu-memory.md, docs/proofs/many-warps.md)
 
 
-def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction], used: set[int]) -> Fraction:
-    """Return the bound of one launch in microseconds."""
+@dataclass(frozen=True)
+class _Launch:
+    """A launch whose bound was checked: that in microseconds, and what it is made of, in cycles."""
+
+    us: Fraction
+    blocks: int
+    places: int
+    lifetime: Fraction
+    stall: Fraction
+    beside: Fraction
+    takes: Mapping[str, Fraction]
+
+
+def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction], used: set[int]) -> _Launch:
     optima, floors = _optima(each, programs, used), each.table("floors")
     grid, terms, memory = each.table("grid"), each.table("terms"), each.table("memory")
     barriers = grid.whole("barriers") > 0
     if "segment" in optima:
         optima["segment"] = max(optima["segment"], floors.rational("segment"))
     slowdown = product.rational("slowdown")
-    chain, sm, drain = (slowdown * part for part in _sm_terms(optima, grid, barriers=barriers))
+    lifetime, stall = _block(optima, grid, barriers=barriers)
+    chain, sm, drain = (slowdown * part for part in _sm_terms(lifetime, stall, grid))
     every = grid.whole("blocks") * optima["uncached"]
     allocated = memory.wholes("allocated")
     if allocated and sum(allocated) <= product.whole("l2_kept_bytes"):
@@ -246,7 +261,11 @@ def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction
     cycles = each.whole("cycles")
     if floor(chain + sm + drain + every + launch) != cycles:
         raise Refused(f"{each.where}.cycles: {cycles} is not the sum of the terms")
-    return Fraction(cycles, product.whole("clock_mhz"))
+    us, takes = Fraction(cycles, product.whole("clock_mhz")), each.table("takes")
+    parts = {name: takes.rational(name) for name in takes.values}
+    if any(not 0 < part <= 1 for part in parts.values()):
+        raise Refused(f"{takes.where}: a block takes no such part of an SM")
+    return _Launch(us, grid.whole("blocks"), grid.whole("places"), slowdown * lifetime, slowdown * stall, every + launch, parts)
 
 
 def _optima(each: "_Table", programs: Sequence[Fraction], used: set[int]) -> dict[str, Fraction]:
@@ -267,14 +286,21 @@ def _optima(each: "_Table", programs: Sequence[Fraction], used: set[int]) -> dic
     return out
 
 
-def _sm_terms(optima: Mapping[str, Fraction], grid: "_Table", *, barriers: bool) -> tuple[Fraction, Fraction, Fraction]:
-    """Return what blocks that follow each other take, others on their SM, and the last block."""
-    blocks, warps, sms, places, cluster = (grid.whole(key) for key in ("blocks", "block_warps", "sms", "places", "cluster"))
-    if min(blocks, warps, sms, places, cluster) < 1:
+def _block(optima: Mapping[str, Fraction], grid: "_Table", *, barriers: bool) -> tuple[Fraction, Fraction]:
+    """Return what a block is charged that is followed, and what it keeps others waiting."""
+    warps, cluster = grid.whole("block_warps"), grid.whole("cluster")
+    if min(warps, cluster) < 1:
         raise Refused(f"{grid.where}: there are no blocks")
     alike = warps * optima["scheduler_stall"]
     stall = cluster * min(alike, optima.get("block", alike))
-    lifetime = _lifetime(optima, warps, cluster, stall, barriers=barriers)
+    return _lifetime(optima, warps, cluster, stall, barriers=barriers), stall
+
+
+def _sm_terms(lifetime: Fraction, stall: Fraction, grid: "_Table") -> tuple[Fraction, Fraction, Fraction]:
+    """Return what blocks that follow each other take, others on their SM, and the last block."""
+    blocks, sms, places, cluster = (grid.whole(key) for key in ("blocks", "sms", "places", "cluster"))
+    if min(blocks, sms, places) < 1:
+        raise Refused(f"{grid.where}: there are no blocks")
     drain = lifetime + (min(blocks, places) - 1) * stall
     if cluster > 1:
         if grid.whole("at_once"):
@@ -299,30 +325,41 @@ def _lifetime(optima: Mapping[str, Fraction], warps: int, cluster: int, stall: F
     return cluster * min(chains)
 
 
-# --- the task (docs/proofs/response-time.md)
+# --- the task (docs/proofs/response-time.md, docs/proofs/overlapping-launches.md)
 
 
-def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], launches: Sequence[Fraction], verdict: CheckedParts) -> None:
-    if not steps:
+@dataclass(frozen=True)
+class _Run:
+    """One run of a task: its steps, the rate of its copies (a key of `table`), its period and response time, 0 for none."""
+
+    table: "_Table"
+    steps: Sequence["_Table"]
+    period: Fraction
+    response: Fraction
+
+
+def _check_task(
+    task: "_Table",
+    product: "_Table",
+    parts: tuple[Sequence["_Table"], Sequence["_Table"]],
+    launches: Sequence[_Launch],
+    verdict: CheckedParts,
+) -> None:
+    steps, others = parts
+    tables = [*steps, *(step for other in others for step in other.tables("steps"))]
+    if not steps or not all(each.tables("steps") for each in others):
         raise Refused("steps: there are none")
-    rate = product.rational("dram_bytes_per_us")
-    full = left = product.whole("l2_bytes") / rate
-    total = Fraction(0)
-    for step in steps:
-        at, count = step.whole("launch"), step.whole("count")
-        if not 0 <= at < len(launches) or count < 1:
-            raise Refused(f"{step.where}: there is no launch {at}")
-        between, start = product.rational("between_us"), product.rational("launch_us")
-        host, within = step.table("host"), step.table("within")
-        copies = (host.whole("number") + within.whole("number")) * (start + between) + 2 * within.whole("bytes") / rate
-        if host.whole("number"):
-            copies += host.whole("bytes") / task.rational("copy_bytes_per_us")
-        written = (host.whole("bytes") + within.whole("bytes")) / rate
-        behind = min(full, step.whole("left_bytes") / rate)
-        first, again = min(full, left + written), min(full, behind + written)
-        bound = count * (launches[at] + between + copies) + first + (count - 1) * again
-        _equal(step, "bound_us", bound)
-        total, left = total + bound, behind
+    for step in tables:
+        if not 0 <= step.whole("launch") < len(launches) or step.whole("count") < 1:
+            raise Refused(f"{step.where}: there is no launch {step.whole('launch')}")
+    if {step.whole("launch") for step in tables} != set(range(len(launches))):
+        raise Refused("launches: one is in no step")
+    if task.text("mode") == "interfered":
+        total = _overlapping(task, product, (steps, others), launches)
+    elif task.text("mode") == "isolated" and not others:
+        total = _in_turn(task, product, steps, launches)
+    else:
+        raise Refused("task.mode: neither isolated, with no other task, nor interfered")
     _equal(task, "bound_us", total)
     if not task.text("deadline_us"):
         verdict.notes.append("the task has no deadline")
@@ -334,6 +371,83 @@ def _check_task(task: "_Table", product: "_Table", steps: Sequence["_Table"], la
         expected = "missed" if slack < 0 else "met"
     if task.text("deadline") != expected:
         raise Refused(f"task.deadline: '{task.text('deadline')}' is wrong: {expected}")
+
+
+def _copies(step: "_Table", of: "_Table", product: "_Table") -> Fraction:
+    """Return the microseconds of the copies before a launch, one after the other; `of` has the rate of those by the host."""
+    host, within = step.table("host"), step.table("within")
+    starts = (host.whole("number") + within.whole("number")) * (product.rational("launch_us") + product.rational("between_us"))
+    by_host = host.whole("bytes") / of.rational("copy_bytes_per_us") if host.whole("number") else Fraction(0)
+    return starts + by_host + 2 * within.whole("bytes") / product.rational("dram_bytes_per_us")
+
+
+def _in_turn(task: "_Table", product: "_Table", steps: Sequence["_Table"], launches: Sequence[_Launch]) -> Fraction:
+    """Return the sum of launches one after the other."""
+    rate = product.rational("dram_bytes_per_us")
+    full = left = product.whole("l2_bytes") / rate
+    total = Fraction(0)
+    for step in steps:
+        count, between = step.whole("count"), product.rational("between_us")
+        written = (step.table("host").whole("bytes") + step.table("within").whole("bytes")) / rate
+        behind = min(full, step.whole("left_bytes") / rate)
+        first, again = min(full, left + written), min(full, behind + written)
+        copies = _copies(step, task, product)
+        bound = count * (launches[step.whole("launch")].us + between + copies) + first + (count - 1) * again
+        _equal(step, "bound_us", bound)
+        total, left = total + bound, behind
+    return total
+
+
+def _overlapping(
+    task: "_Table", product: "_Table", parts: tuple[Sequence["_Table"], Sequence["_Table"]], launches: Sequence[_Launch]
+) -> Fraction:
+    """Return the response time where launches overlap: those of each task are within what its launches, and runs of others, add."""
+    steps, others = parts
+    period = task.rational("period_us") if others else Fraction(0)
+    runs = [_Run(task, steps, period, task.rational("bound_us"))]
+    runs += [_Run(each, each.tables("steps"), each.rational("period_us"), each.rational("response_us")) for each in others]
+    if others and not all(0 < each.response <= each.period for each in runs):
+        raise Refused("others: a run may not have ended when the next one of its task starts")
+    most: dict[str, Fraction] = {}
+    for launch in launches:
+        for name, part in launch.takes.items():
+            most[name] = max(part, most.get(name, part))
+    once = product.whole("l2_bytes") / product.rational("dram_bytes_per_us")
+    totals = list[Fraction]()
+    for run in runs:
+        numbers = [1 if other is run else max(1, ceil((run.response + other.response) / other.period)) for other in runs]
+        among = sum(number * sum(step.whole("count") for step in other.steps) for number, other in zip(numbers, runs, strict=True))
+        added = [[_added(step, other.table, product, (launches, most, among)) for step in other.steps] for other in runs]
+        totals.append(once + sum((number * sum(each, Fraction(0)) for number, each in zip(numbers, added, strict=True)), Fraction(0)))
+        if totals[-1] > run.response:
+            raise Refused(f"{run.table.where}: a response time of {run.response} us does not hold all that its window adds, {totals[-1]}")
+        if run is runs[0]:
+            for step, bound in zip(steps, added[0], strict=True):
+                _equal(step, "bound_us", bound + (once if step is steps[0] else 0))
+            for number, other, bounds in zip(numbers[1:], others, added[1:], strict=True):
+                if other.whole("runs") != number:
+                    raise Refused(f"{other.where}.runs: {other.whole('runs')} is not {number}")
+                _equal(other, "bound_us", number * sum(bounds, Fraction(0)))
+    return totals[0]
+
+
+def _added(step: "_Table", of: "_Table", product: "_Table", known: tuple[Sequence[_Launch], Mapping[str, Fraction], int]) -> Fraction:
+    """Return what the launches of a step add to a window with so many launches."""
+    launches, most, among = known
+    launch, sms, rate = launches[step.whole("launch")], product.whole("sms"), product.rational("dram_bytes_per_us")
+    parts = [part / (1 - most[name]) if most[name] < 1 else Fraction(1) for name, part in launch.takes.items()]
+    weight = min(Fraction(1), max(parts, default=Fraction(1)))
+    resident = min(launch.blocks, launch.places)
+    in_tails = resident - 1 + min(launch.blocks, launch.places * max(0, among - step.whole("in_turn")))
+    share = Fraction(launch.blocks, sms)
+    cycles = (share * weight + 1 - weight / sms) * launch.lifetime + (share + in_tails * (1 - Fraction(1, sms))) * launch.stall
+    host, within = step.table("host").whole("bytes"), step.table("within").whole("bytes")
+    # What DRAM moves for copies keeps launches waiting that run beside them.
+    copies = _copies(step, of, product) + (host + 2 * within) / rate
+    left = min(product.whole("l2_bytes"), step.whole("left_bytes")) + host + within
+    return step.whole("count") * (
+        (cycles + launch.beside) / product.whole("clock_mhz") + product.rational("between_us") + copies + left / rate
+    )
 
 
 def _equal(table: "_Table", key: str, value: Fraction) -> None:

@@ -50,8 +50,8 @@ svg {{ max-width: 100%; height: auto; break-inside: avoid; }}
 """
 
 
-def html(document: Mapping[str, Any], picture: str) -> str:
-    """Return the page of a certificate; `picture` is its tornado chart as SVG."""
+def html(document: Mapping[str, Any], gantt: str, tornado: str) -> str:
+    """Return the page of a certificate with these two charts, as SVG."""
     title = f"Certificate: {document['task']['name'] or document['task']['program'] or 'response time'}"
     return _PAGE.format(
         title=_text(title),
@@ -61,11 +61,11 @@ def html(document: Mapping[str, Any], picture: str) -> str:
         muted=palette.MUTED,
         paper=palette.PAPER,
         gap=palette.GAP,
-        body="\n".join(_body(document, picture, title)),
+        body="\n".join(_body(document, gantt, tornado, title)),
     )
 
 
-def _body(document: Mapping[str, Any], picture: str, title: str) -> Iterator[str]:
+def _body(document: Mapping[str, Any], gantt: str, tornado: str, title: str) -> Iterator[str]:
     task, product = document["task"], document["product"]
     yield f"<h1>{_text(title)}</h1>"
     tool, versions = document["tool"], document["versions"]
@@ -78,9 +78,10 @@ def _body(document: Mapping[str, Any], picture: str, title: str) -> Iterator[str
     yield f"<p>{'; '.join(map(_text, task['conditions']))}.</p>"
     yield f"<p>Check this page against its data: <code>sassan verify-certificate</code>, {_text(document['digest'])}</p>"
     yield "<h2>The sequence</h2>"
+    yield gantt
     yield "".join(_sequence(document))
     yield "<h2>What moves the bound</h2>"
-    yield picture
+    yield tornado
     yield "<h2>Figures of the GPU</h2>"
     yield _figures(product)
     yield "<h2>Inputs</h2>"
@@ -110,6 +111,9 @@ def _verdict(task: Mapping[str, Any]) -> str:
 
 
 def _sequence(document: Mapping[str, Any]) -> Iterator[str]:
+    if document["task"]["mode"] == "interfered":
+        yield from _overlapping(document)
+        return
     whole, end = Fraction(document["task"]["bound_us"]), Fraction(0)
     rows: list[tuple[str, ...]] = []
     for step in document["steps"]:
@@ -131,6 +135,28 @@ def _sequence(document: Mapping[str, Any]) -> Iterator[str]:
     yield (
         '<p class="muted">Beside a kernel: the time between launches, copies, and what earlier work leaves in L2 to be written back.</p>'
     )
+
+
+def _overlapping(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what launches add that may overlap, and the other tasks."""
+    whole = Fraction(document["task"]["bound_us"])
+
+    def row(step: Mapping[str, Any], runs: int, task: str) -> tuple[str, ...]:
+        bound, shape = runs * Fraction(step["bound_us"]), ("x".join(map(str, step[key])) for key in ("grid", "block"))
+        return brief(step["kernel"]), *shape, str(runs * step["count"]), _up(str(bound)), f"{float(bound / whole):.1%}", task
+
+    rows = [row(step, 1, "") for step in document["steps"]]
+    for other in document["others"]:
+        rows += [row(step, other["runs"], other["name"]) for step in other["steps"]]
+    yield _table(("kernel", "grid", "block", "count", "adds us", "share", "of another task"), rows, numbers={3, 4, 5})
+    proof = "docs/proofs/overlapping-launches.md"
+    yield f'<p class="muted">Launches overlap in any order; each adds to the time in which all of them end ({proof}).</p>'
+    if document["others"]:
+        tasks = [
+            (other["name"], *(_up(other[key]) for key in ("period_us", "response_us")), str(other["runs"]), _up(other["bound_us"]))
+            for other in document["others"]
+        ]
+        yield _table(("other task", "period us", "its response us", "runs meanwhile", "they add us"), tasks, numbers={1, 2, 3, 4})
 
 
 def _figures(product: Mapping[str, Any]) -> str:

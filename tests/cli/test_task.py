@@ -99,7 +99,7 @@ def test_a_listing_without_registers_says_what_is_missing(sassan: Sassan, file: 
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (launch() + launch(more="stream = 7"), "several-streams"),
+        (launch(more="cooperative = true") + launch(more="stream = 7"), "needs-the-gpu"),
         ('cut = "after 60 s"\n' + launch(), "recording-cut"),
         (launch() + launch(more="programmatic = true"), "overlapping-launch"),
         ("schema = 1\n", "no-launches"),

@@ -146,11 +146,11 @@ class OverlappingRuns(Launch):
                 self.after(ticks, _nothing)
 
     def _choose_instance(self, waiting: list[_Instance]) -> tuple[_Instance, _Sm] | None:
-        """Return a launch and the SM that gets a block of it; None where one that waits has room nowhere, or none waits."""
+        """Return a launch and the SM that gets a block of it; None where one that waits has space nowhere, or none waits."""
         if not waiting:
             return None
         if self._policy == "worst":
-            # Whatever fits goes first; then all wait as soon as one has no room.
+            # Whatever fits goes first; then all wait as soon as one has no space.
             if not all(any(self._fits(sm, each) for sm in self._sms) for each in waiting):
                 return None
             order = sorted(waiting, key=lambda each: sum(each.kernel.needs))
@@ -161,11 +161,11 @@ class OverlappingRuns(Launch):
         else:
             order = sorted(waiting, key=lambda each: (each.ready, -each.priority))
         for each in order:
-            with_room = [sm for sm in self._sms if self._fits(sm, each)]
-            if with_room:
+            with_space = [sm for sm in self._sms if self._fits(sm, each)]
+            if with_space:
                 # Where the victims are, others are worst.
-                crowded = [sm for sm in with_room if any(warp.victim for block in sm.blocks for warp in block.warps)]
-                return each, self._random.choice(crowded if crowded and self._random.random() < 0.7 else with_room)
+                crowded = [sm for sm in with_space if any(warp.victim for block in sm.blocks for warp in block.warps)]
+                return each, self._random.choice(crowded if crowded and self._random.random() < 0.7 else with_space)
             if self._policy == "first":
                 return None
         return None

@@ -13,8 +13,10 @@ from sassan import verifier
 from sassan.app import documents
 from sassan.app.analysis import recosted
 from sassan.app.result import AnalysisResult
+from sassan.app.task.definition import TaskDefinition
 from sassan.app.task.fields import AssessedTask
-from sassan.app.task.response import ISOLATED, TaskResponse, TaskStep
+from sassan.app.task.overlap import in_turn, overlapping_grid
+from sassan.app.task.response import OtherTask, TaskResponse, TaskStep
 from sassan.assumptions import AssumptionStatus, kind_of
 from sassan.errors import SelfCheckError
 from sassan.ilp.programs import Programs, SolvedProgram, kept
@@ -69,7 +71,8 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
     """
     task, parts = assessed.task, _Parts()
     of_sum = parts.cited(task.own_assumptions)
-    different = {id(step.launch.result): step for step in task.steps}
+    every = (*task.steps, *(step for other in task.others for step in other.steps))
+    different = {id(_counted(step)): step for step in every}
     launches = [_launch(task, step, parts) for step in different.values()]
     places = {identity: at for at, identity in enumerate(different)}
     document: dict[str, Any] = {
@@ -79,7 +82,8 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
         "inputs": [_input(role, Path(path), folder) for role, path in inputs],
         "product": _product(task),
         "task": {**_task(task), "assumptions": of_sum},
-        "steps": [_step(step, places[id(step.launch.result)]) for step in task.steps],
+        "steps": _steps(task.steps, places),
+        "others": [_other(other, places) for other in task.others],
         "launches": launches,
         "assumptions": [{"text": text, "status": kind.value, "check": _CHECKS[kind]} for text, kind in parts.assumptions.items()],
         "sensitivity": [
@@ -94,6 +98,11 @@ def certificate(assessed: AssessedTask, inputs: Sequence[tuple[str, str]], folde
         "programs": parts.programs,
     }
     return {**document, "digest": verifier.digest(document)}
+
+
+def _counted(step: TaskStep) -> AnalysisResult | None:
+    """The result that counts: that beside others where launches overlap."""
+    return step.among if step.interfered else step.launch.result
 
 
 def _input(role: str, path: Path, folder: Path) -> Mapping[str, object]:
@@ -118,7 +127,7 @@ def _product(task: TaskResponse) -> Mapping[str, object]:
         "dram_bytes_per_us": str(gpu.dram_rate * 1000),
         "dram_bytes_per_cycle": str(memory.dram),
         "l2_bytes": (gpu.l2_size or 0) * _KIB,
-        "l2_kept_bytes": memory.capacity,
+        "l2_kept_bytes": 0 if task.interfered else memory.capacity,
         "launch_us": _text(gpu.launch_us),
         "launch_cycles": memory.launch,
         "between_us": _text(gpu.between_us),
@@ -136,18 +145,40 @@ def _task(task: TaskResponse) -> Mapping[str, object]:
     return {
         "name": defined.name,
         "program": " ".join((task.recording.program, *task.recording.arguments)).strip(),
-        "conditions": [ISOLATED, *sharing(task.gpu)],
+        "mode": "interfered" if task.interfered else "isolated",
+        "conditions": [task.condition, *sharing(task.gpu)],
         "bound_us": str(task.bound),
         "estimate_us": "" if task.estimate is None else f"{task.estimate:.3f}",
         "deadline_us": "" if defined.deadline is None else str(defined.deadline),
         "period_us": "" if defined.period is None else str(defined.period),
         "slack_us": "" if slack is None else str(slack),
         "deadline": "none" if slack is None else "missed" if slack < 0 else "met",
-        "copy_bytes_per_us": "" if defined.copy_rate is None else str(defined.copy_rate * 1000),
+        "copy_bytes_per_us": _rate(defined),
     }
 
 
-def _step(step: TaskStep, launch: int) -> Mapping[str, object]:
+def _rate(defined: TaskDefinition) -> str:
+    return "" if defined.copy_rate is None else str(defined.copy_rate * 1000)
+
+
+def _other(other: OtherTask, places: Mapping[int, int]) -> Mapping[str, object]:
+    return {
+        "name": other.definition.name,
+        "period_us": str(other.definition.period),
+        "runs": other.runs,
+        "response_us": str(other.response),
+        "copy_bytes_per_us": _rate(other.definition),
+        "steps": _steps(other.steps, places),
+        "bound_us": str(other.bound),
+    }
+
+
+def _steps(steps: Sequence[TaskStep], places: Mapping[int, int]) -> list[Mapping[str, object]]:
+    turns = in_turn([step.launch for step in steps])
+    return [_step(step, places[id(_counted(step))], turn) for step, turn in zip(steps, turns, strict=True)]
+
+
+def _step(step: TaskStep, launch: int, turn: int) -> Mapping[str, object]:
     recorded, copied = step.launch.launch, step.copied
     return {
         "kernel": recorded.kernel,
@@ -155,6 +186,7 @@ def _step(step: TaskStep, launch: int) -> Mapping[str, object]:
         "block": list(recorded.block),
         "count": step.count,
         "launch": launch,
+        "in_turn": turn,
         "host": {"number": copied.host, "bytes": copied.host_bytes},
         "within": {"number": copied.within, "bytes": copied.within_bytes},
         "left_bytes": step.left,
@@ -164,7 +196,7 @@ def _step(step: TaskStep, launch: int) -> Mapping[str, object]:
 
 def _launch(task: TaskResponse, step: TaskStep, parts: _Parts) -> Mapping[str, object]:
     """Return the bound of one launch with its programs: they are solved once more, and kept."""
-    result = step.launch.result
+    result = _counted(step)
     assert result is not None
     with kept() as programs:
         again = recosted(result, replace(result.settings, partition=False))
@@ -182,10 +214,18 @@ def _launch(task: TaskResponse, step: TaskStep, parts: _Parts) -> Mapping[str, o
         },
         "floors": {"segment": _floor(makespan, programs)},
         "grid": _grid(shape, makespan),
+        "takes": _takes(again) if step.interfered else {},
         "memory": _memory(again, shape, memory),
         "terms": {name: str(getattr(terms, name)) for name in ("chain", "sm", "drain", "memory", "launch")},
         "assumptions": parts.cited(task.of_launch(step)),
     }
+
+
+def _takes(result: AnalysisResult) -> Mapping[str, str]:
+    """Return the part of each resource of an SM that a block takes."""
+    grid = overlapping_grid(result)
+    assert grid is not None
+    return {name: str(part) for name, part in grid.takes.items()}
 
 
 def _names(makespan: SmMakespan, programs: Programs) -> list[str]:

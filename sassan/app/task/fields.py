@@ -182,8 +182,8 @@ class TaskFields(Record[AssessedTask]):
     gpu = _of_task(STRING, "the product", lambda each: each.task.gpu.name)
     mode = _of_task(
         choice("isolated", "interfered"),
-        "isolated: launches run one after the other, and nothing else is on the GPU; interfered: they may overlap, with each other (on several "
-        "streams) and with other tasks",
+        "isolated: launches run one after the other, and nothing else is on the GPU; interfered: they may overlap, with each other (on "
+        "several streams) and with other tasks",
         lambda each: "interfered" if each.task.interfered else "isolated",
     )
     dram_share = _of_task(SHARE, "what others leave of the bandwidth of DRAM", lambda each: float(each.task.gpu.dram_share))

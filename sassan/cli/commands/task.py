@@ -1,7 +1,7 @@
 """`sassan task`: the response time of a recorded sequence of launches, against its deadline."""
 
 import json as text
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sassan.app.task.response import TaskResponse, TaskRun, overlaps, response
 from sassan.app.task.sensitivity import terms
 from sassan.cli.options.inputs import AllAssumptions, Csv, Json
 from sassan.cli.options.request import AnalysisCommand, other_task, task_analysis
-from sassan.cli.options.task import Certificate, Tornado
+from sassan.cli.options.task import Certificate, Gantt, Tornado
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
 from sassan.cli.output.files import check_writable, extension, save
@@ -36,6 +36,7 @@ def task(
     command: AnalysisCommand,
     *,
     output: Tornado = None,
+    gantt: Gantt = None,
     certificate: Certificate = None,
     assumptions: AllAssumptions = False,
     csv: Csv = False,
@@ -60,7 +61,7 @@ def task(
     request, observer = command.request, command.observer
     of_task = command.of_task
     defined = definition(of_task.get("task", ""), of_task.get("deadline"), of_task.get("period"), of_task.get("copies"))
-    _check(command, output, certificate)
+    _check(command, (output, gantt), certificate)
     _check_periods(command, defined)
     gpu, recording = request.settings.gpu, request.recording
     assert gpu is not None
@@ -76,6 +77,8 @@ def task(
     assessed = AssessedTask(known, terms(known, lambda changes: observer.steps(changes, "changing figures", len(changes))))
     if output is not None:
         save(output, report.picture(assessed).encode(), quiet=observer.quiet)
+    if gantt is not None:
+        save(gantt, report.gantt(known).encode(), quiet=observer.quiet)
     if certificate is not None and known.bound is not None:
         _certify(command, assessed, certificate)
     if json:
@@ -94,14 +97,14 @@ def _run(command: AnalysisCommand) -> tuple[Inputs, TaskRun]:
     """Return the inputs of another task, and its launches as they are alone."""
     request, of_task = command.request, command.of_task
     defined = definition(of_task.get("task", ""), of_task.get("deadline"), of_task.get("period"), of_task.get("copies"))
-    _check(command, None, None)
+    _check(command, (), None)
     assert request.recording is not None
     inputs = request.inputs(command.observer)
     launches = tuple(request.launch_results(inputs, command.observer))
     return inputs, TaskRun(defined, request.recording, launches, [None] * len(launches))
 
 
-def _check(command: AnalysisCommand, output: str | None, certificate: str | None) -> None:
+def _check(command: AnalysisCommand, pictures: Iterable[str | None], certificate: str | None) -> None:
     """Refuse what is not a task.
 
     Raises UsageError.
@@ -115,8 +118,9 @@ def _check(command: AnalysisCommand, output: str | None, certificate: str | None
         raise UsageError("usage", "a task is all launches of a recording", hint="omit -f")
     if settings.costs.quantity is not Quantity.CYCLES or settings.experiment or not settings.solve:
         raise UsageError("usage", "a response time is a bound in cycles", hint="omit --model, or pass --model control or table")
-    if output is not None:
-        extension(output, ("svg",))
+    for picture in pictures:
+        if picture is not None:
+            extension(picture, ("svg",))
     if certificate is not None:
         extension(certificate, ("json",))
         check_writable(certificate, (*request.files, request.launches))
@@ -133,14 +137,14 @@ def _check_periods(command: AnalysisCommand, defined: TaskDefinition) -> None:
     names, project = command.beside, command.project
     if not names:
         return
-    own = defined.name
-    if len({own, *names}) <= len(names) or not own:
+    first = defined.name
+    if len({first, *names}) <= len(names) or not first:
         hint = "--task NAME names the first, --beside NAME each other"
         raise UsageError("usage", "each task that shares the GPU is named once", hint=hint)
     tasks = project.tasks if project is not None else {}
     without = [name for name in names if name in tasks and "period" not in tasks[name].options]
     if defined.period is None:
-        without.insert(0, own)
+        without.insert(0, first)
     if without:
         hint = "how often another task runs meanwhile follows from its period"
         raise UsageError("usage", f"tasks that share a GPU need a period: {', '.join(without)}", hint=hint)
@@ -161,7 +165,9 @@ def _certify(command: AnalysisCommand, assessed: AssessedTask, path: str) -> Non
     except OSError as error:
         raise InputError("cannot-read", f"an input cannot be read: {error}") from None
     save(path, text.dumps(made, indent=1).encode() + b"\n", quiet=command.observer.quiet)
-    save(file.with_suffix(".html"), html(made, report.picture(assessed)).encode(), quiet=command.observer.quiet)
+    save(
+        file.with_suffix(".html"), html(made, report.gantt(assessed.task), report.picture(assessed)).encode(), quiet=command.observer.quiet
+    )
     try:
         verifier.verify(file)
     except verifier.Refused as error:
@@ -173,6 +179,10 @@ def _inputs(command: AnalysisCommand) -> Iterator[tuple[str, str]]:
     request, options, project = command.request, command.options, command.project
     yield from (("program", name) for name in request.files)
     yield "launches", request.launches
+    for task_name in command.beside:
+        other = other_task(command, task_name).request
+        yield from ((f"program of {task_name}", file) for file in other.files)
+        yield f"launches of {task_name}", other.launches
     if request.recording is not None and isinstance(request.recording.data, DataFile) and request.recording.data.path.is_file():
         yield "data", str(request.recording.data.path)
     if project is not None and project.path != request.launches:

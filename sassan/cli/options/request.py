@@ -254,8 +254,8 @@ def other_task(command: AnalysisCommand, name: str) -> AnalysisCommand:
     if project is None:
         raise UsageError("usage", f"there is no project file with the task '{name}'", hint="describe both in a sassan.toml: [task.NAME]")
     here = {key: str(given[key]) for key in _OF_GPU if key in given}
-    own = project.tasks[name].options if name in project.tasks else {}
-    for key, value in own.items():
+    declared = project.tasks[name].options if name in project.tasks else {}
+    for key, value in declared.items():
         if key in _OF_GPU and here.get(key) != value:
             message = f"{project.path}: the task '{name}' has {key} = {value}, and the GPU that it shares has {here.get(key, 'none')}"
             raise UsageError("usage", message, hint="tasks that share a GPU say the same of it")

@@ -43,4 +43,8 @@ Tornado = Annotated[
     str | None,
     _task("-o", "--output", metavar="X.svg", help="Draw how far the bound moves when each figure is 10 % worse."),
 ]
+Gantt = Annotated[
+    str | None,
+    _task("--gantt", metavar="X.svg", help="Draw the sequence: each launch at its latest, what its time is made of, the deadline."),
+]
 CertificateFile = Annotated[str, typer.Argument(metavar="C.json", help="The certificate, as sassan task --certificate writes it.")]

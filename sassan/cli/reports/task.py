@@ -1,6 +1,7 @@
 """The report of `task`: the response time and the deadline, a row per launch, the figures that move the bound, assumptions, gaps."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 
 from sassan.app.task.fields import AssessedTask, OtherTaskFields, SensitivityFields, TaskLaunchFields, rows, signed
@@ -14,6 +15,7 @@ from sassan.fields.field import NONE
 from sassan.fields.kinds import microseconds, plain
 from sassan.ipet.sm.hardware import sharing
 from sassan.plurals import count_of
+from sassan.render import sequence
 from sassan.render.tornado import Bar, svg
 
 _SHOWN = 8
@@ -69,6 +71,34 @@ def _verdict(task: TaskResponse) -> str:
     if task.utilisation is not None and definition.period is not None:
         text += f"; {float(task.utilisation):.1%} of a period of {plain(float(definition.period))} us"
     return text
+
+
+def gantt(task: TaskResponse) -> str:
+    """Return the Gantt chart of a task as SVG: each launch at its latest, one after the other, and the deadline."""
+    name = task.definition.name or "response time"
+    title = f"{name}: bound {microseconds(float(task.bound)) if task.bound is not None else NONE} us on {task.gpu.name}"
+    if task.interfered:
+        note = "launches overlap in any order: each row is what launches add at most to the time in which all end"
+    else:
+        note = "each launch in its place at the latest; below it, where it is expected"
+    due = task.definition.deadline
+    return sequence.svg(title, list(_spans(task)), float(due) if due is not None else None, note=note)
+
+
+def _spans(task: TaskResponse) -> Iterator[sequence.SequenceRow]:
+    for step in task.steps:
+        times = f" x {step.count}" if step.count > 1 else ""
+        parts = (
+            ("copies", step.count * (step.copies or 0)),
+            ("time between launches", step.count * step.between),
+            ("dirty sectors of earlier work", step.dirty[0] + (step.count - 1) * step.dirty[1]),
+            ("kernel", step.count * (step.kernel or 0)),
+        )
+        expected = None if task.interfered else step.estimate
+        yield sequence.SequenceRow(step.launch.launch.kernel + times, [(kind, float(part)) for kind, part in parts], expected)
+    for other in task.others:
+        times = f" x {other.runs}" if other.runs > 1 else ""
+        yield sequence.SequenceRow(other.definition.name + times, [("another task", float(other.bound or 0))])
 
 
 def picture(assessed: AssessedTask) -> str:

@@ -26,7 +26,7 @@ from sassan.timing.rates import code_of
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _ALONE = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
 _AMONG_OTHERS = (
-    "while blocks of any launch wait, the GPU gives one out, or one of them has room on no SM; a block starts with all its warps, which "
+    "while blocks of any launch wait, the GPU gives one out, or one of them has space on no SM; a block starts with all its warps, which "
     "are spread evenly over the partitions of its SM, and keeps its place until it has ended"
 )
 _EVEN = published(

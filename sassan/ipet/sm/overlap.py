@@ -37,7 +37,7 @@ def largest(grids: Iterable[OverlappingGrid]) -> Mapping[str, Fraction]:
 
 
 def weight(takes: Mapping[str, Fraction], most: Mapping[str, Fraction]) -> Fraction:
-    """Return how much of an SM a block keeps from one that waits: those on an SM that has no room for any one weigh 1 or more together.
+    """Return how much of an SM a block keeps from one that waits: those on an SM that has no space for any one weigh 1 or more together.
 
     Of `most`, the one that waits takes no more than that.
     """
