@@ -57,6 +57,11 @@ class RecordedLaunches(Sequence[TimedLaunch]):
         """The expected microseconds of all launches that have an estimate, one after the other, without the time between them."""
         return sum(each.us for each in self.kernels)
 
+    @property
+    def bound_us(self) -> float | None:
+        """The bound of all launches in microseconds, one after the other, without the time between them; None where one has none."""
+        return program_times.program_bound([each.launch for each in self.found]).us
+
     def to_dict(self) -> Mapping[str, Value]:
         """Return the document of `sassan estimate --launches --json`: `launches` in order, each with `bound` and `estimate`, and sums."""
         rows = [document(LaunchFields, each) for each in self.found]

@@ -8,7 +8,7 @@ from sassan.app.estimating import EstimateResult, expected_time
 from sassan.app.launches import LaunchResult
 from sassan.fields import field as fields
 from sassan.fields.field import Declare, Record, Value
-from sassan.fields.kinds import COUNT, FIGURE, STRING, TEXT
+from sassan.fields.kinds import COUNT, FIGURE, STRING, TEXT, nullable
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,49 @@ def _kernel(name: str, several: Sequence[tuple[int, EstimateResult | None]]) -> 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramBound:
+    """All launches of a program: how many, how many of them are bounded, and the sum of all bounds, None where one is missing.
+
+    Units: cycles of the cost model; `us` in microseconds, None without a GPU, too.
+    """
+
+    launches: int
+    bounded: int
+    cycles: int | None
+    us: float | None
+
+
+_of_bound = Declare[ProgramBound]()
+
+
+class ProgramBoundFields(Record[ProgramBound]):
+    """The bound of all launches of a program, one after the other, without what is between them (`sassan task` has that)."""
+
+    launches = _of_bound(COUNT, "how many there are")
+    bounded = _of_bound(COUNT, "how many of them have a bound")
+    cycles = _of_bound(nullable(COUNT), "sum of all bounds, null where one is missing")
+    us = _of_bound(FIGURE, "of that sum, null where one is missing, or no GPU is given", unit="us")
+
+
+def program_bound(launches: Sequence[LaunchResult]) -> ProgramBound:
+    """Return the bound of all launches of a program, one after the other."""
+    cycles = [each.launch.count * each.cycles for each in launches if each.cycles is not None]
+    us = [each.launch.count * each.us for each in launches if each.us is not None]
+    return ProgramBound(
+        sum(each.launch.count for each in launches),
+        sum(each.launch.count for each in launches if each.cycles is not None),
+        sum(cycles) if launches and len(cycles) == len(launches) else None,
+        sum(us) if launches and len(us) == len(launches) else None,
+    )
+
+
 def document(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None]) -> Mapping[str, Value]:
-    """Return the kernels and the total of a program."""
+    """Return the kernels of a program, their sum, and the bound of all launches."""
     several = kernels(launches, estimates)
-    return {"kernels": [fields.document(KernelTimeFields, each) for each in several], "us": sum(each.us for each in several)}
+    total = fields.document(ProgramBoundFields, program_bound(launches))
+    return {
+        "kernels": [fields.document(KernelTimeFields, each) for each in several],
+        "us": sum(each.us for each in several),
+        "total": total,
+    }

@@ -6,6 +6,7 @@ from sassan.app.estimate_fields import ExplainedLaunchFields, LaunchFields, Time
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import RequestObserver
 from sassan.app.makespan.cycles import with_schedule
+from sassan.app.program_times import ProgramBoundFields, program_bound
 from sassan.app.request import AnalysisRequest
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
@@ -38,7 +39,7 @@ def show(request: AnalysisRequest, observer: RequestObserver, views: LaunchViews
     if json:
         wanted = [key for key, shown in (("makespan", views.schedule), ("explain", views.explain)) if shown]
         rows = [fields.document(ExplainedLaunchFields, each, *wanted) for each in map(TimedLaunch, launches, estimates)]
-        document.show([], inputs.refused, launches=rows)
+        document.show([], inputs.refused, launches=rows, total=fields.document(ProgramBoundFields, program_bound(launches)))
     elif csv:
         sheet.of_fields(LaunchFields, map(TimedLaunch, launches, estimates))
     else:

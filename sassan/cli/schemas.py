@@ -17,7 +17,7 @@ from sassan.app.estimate_fields import EstimatedFields, ExplainedLaunchFields, L
 from sassan.app.listing_fields import ListingFields
 from sassan.app.makespan.document import InstanceFields, MakespanOfFileFields
 from sassan.app.memory_fields import MemoryFields
-from sassan.app.program_times import KernelTimeFields
+from sassan.app.program_times import KernelTimeFields, ProgramBoundFields
 from sassan.app.task.fields import TaskFields
 from sassan.batch.lines import PlaceFields
 from sassan.batch.summary import BatchSummaryFields
@@ -66,6 +66,7 @@ class AnalyzeDocumentFields(CommandFields):
     """What `sassan analyze --json` prints."""
 
     launches = _key(array(one(ExplainedLaunchFields)), _LAUNCHES, optional=True)
+    total = _key(one(ProgramBoundFields), "all of them, one after the other", optional=True)
     functions = _key(array(one(ExplainedFields)), _FUNCTION)
 
 
@@ -102,6 +103,7 @@ class EstimateDocumentFields(CommandFields):
     launches = _key(array(one(LaunchFields)), _LAUNCHES, optional=True)
     kernels = _key(array(one(KernelTimeFields)), "kernels of the program by time, with `--launches`", optional=True)
     us = _key(AMOUNT, "all launches with an estimate, one after the other", unit="us", optional=True)
+    total = _key(one(ProgramBoundFields), "the bound of all of them, one after the other", optional=True)
     functions = _key(array(one(EstimatedFields)), _FUNCTION)
 
 

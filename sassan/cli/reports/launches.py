@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sassan.app.estimate_fields import LaunchFields, TimedLaunch
 from sassan.app.estimating import EstimateResult
 from sassan.app.launches import LaunchResult
+from sassan.app.program_times import program_bound
 from sassan.cli.output import table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
@@ -20,18 +21,14 @@ _ESTIMATE = "estimate us"
 
 def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None], *, cut: str, every: bool = False) -> None:
     """Print every launch with its estimate, where there is one; `cut` says why the recording ends early; `every`: all assumptions."""
-    timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
     limited = any(each.gpu is not None or each.costs.quantity is Quantity.INSTRUCTIONS for each in settings)
     omitted = {*(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
     table.show(table.of_fields(LaunchFields, list(map(TimedLaunch, launches, estimates)), without=omitted))
-    total = sum(launch_result.launch.count for launch_result in launches)
-    bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
-    out(f"\n{total} launches, {bounded} of them bounded")
-    whole = sum(launch_result.launch.count * launch_result.cycles for launch_result in launches if launch_result.cycles is not None)
-    us = sum(launch_result.launch.count * launch_result.us for launch_result in launches if launch_result.us is not None)
-    time = f" ({microseconds(us)} us)" if timed else ""
-    out(f"; one after the other at most {whole} cycles{time}\n" if total == bounded and launches else "\n")
+    whole = program_bound(launches)
+    time = f" ({microseconds(whole.us)} us)" if whole.us is not None else ""
+    in_turn = f"; one after the other at most {whole.cycles} cycles{time}" if whole.cycles is not None else ""
+    out(f"\n{whole.launches} launches, {whole.bounded} of them bounded{in_turn}\n")
     if cut:
         out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
     results = tuple(

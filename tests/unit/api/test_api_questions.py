@@ -82,6 +82,9 @@ def test_accesses_are_those_of_the_command_line(sassan_json):
 def test_recorded_launches_are_those_of_the_command_line(sassan_json, recording: Path):
     known = sassan.launches(SAXPY, recording, launch=sassan.Launch(gpu="T4", registers=16))
     assert same(known.to_dict(), sassan_json("estimate", SAXPY, "--gpu", "T4", "--registers", "16", "--launches", recording))
+    bounded = sassan_json("analyze", SAXPY, "--gpu", "T4", "--registers", "16", "--launches", recording)
+    assert known.to_dict()["total"] == bounded["total"]
+    assert known.bound_us == bounded["total"]["us"] == sum(each.launch.launch.count * (each.launch.us or 0) for each in known)
     assert [each.launch.launch.count for each in known] == [3, 1]
     times = [each.estimate.us for each in known if each.estimate is not None]
     assert known.us == pytest.approx(3 * times[0] + times[1])
