@@ -14,6 +14,7 @@ from sassan.errors import Gap
 from sassan.fields.field import NONE
 from sassan.fields.kinds import microseconds, plain
 from sassan.ipet.sm.hardware import sharing
+from sassan.names import brief
 from sassan.plurals import count_of
 from sassan.render import sequence
 from sassan.render.tornado import Bar, svg
@@ -95,7 +96,7 @@ def _spans(task: TaskResponse) -> Iterator[sequence.SequenceRow]:
             ("kernel", step.count * (step.kernel or 0)),
         )
         expected = None if task.interfered else step.estimate
-        yield sequence.SequenceRow(step.launch.launch.kernel + times, [(kind, float(part)) for kind, part in parts], expected)
+        yield sequence.SequenceRow(brief(step.launch.launch.kernel) + times, [(kind, float(part)) for kind, part in parts], expected)
     for other in task.others:
         times = f" x {other.runs}" if other.runs > 1 else ""
         yield sequence.SequenceRow(other.definition.name + times, [("another task", float(other.bound or 0))])
