@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sassan.access.limits import spread
 from sassan.app import quantities
@@ -213,7 +214,7 @@ class AnalysisOptions:
         if machine.sm.arch != gpu.architecture:
             message = f"{spelled('machine')} {machine.name} is {machine.sm.arch}, {spelled('gpu')} {gpu.name} is {gpu.architecture}"
             raise UsageError("usage", message, hint=f'a machine file with base = "{base.capability}", or one of the two options')
-        return machine
+        return replace(machine, latency={**dict(gpu.latency), **machine.latency})
 
     def _product(self, spelled: Spelling) -> Product | None:
         """The GPU that is named, with its clock, and what others leave it of its DRAM.
@@ -226,14 +227,15 @@ class AnalysisOptions:
         if self.clock is not None:
             gpu = self._clocked(gpu, self.clock, spelled("clock"))
         if self.dram_share is not None:
-            return replace(gpu, dram_share=quantities.share(self.dram_share, spelled("dram_share")))
+            return gpu.sharing(quantities.share(self.dram_share, spelled("dram_share")))
         if self.co_runners is None:
             return gpu
+        gpu = gpu.sharing(Fraction(1))
         moved, option = quantities.bandwidth(self.co_runners, spelled("co_runners")), spelled("co_runners")
         if moved >= gpu.dram_rate:
             message = f"{option} {self.co_runners} leaves nothing: {gpu.name} surely moves {float(gpu.dram_rate):.3g} GB/s"
             raise UsageError("usage", message, hint="what others move at most, in any time in which the GPU waits for DRAM")
-        return replace(gpu, dram_share=1 - moved / gpu.dram_rate)
+        return gpu.sharing(1 - moved / gpu.dram_rate)
 
     @staticmethod
     def _clocked(gpu: Product, clock: str, option: str) -> Product:
@@ -260,8 +262,8 @@ class AnalysisOptions:
 
 
 def on_product(settings: Settings, gpu: Product) -> Settings:
-    """The settings with the SM of a product, where no machine is named, and the lanes of the product are its own."""
-    if settings.machine is not None or not gpu.lanes:
+    """The settings with the SM of a product, where no machine is named, and lanes or latencies of the product are its own."""
+    if settings.machine is not None or not (gpu.lanes or gpu.latency):
         return settings
     machine, costs = machine_of_product(gpu, "the GPU"), settings.costs
     if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel) and costs.tables.file is None:
@@ -272,7 +274,7 @@ def on_product(settings: Settings, gpu: Product) -> Settings:
 def machine_of_product(gpu: Product, option: str) -> MachineFile:
     """The machine of a product; `option` is how the user named it."""
     sm = of_product(load(gpu.architecture), dict(gpu.lanes), gpu.source("lanes") if gpu.lanes else "")
-    return MachineFile(gpu.name, sm.source, sm, option=option)
+    return MachineFile(gpu.name, sm.source, sm, dict(gpu.latency), option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

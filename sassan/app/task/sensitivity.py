@@ -13,10 +13,10 @@ from sassan.app.settings import Settings
 from sassan.app.task.response import TaskResponse, response
 from sassan.assumptions import AssumptionStatus
 from sassan.ipet.sm.gpu import memory_of
-from sassan.products import Product
+from sassan.products import ON_TARGET, Product
 from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
-from sassan.timing.latencies import waiting_longer
+from sassan.timing.latencies import Figure, waiting_longer
 from sassan.timing.rates import Tables, code_of
 from sassan.timing.table import TableCostModel
 
@@ -106,11 +106,15 @@ def _of_product(gpu: Product) -> Iterator[_Change]:
         yield _Change(figure, _status(gpu, key), value, _on, product)
     if gpu.dram_share < 1:
         share = gpu.dram_share * _LESS
-        yield _Change("share of DRAM", AssumptionStatus.ASSUMED, f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share))
+        yield _Change(
+            "share of DRAM", _status(gpu, "dram_share"), f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share)
+        )
 
 
 def _status(gpu: Product, figure: str) -> AssumptionStatus:
     source = dict(gpu.sources).get(figure, _ASSUMED)
+    if source.startswith(ON_TARGET):
+        return AssumptionStatus.RECORDED
     return AssumptionStatus.ASSUMED if source.startswith(_ASSUMED) else AssumptionStatus.PUBLISHED
 
 
@@ -143,8 +147,7 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
             cycles = rates.latencies.cycles(kind.name) if kind is not None else None
             if kind is not None and cycles is not None:
                 figure = rates.latencies.figure(kind.name)
-                doubt = kind.name in tables.given or figure is None or figure.unsure
-                seen[kind.name] = (AssumptionStatus.ASSUMED if doubt else AssumptionStatus.PUBLISHED, cycles)
+                seen[kind.name] = (_status_of_latency(kind.name, figure, tables, task.gpu), cycles)
     for name, (status, cycles) in sorted(seen.items()):
         longer = ceil(cycles * _MORE)
         yield _Change(
@@ -154,6 +157,16 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
             partial(_with_latency, name, longer),
             task.gpu,
         )
+
+
+def _status_of_latency(name: str, figure: Figure | None, tables: Tables, gpu: Product) -> AssumptionStatus:
+    """What backs a latency: what the user gives goes over the file of the machine and the product, those over the table."""
+    over = tables.file.latency if tables.file is not None else {}
+    if name in tables.given or (name in over and name not in dict(gpu.latency)):
+        return AssumptionStatus.ASSUMED
+    if name in over:
+        return _status(gpu, "latency")
+    return AssumptionStatus.ASSUMED if figure is None or figure.unsure else AssumptionStatus.PUBLISHED
 
 
 def _with_latency(name: str, cycles: int, settings: Settings, product: Product) -> Settings:
