@@ -101,10 +101,8 @@ def read(label: str, text: str, gpu: Product) -> TargetAnswers:
     figures = {name: _figure(known.table(name, required=True)) for name in (*_NEEDED, *(name for name in _OPTIONAL if name in known))}
     _possible(known, "clock_mhz", figures["clock_mhz"].most, gpu.boost_clock, f"MHz, and {gpu.name} has {gpu.boost_clock}")
     _possible(known, "dram_gb_per_s", figures["dram_gb_per_s"].most, gpu.dram_bandwidth, f"GB/s of {gpu.dram_bandwidth:g} of {gpu.name}")
-    words = (
-        _plain(file, key, pattern) for key, pattern in (("device", _DEVICE), ("driver", _VERSION), ("runtime", _VERSION), ("date", _DATE))
-    )
-    return TargetAnswers(*words, figures)
+    device, date = _plain(file, "device", _DEVICE), _plain(file, "date", _DATE)
+    return TargetAnswers(device, _plain(file, "driver", _VERSION), _plain(file, "runtime", _VERSION), date, figures)
 
 
 def _figure(fields: Fields) -> TargetFigure:
