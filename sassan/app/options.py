@@ -214,7 +214,7 @@ class AnalysisOptions:
         if machine.sm.arch != gpu.architecture:
             message = f"{spelled('machine')} {machine.name} is {machine.sm.arch}, {spelled('gpu')} {gpu.name} is {gpu.architecture}"
             raise UsageError("usage", message, hint=f'a machine file with base = "{base.capability}", or one of the two options')
-        return replace(machine, latency={**dict(gpu.latency), **machine.latency})
+        return machine
 
     def _product(self, spelled: Spelling) -> Product | None:
         """The GPU that is named, with its clock, and what others leave it of its DRAM.
@@ -254,16 +254,15 @@ class AnalysisOptions:
         """
         if self.measurements is not None:
             return read_measurements(self.measurements)
-        given = latencies.parse(self.latency)
-        if gpu is not None and gpu.waiting > 1:
-            known = machine.latency if machine is not None else {}
-            given = {**latencies.waiting_longer(gpu.architecture, gpu.waiting, known), **given}
-        return models.model(self._model, Tables(machine, given))
+        tables = Tables(machine, latencies.parse(self.latency))
+        if gpu is not None:
+            tables = replace(tables, product=gpu.latency, waiting=gpu.waiting)
+        return models.model(self._model, tables)
 
 
 def on_product(settings: Settings, gpu: Product) -> Settings:
-    """The settings with the SM of a product, where no machine is named, and lanes or latencies of the product are its own."""
-    if settings.machine is not None or not (gpu.lanes or gpu.latency):
+    """The settings with the SM of a product, where no machine is named, and the lanes of the product are its own."""
+    if settings.machine is not None or not gpu.lanes:
         return settings
     machine, costs = machine_of_product(gpu, "the GPU"), settings.costs
     if isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel) and costs.tables.file is None:
@@ -274,7 +273,7 @@ def on_product(settings: Settings, gpu: Product) -> Settings:
 def machine_of_product(gpu: Product, option: str) -> MachineFile:
     """The machine of a product; `option` is how the user named it."""
     sm = of_product(load(gpu.architecture), dict(gpu.lanes), gpu.source("lanes") if gpu.lanes else "")
-    return MachineFile(gpu.name, sm.source, sm, dict(gpu.latency), option)
+    return MachineFile(gpu.name, sm.source, sm, option=option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

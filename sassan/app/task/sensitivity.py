@@ -16,7 +16,7 @@ from sassan.ipet.sm.gpu import memory_of
 from sassan.products import ON_TARGET, Product
 from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
-from sassan.timing.latencies import Figure, waiting_longer
+from sassan.timing.latencies import Figure
 from sassan.timing.rates import Tables, code_of
 from sassan.timing.table import TableCostModel
 
@@ -124,13 +124,7 @@ def _on(settings: Settings, product: Product) -> Settings:
 
 def _on_share(settings: Settings, product: Product) -> Settings:
     """The settings with a smaller share: latencies that wait for DRAM grow by as much."""
-    tables = settings.costs.tables
-    if tables is None or settings.gpu is None:
-        return _on(settings, product)
-    before = settings.gpu.dram_share / product.dram_share
-    known = tables.rates(product.architecture).latencies
-    longer = waiting_longer(product.architecture, before, {name: known.cycles(name) or 0 for name in tables.given})
-    return _with_latencies(_on(settings, product), longer)
+    return _with_tables(_on(settings, product), lambda tables: replace(tables, waiting=product.waiting))
 
 
 def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
@@ -160,22 +154,20 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
 
 
 def _status_of_latency(name: str, figure: Figure | None, tables: Tables, gpu: Product) -> AssumptionStatus:
-    """What backs a latency: what the user gives goes over the file of the machine and the product, those over the table."""
-    over = tables.file.latency if tables.file is not None else {}
-    if name in tables.given or (name in over and name not in dict(gpu.latency)):
+    """What backs a latency: what the user gives goes over the machine file, that over the product, and that over the table."""
+    if name in tables.given or (tables.file is not None and name in tables.file.latency):
         return AssumptionStatus.ASSUMED
-    if name in over:
+    if name in dict(tables.product):
         return _status(gpu, "latency")
     return AssumptionStatus.ASSUMED if figure is None or figure.unsure else AssumptionStatus.PUBLISHED
 
 
 def _with_latency(name: str, cycles: int, settings: Settings, product: Product) -> Settings:
-    return _with_latencies(_on(settings, product), {name: cycles})
+    return _with_tables(_on(settings, product), lambda tables: replace(tables, given={**tables.given, name: cycles}))
 
 
-def _with_latencies(settings: Settings, latencies: dict[str, int]) -> Settings:
+def _with_tables(settings: Settings, changed: Callable[[Tables], Tables]) -> Settings:
     costs = settings.costs
     if not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return settings
-    tables: Tables = replace(costs.tables, given={**costs.tables.given, **latencies})
-    return replace(settings, costs=replace(costs, tables=tables))
+    return replace(settings, costs=replace(costs, tables=changed(costs.tables)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sassan import api
-from sassan.app.options import AnalysisOptions, machine_of_product
+from sassan.app.options import AnalysisOptions
 from sassan.assumptions import AssumptionStatus, kind_of
 from sassan.errors import InputError
 from sassan.ipet.sm.gpu import memory_of
@@ -48,7 +48,7 @@ def test_the_file_of_a_board_is_a_product_whose_bounds_say_where_they_were_measu
     assert (product.launch_us, product.between_us, product.block_cycles, product.kept_clock) == (5.21, 4.4, ORIN.block_cycles, 611)
     assert product.source("launch_us") == source(known)
     assert product.source("sms") == ORIN.source("sms")
-    assert machine_of_product(product, "--gpu").latency == {"global": 655, "sfu": 24, "fence": 903}
+    assert dict(product.latency) == {"global": 655, "sfu": 24, "fence": 903}
     memory = memory_of(product)
     assert memory.miss == 655 * 2  # others leave half
     [text] = [text for text in memory.assumptions if kind_of(text) is AssumptionStatus.RECORDED]
