@@ -59,6 +59,8 @@ class GpuMemory:
     dispatch: Fraction = Fraction(0)
     walk: int = _WALK
     """The cycles of the first access to a page."""
+    integrated: bool = False
+    """Whether its DRAM is that of a CPU, too."""
     assumptions: tuple[str, ...] = ()
 
 
@@ -94,7 +96,9 @@ def memory_of(product: Product, per_sm: Fraction = _L2_PER_SM) -> GpuMemory:
     blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
     line = code_caches(product.architecture).following(miss)
     assumptions = (figures, *_on_target(product), *_kept(product), blocks, _cold(line, walk), *hardware(product))
-    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, walk, assumptions)
+    return GpuMemory(
+        dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, walk, product.integrated, assumptions
+    )
 
 
 def _on_target(product: Product) -> Iterator[str]:
@@ -171,6 +175,11 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
         if sum(moved[at].bytes_in_l2 for at in piece) * warps > memory.capacity:
             out |= {at: moved[at].lost for at in piece}
     return out
+
+
+def uncached(moved: Mapping[int, Moved]) -> dict[int, Moved]:
+    """Return what instructions move where they may access memory that no cache of the GPU keeps."""
+    return {at: each.uncached for at, each in moved.items()}
 
 
 def demand(
