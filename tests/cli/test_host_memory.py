@@ -15,10 +15,8 @@ PINNED, MANAGED = ", host = true", ", host = true, managed = true"
 
 def recording(folder: Path, x: str = "", y: str = "") -> Path:
     """Write a recorded launch of saxpy: `x` and `y` say what memory its buffers are."""
-    buffers = [
-        f'{{offset = {8 + 8 * at}, size = 8, value = "0x0000000{at + 1}00000000", pointer = {{buffer = {at + 1}, offset = 0, size = {4 * N}{kind}}}}}'
-        for at, kind in enumerate((x, y))
-    ]
+    pointer = '{{offset = {}, size = 8, value = "0x0000000{}00000000", pointer = {{buffer = {}, offset = 0, size = {}{}}}}}'
+    buffers = [pointer.format(8 * at, at, at, 4 * N, kind) for at, kind in enumerate((x, y), 1)]
     numbers = [f'{{offset = 0, size = 4, value = "0x{N:08x}"}}', '{offset = 4, size = 4, value = "0x40000000"}']
     path = folder / "launches.toml"
     params = ", ".join((*numbers, *buffers))
@@ -67,3 +65,16 @@ def test_no_cache_keeps_pinned_memory_of_an_integrated_gpu(sassan: Sassan, tmp_p
 
 def test_an_estimate_takes_pinned_memory_from_dram_though_all_of_it_fits_l2(sassan: Sassan, tmp_path: Path):
     assert estimated(sassan, tmp_path, x=PINNED, y=PINNED) > 1.2 * estimated(sassan, tmp_path)
+
+
+def test_atomic_operations_beside_pinned_memory_are_a_gap(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "launches.toml"
+    pointers = [
+        f'{{offset = {offset}, size = 8, value = "0x0000000{at}00000000", pointer = {{buffer = {at}, offset = 0, size = {N}{PINNED}}}}}'
+        for at, offset in ((1, 0), (2, 16))
+    ]
+    params = f'[{pointers[0]}, {{offset = 8, size = 4, value = "0x00001000"}}, {pointers[1]}]'
+    path.write_text(f'[[launch]]\nkernel = "histogram_atomic"\ngrid = [8, 1, 1]\nblock = [256, 1, 1]\nparams = {params}\n', "utf-8")
+    [known] = sassan("analyze", HISTOGRAM, "--launches", path, "--gpu", ORIN, "--json").document["launches"]
+    assert [gap["code"] for gap in known["gaps"]] == ["host-memory"]
+    assert "atomic operations" in known["gaps"][0]["message"]

@@ -14,7 +14,7 @@ def test_a_target_is_measured_and_its_bounds_say_so(sassan: Sassan, tmp_path: Pa
     source, given, board = (tmp_path / name for name in ("measure.cu", "answers.toml", "board.toml"))
     written = sassan("measure", "--assumptions", "--gpu", GPU, "-o", source)
     assert written.status == 0
-    assert "nvcc -std=c++17 -O2 -arch=sm_87 -o measure measure.cu" in written.err
+    assert "nvcc -O2 -Xcompiler -pthread -arch=sm_87 -o measure measure.cu" in written.err
     assert GPU in source.read_text("utf-8")
     assert "@" not in source.read_text("utf-8")
     given.write_text(answers(), "utf-8")
@@ -26,6 +26,20 @@ def test_a_target_is_measured_and_its_bounds_say_so(sassan: Sassan, tmp_path: Pa
     assert "global=655" in figures
     shown = sassan("estimate", SAXPY, "--gpu", board, "--block-dim", "256", "--grid", "64", "--param", "param_0=16384")
     assert shown.status == 0
+
+
+def test_what_was_measured_is_recorded_in_the_figures_of_a_task(sassan: Sassan, tmp_path: Path):
+    given, board, launches = (tmp_path / name for name in ("answers.toml", "board.toml", "launches.toml"))
+    given.write_text(answers(), "utf-8")
+    assert sassan("measure", "--assumptions", given, "--gpu", GPU, "-o", board, "--quiet").out == ""
+    launches.write_text('[[launch]]\nkernel = "saxpy"\ngrid = [64, 1, 1]\nblock = [256, 1, 1]\nparam = ["0x160=4096"]\n', "utf-8")
+    of_product, of_board = (sassan("task", SAXPY, "--launches", launches, "--gpu", gpu, "--json").document["task"] for gpu in (GPU, board))
+    before, after = ({term["figure"]: term["status"] for term in task["terms"]} for task in (of_product, of_board))
+    measured = ("launch overhead", "time between launches", "L2 bandwidth", "DRAM efficiency", "latency global")
+    assert [before[figure] for figure in measured] == ["assumed", "assumed", "assumed", "assumed", "published"]
+    assert {after[figure] for figure in measured} == {"recorded"}
+    assert (before["dispatch of blocks"], after["dispatch of blocks"], after["share of DRAM"]) == ("published", "published", "recorded")
+    assert of_board["bound"]["us"] > of_product["bound"]["us"]
 
 
 def test_figures_as_json_and_csv(sassan: Sassan, tmp_path: Path):

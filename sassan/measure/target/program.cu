@@ -108,12 +108,13 @@ TIMED_CHAIN(blockfence, unsigned x = seed, asm volatile("membar.cta;" ::: "memor
 TIMED_CHAIN(fence, unsigned x = seed, asm volatile("membar.gl;" ::: "memory"), x)
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
-#define TENSOR 1
 TIMED_CHAIN(tensor, float c[4] = {}; const unsigned a = seed,
             asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4}, {%4}, {%0,%1,%2,%3};"
                          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                          : "r"(a)),
             __float_as_uint(c[0] + c[1] + c[2] + c[3]))
+#else
+__global__ void latency_tensor(long long *, unsigned *, unsigned) {} // not launched
 #endif
 
 // A chase: each access reads the place of the next one, and its own cycles are kept. The store of the place waits for the access.
@@ -328,11 +329,15 @@ static void between(Setup &on, double step) {
     CHECK(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeGlobal));
     all();
     CHECK(cudaStreamEndCapture(on.stream, &graph));
-    CHECK(cudaGraphInstantiateWithFlags(&ready, graph, 0));
+#if CUDART_VERSION >= 12000
+    CHECK(cudaGraphInstantiate(&ready, graph, 0));
+#else
+    CHECK(cudaGraphInstantiate(&ready, graph, nullptr, nullptr, 0));
+#endif
     for (const bool in_graph : {false, true}) {
         std::vector<double> values;
         for (int run = 0; run < STREAM_RUNS; ++run) {
-            spin<<<1, 1, 0, on.stream>>>(3000000ull);
+            spin<<<1, 1, 0, on.stream>>>(20000000ull);
             if (in_graph) {
                 CHECK(cudaGraphLaunch(ready, on.stream));
             } else {
@@ -454,9 +459,7 @@ int main() {
     chain(on, "latency_barrier", {latency_barrier});
     chain(on, "latency_blockfence", {latency_blockfence});
     chain(on, "latency_fence", {latency_fence});
-#ifdef TENSOR
-    chain(on, "latency_tensor", {latency_tensor});
-#endif
+    if (10 * on.gpu.major + on.gpu.minor >= 75) chain(on, "latency_tensor", {latency_tensor});
     print("latency_shared", chase(on, latency_shared));
     print("latency_constant", chase(on, latency_constant));
     print("latency_global", chase(on, latency_global));

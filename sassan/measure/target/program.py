@@ -16,4 +16,4 @@ def program(gpu: Product) -> str:
 
 def compile_line(gpu: Product, source: str = "measure.cu") -> str:
     """Return the command that compiles the program on the target, or for it."""
-    return f"nvcc -std=c++17 -O2 -arch={gpu.architecture} -o measure {source}"
+    return f"nvcc -O2 -Xcompiler -pthread -arch={gpu.architecture} -o measure {source}"

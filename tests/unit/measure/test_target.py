@@ -134,7 +134,7 @@ def test_a_board_is_based_on_a_product_that_there_is():
 def test_the_program_compiles_and_its_kernels_have_the_instructions_whose_latency_they_measure(arch: str, tmp_path: Path):
     source_file, cubin = tmp_path / "measure.cu", tmp_path / "measure.cubin"
     source_file.write_text(program(ORIN), "utf-8")
-    command = ["nvcc", "-std=c++17", "-O2", f"-arch={arch}", "-cubin", "-o", str(cubin), str(source_file)]
+    command = ["nvcc", "-O2", f"-arch={arch}", "-cubin", "-o", str(cubin), str(source_file)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     table = Latencies(arch, {})
     found = dict[str, int]()
