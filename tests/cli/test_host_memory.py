@@ -78,3 +78,10 @@ def test_atomic_operations_beside_pinned_memory_are_a_gap(sassan: Sassan, tmp_pa
     [known] = sassan("analyze", HISTOGRAM, "--launches", path, "--gpu", ORIN, "--json").document["launches"]
     assert [gap["code"] for gap in known["gaps"]] == ["host-memory"]
     assert "atomic operations" in known["gaps"][0]["message"]
+
+
+@pytest.mark.parametrize("kind", ["", PINNED, MANAGED])
+def test_a_certificate_of_a_launch_that_accesses_memory_of_the_host_holds(kind: str, sassan: Sassan, tmp_path: Path):
+    path, certificate = recording(tmp_path, x=kind, y=kind), tmp_path / "task.json"
+    assert sassan("task", SAXPY, "--launches", path, "--gpu", ORIN, "--deadline", "5ms", "--certificate", certificate).status == 0
+    assert sassan("verify-certificate", certificate).status == 0

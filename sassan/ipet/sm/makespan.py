@@ -228,7 +228,7 @@ def _placed(grid: Grid) -> tuple[str, ...]:
 
 def _accessed(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
     """What is taken for granted where L2 keeps all that a grid accesses."""
-    if grid.allocated is None or grid.allocated > memory.capacity or grid.pinned:
+    if grid.allocated is None or grid.allocated > memory.capacity:
         return ()
     return (f"the kernel accesses the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
@@ -249,9 +249,8 @@ def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, gr
     if missed is None or cached is None:
         return None
     # Pages of the host may be small ones.
-    allocated, buffers = (None if grid.pinned else grid.allocated), (None if grid.host else grid.buffers)
-    time = memory_time(missed, cached, grid.blocks, memory, allocated)
-    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, buffers)
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, None if grid.host else grid.buffers)
+    time = memory_time(missed, cached, grid.blocks, memory, grid.allocated)
     chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
     return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown + dispatched(grid.blocks, memory))
 

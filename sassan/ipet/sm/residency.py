@@ -75,8 +75,8 @@ class Grid:
 
     @property
     def allocated(self) -> int | None:
-        """The bytes of global memory that the grid may access, None where that is unknown."""
-        return None if self.buffers is None else sum(self.buffers)
+        """The bytes of global memory that the grid may access and L2 may keep, None where that is unknown, or L2 does not keep some."""
+        return None if self.buffers is None or self.pinned else sum(self.buffers)
 
     @property
     def shares_host(self) -> bool:
