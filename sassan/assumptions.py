@@ -14,7 +14,7 @@ class AssumptionStatus(StrEnum):
     CHECKED = "checked"
     """A check on this input, which would have failed."""
     RECORDED = "recorded"
-    """A recording of the program: it holds for the data of that run only."""
+    """A recording of the program, which holds for the data of that run only, or measurements on the target, for runs like those."""
     PUBLISHED = "published"
     """A publication, of the vendor or of others, that a table names."""
     ASSUMED = "assumed"
@@ -46,6 +46,11 @@ def proved(text: str) -> str:
 def checked(text: str) -> str:
     """Return an assumption that was checked on this input."""
     return Assumption(text, AssumptionStatus.CHECKED)
+
+
+def recorded(text: str) -> str:
+    """Return an assumption that a recording, or a measurement on the target, backs."""
+    return Assumption(text, AssumptionStatus.RECORDED)
 
 
 def published(text: str) -> str:

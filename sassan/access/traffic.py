@@ -47,6 +47,13 @@ class Moved:
         return replace(self, fetched=self.fetched + self.again, written=self.written + self.rewritten, again=0, rewritten=0)
 
     @property
+    def uncached(self) -> "Moved":
+        """What is moved where no cache keeps what is accessed: each sector is an access of DRAM by itself, which gives half a line."""
+        lost, every = self.lost, HALF * self.sectors
+        fetched, written = (max(size, every) if size else 0 for size in (lost.fetched, lost.written))
+        return replace(lost, fetched=fetched, written=written)
+
+    @property
     def bytes_in_l2(self) -> int:
         """Return the bytes that L2 has to keep of it: what is fetched and what is written are the same ones."""
         return max(self.fetched, self.written)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sassan.access.limits import spread
 from sassan.app import quantities
@@ -226,14 +227,15 @@ class AnalysisOptions:
         if self.clock is not None:
             gpu = self._clocked(gpu, self.clock, spelled("clock"))
         if self.dram_share is not None:
-            return replace(gpu, dram_share=quantities.share(self.dram_share, spelled("dram_share")))
+            return gpu.sharing(quantities.share(self.dram_share, spelled("dram_share")))
         if self.co_runners is None:
             return gpu
+        gpu = gpu.sharing(Fraction(1))
         moved, option = quantities.bandwidth(self.co_runners, spelled("co_runners")), spelled("co_runners")
         if moved >= gpu.dram_rate:
             message = f"{option} {self.co_runners} leaves nothing: {gpu.name} surely moves {float(gpu.dram_rate):.3g} GB/s"
             raise UsageError("usage", message, hint="what others move at most, in any time in which the GPU waits for DRAM")
-        return replace(gpu, dram_share=1 - moved / gpu.dram_rate)
+        return gpu.sharing(1 - moved / gpu.dram_rate)
 
     @staticmethod
     def _clocked(gpu: Product, clock: str, option: str) -> Product:
@@ -252,11 +254,10 @@ class AnalysisOptions:
         """
         if self.measurements is not None:
             return read_measurements(self.measurements)
-        given = latencies.parse(self.latency)
-        if gpu is not None and gpu.waiting > 1:
-            known = machine.latency if machine is not None else {}
-            given = {**latencies.waiting_longer(gpu.architecture, gpu.waiting, known), **given}
-        return models.model(self._model, Tables(machine, given))
+        tables = Tables(machine, latencies.parse(self.latency))
+        if gpu is not None:
+            tables = replace(tables, product=gpu.latency, waiting=gpu.waiting)
+        return models.model(self._model, tables)
 
 
 def on_product(settings: Settings, gpu: Product) -> Settings:

@@ -112,7 +112,9 @@ def read_gpu(text: str) -> Product:
     """
     if not text.endswith(".toml"):
         return products.find(text)
-    return products.read_file(text, read_text(text, products.FORMAT.code, products.FORMAT.hint))
+    gpu = products.read_file(text, read_text(text, products.FORMAT.code, products.FORMAT.hint), products.find)
+    latencies.known(dict(gpu.latency), text, products.FORMAT.code)
+    return gpu
 
 
 def read_measurements(path: str) -> measured.MeasuredCostModel:

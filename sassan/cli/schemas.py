@@ -34,6 +34,7 @@ from sassan.fields.field import Declare, FieldKind, Record, Value
 from sassan.fields.kinds import AMOUNT, COUNT, STRING, TEXT, array, mapping, merged, nullable, one, record_name
 from sassan.fields.schema import schema
 from sassan.measure.summary import SamplesFields
+from sassan.measure.target.fields import TargetRowFields
 from sassan.validation.document import ValidationFields
 
 _key = Declare[Any]()
@@ -137,6 +138,13 @@ class StringsMakespanFields(DocumentFields):
     _instance = _key(merged(InstanceFields), "the instance")
 
 
+class TargetDocumentFields(DocumentFields):
+    """What `sassan measure --assumptions ANSWERS --json` prints."""
+
+    source = _key(STRING, "what was measured, when, with which driver")
+    figures = _key(array(one(TargetRowFields)), "figures of the GPU")
+
+
 class MeasureDocumentFields(CommandFields):
     """What `sassan measure --json` prints."""
 
@@ -220,7 +228,7 @@ DOCUMENTS: Mapping[str, Sequence[type[Record[Any]]]] = {
     "ipet": (_of_functions(IpetFields),),
     "listing": (_of_functions(ListingFields), _of_functions(ControlFields)),
     "makespan": (StringsMakespanFields, _of_functions(MakespanOfFileFields)),
-    "measure": (MeasureDocumentFields,),
+    "measure": (MeasureDocumentFields, TargetDocumentFields),
     "memory": (_of_functions(MemoryFields),),
     "rank": (RankDocumentFields,),
     "task": (TaskDocumentFields,),

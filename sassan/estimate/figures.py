@@ -1,7 +1,7 @@
 """The figures of the hardware that an estimate needs beside those of a bound: what is usual, not what is worst."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -123,11 +123,14 @@ def link(arch: str) -> float:
 
 
 def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
-    """Return the figures of an architecture; what a user says of a latency goes over them.
+    """Return the figures of an architecture; what a user says of a latency goes over them, the worst that was measured of a product not.
+
+    Where others have their share of DRAM, it answers as much later.
 
     Raises InputError where no table knows the architecture.
     """
     known = calibrated() if figures is None else figures
+    known = replace(known, dram=known.dram * float(tables.waiting))
     first = round(known.l1)
     given = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
     latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **given}

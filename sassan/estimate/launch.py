@@ -45,6 +45,7 @@ _SHOWN = 0.001
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
 HOST = "host"
 """The link to memory of the host, where a launch uses it."""
+_UNCACHED = "no cache of the GPU keeps pinned memory of the host, which is DRAM of the chip: each access goes there"
 _KILO = 1000
 WAITS = ("latency", "barrier", "tail", "launch")
 """Shares of the time in which warps wait; the others are those of resources that work."""
@@ -116,6 +117,13 @@ class EstimatedKernel:
         """Return how many bytes of memory of the host all blocks read, and write."""
         return self.sampled.hosted if self.sampled is not None else (0.0, 0.0)
 
+    def uncached(self, walked: Visits, moved: Mapping[int, Expected]) -> tuple[float, float]:
+        """Return how many bytes of memory of the host a warp reads, and writes, where each access goes to DRAM."""
+        executions, of_host = self._executions(walked), self.sampled.of_host if self.sampled is not None else ()
+        some = [access for access in self.accesses if access.address in of_host and access.address in moved]
+        sizes = [(access.opcode.startswith("ST"), executions.get(access.address, 0.0) * moved[access.address].bytes) for access in some]
+        return sum(size for stored, size in sizes if not stored), sum(size for stored, size in sizes if stored)
+
     def slower(self, row: float, at_once: int, scattered: float) -> float:
         """Return how many times as long DRAM takes as for long pieces of memory, where a `row` is opened for each piece.
 
@@ -144,9 +152,18 @@ class EstimatedKernel:
         return sum(memory.beyond(random[each]) * executions[each] * moved[each].bytes for each in random.keys() & moved.keys())
 
     def missed(  # noqa: PLR0913, PLR0917 - what warps ask for, and what DRAM gives of it
-        self, walked: Visits, moved: Mapping[int, Expected], memory: LaunchMemory, warps: int, fills: float, scattered: float
+        self,
+        walked: Visits,
+        moved: Mapping[int, Expected],
+        memory: LaunchMemory,
+        warps: int,
+        fills: float,
+        scattered: float,
+        uncached: tuple[float, float] = (0.0, 0.0),
     ) -> float:
         """Return which part of what warps request of L2 comes from DRAM, which gives `fills` of the sectors that are stored in part.
+
+        `uncached` are bytes that a warp reads and writes of memory that no cache keeps.
 
         Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
         Copies by tensor maps move each byte of a tensor once.
@@ -177,7 +194,8 @@ class EstimatedKernel:
         copied_once = sum(min(size * warps, sum(bytes_of for _, bytes_of in sources)) for sources, size in tensors.items())
         accessed = min(reads + fetched * warps, most) + scattered + copied_once, min(writes, most)
         filled = fills * self.sampled.parts * accessed[1] if self.sampled is not None else 0.0
-        return memory.missed(requested * warps, accessed, filled)
+        missed = memory.missed(requested * warps, accessed, filled)
+        return min(max(1.0, missed), missed + sum(uncached) / requested) if requested else missed
 
 
 def estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, *, policy: Policy = Policy.OLDEST) -> LaunchEstimate:
@@ -202,7 +220,8 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
     memory = LaunchMemory(memory_of(gpu) if usual.l2_rate is None else memory_of(gpu, Fraction(usual.l2_rate)), grid.allocated)
     warps = grid.blocks * grid.block_warps
     scattered = kernel.scattered(walked, moved, memory) * warps
-    missed = kernel.missed(walked, moved, memory, warps, usual.fills, scattered)
+    uncached = kernel.uncached(walked, moved) if gpu.integrated else (0.0, 0.0)
+    missed = kernel.missed(walked, moved, memory, warps, usual.fills, scattered, uncached)
     slower = kernel.slower(usual.figures.row, gpu.sms * on_sm.places, scattered)
     share = memory.share(grid.blocks, on_sm.blocks, missed, slower)
     demands = Demands(kernel.cfg, usual, moved, share, kernel.traced, kernel.called)
@@ -244,6 +263,7 @@ def _estimate(kernel: EstimatedKernel, usual: Usual, gpu: Product, grid: Grid, p
         assumptions=(
             *memory.assumptions(share),
             *_linked(kernel, usual),
+            *((_UNCACHED,) if sum(uncached) else ()),
             *_counts(kernel, float(uncounted.sum() / run.stalls.sum())),
             *_assumptions(kernel),
         ),

@@ -38,6 +38,8 @@ class SampledLaunch:
     """Blocks of a row of the grid, which begin one after the other."""
     hosted: tuple[float, float] = (0.0, 0.0)
     """Bytes of memory of the host that all blocks read, and write; the footprint leaves them out."""
+    of_host: frozenset[int] = frozenset()
+    """Addresses of the instructions that access memory which stays in that of the host."""
     assumed: tuple[ParameterLocation, ...] = ()
     """Parameters that are not given, and were assumed."""
 
@@ -80,5 +82,13 @@ def sampled_launch(  # noqa: PLR0913, PLR0917 - a launch and what is known of it
     is_given = not missing and not (expected and pointers_decide(cfg, facts_of, launch))
     counts = counted(watch, done, chosen, worst, expected, is_given=is_given)
     return SampledLaunch(
-        counts, accesses, bytes_of_all, parts(watch, chosen, drawn), pieces(watch, chosen, drawn), grid[0], hosted, missing
+        counts,
+        accesses,
+        bytes_of_all,
+        parts(watch, chosen, drawn),
+        pieces(watch, chosen, drawn),
+        grid[0],
+        hosted,
+        frozenset(at for at, _ in of_host),
+        missing,
     )

@@ -174,7 +174,7 @@ def _settings(config: Config, choice: GenomeValues) -> Settings:
     machine = machine_of_product(shape.gpu, "launch.gpu") if shape.gpu is not None else None
     return Settings(
         launch=shape.launch(choice),
-        costs=model(config.model, Tables(machine, latencies.parse(config.latencies))),
+        costs=model(config.model, Tables(machine, latencies.parse(config.latencies), shape.gpu.latency if shape.gpu is not None else ())),
         resources=Resources(shared=shape.shared or None, sms=shape.sms),
         warps=config.warps,
         gpu=shape.gpu,

@@ -1,9 +1,10 @@
 """Product files: `data/*.toml`, those of the folder that SASSAN_GPUS names, and a user's own. README.md describes the format."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -30,7 +31,9 @@ _KEYS: Mapping[str, str] = {
     "kept_clock": "kept_mhz",
 }
 """How a file calls a figure, where that is not its name: with its unit."""
-_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "between_us", "block_cycles", "kept_clock")
+_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "dram_share", "launch_us", "between_us", "block_cycles", "kept_clock")
+Find = Callable[[str], Product]
+"""Finds a product by its name."""
 PEAKS = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "fp16_single", "fp8", "fp8_single", "int8", "int4", "fp4")
 """Kinds of peak rates: `fp64` and `fp32` of the lanes, the others of tensor cores; `_single`: with sums of single precision."""
 VECTOR = ("fp64", "fp32")
@@ -69,46 +72,58 @@ def read_path(path: Path) -> tuple[Product, ...]:
     return read(label, text)
 
 
-def read(label: str, text: str) -> tuple[Product, ...]:
-    """Return the products of a TOML text; `label` is what errors call it.
+def read(label: str, text: str, find: Find | None = None) -> tuple[Product, ...]:
+    """Return the products of a TOML text; `label` is what errors call it, `find` finds the product that one is based on.
 
-    Raises InputError `bad-gpu` that names the file and the key.
+    Raises InputError `bad-gpu` that names the file and the key, and what `find` raises.
     """
     file = FORMAT.toml(label, text)
     file.only("sources", "product")
     sources = _sources(file)
     products = file.table("product", required=True)
     tables = {name: products.table(name) for name in products.values}
-    return tuple(each for name, table in tables.items() for each in _with_modes(_product(name, table, sources), table, sources))
+    return tuple(each for name, table in tables.items() for each in _products(name, table, sources, find))
 
 
-def read_file(label: str, text: str) -> Product:
-    """Return the one product of a user's file; raises InputError `bad-gpu`."""
-    products = read(label, text)
+def read_file(label: str, text: str, find: Find | None = None) -> Product:
+    """Return the one product of a user's file, which may name another one as its base; raises InputError `bad-gpu`."""
+    products = read(label, text, find)
     if len(products) != 1:
         raise FORMAT.refused(f"{label}: describes {len(products)} products, not one; name its folder in {FOLDER}")
     return products[0]
 
 
+def _products(name: str, fields: Fields, sources: Mapping[str, str], find: Find | None) -> Iterator[Product]:
+    if not any(char.isalnum() for char in name):
+        raise fields.fail("base" if "base" in fields else "architecture", "a product needs a name with a letter or a digit")
+    if "base" in fields:
+        yield _based(name, fields, sources, find)
+    else:
+        yield from _with_modes(_product(name, fields, sources), fields, sources)
+
+
 def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     given = (*_NEEDED, "base_clock", "l2_size")
-    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "integrated", "source", "measured", "lanes", "peaks", "modes")
-    if not any(char.isalnum() for char in name):
-        raise fields.fail("architecture", "a product needs a name with a letter or a digit")
+    fields.only(
+        "aliases",
+        *(_KEYS.get(figure, figure) for figure in given),
+        "integrated",
+        "source",
+        "measured",
+        "latency",
+        "lanes",
+        "peaks",
+        "modes",
+    )
     arch = architecture(fields.text("architecture"))
     if arch is None:
         raise fields.fail("architecture", f"must be one of {known_names()}, not '{fields.text('architecture')}'")
     boost, base = fields.whole("boost_mhz", most=_MOST), _optional(fields, "base_mhz")
     if base is not None and base > boost:
         raise fields.fail("base_mhz", f"must be {boost} at most, the boost clock")
-    measured = fields.table("measured")
-    measured.only(*(_KEYS.get(figure, figure) for figure in _MEASURED), "source")
-    kept = _optional(measured, "kept_mhz")
-    if kept is not None and kept > boost:
-        raise measured.fail("kept_mhz", f"must be {boost} at most, the boost clock")
     dram = fields.text("dram")
     efficiency, efficiency_source, integrated = _defaults().get(dram, (None, "", False))
-    if efficiency is None and "dram_efficiency" not in measured:
+    if efficiency is None and "dram_efficiency" not in fields.table("measured"):
         raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
     (launch, launch_source), (between, between_source), (block, block_source) = _launch(), between_launches(), _blocks()
     sms = fields.whole("sms", most=_MOST)
@@ -119,14 +134,9 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         "between_us": between_source,
         "block_cycles": block_source,
         **dict.fromkeys((figure for figure in given if _KEYS.get(figure, figure) in fields), fields.citation(sources)),
-        **(
-            dict.fromkeys((figure for figure in _MEASURED if _KEYS.get(figure, figure) in measured), measured.citation(sources))
-            if measured.values
-            else {}
-        ),
         **({"lanes": lanes.citation(sources)} if lanes.values else {}),
     }
-    return Product(
+    product = Product(
         name=name,
         aliases=fields.texts("aliases"),
         architecture=arch.name,
@@ -135,18 +145,53 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         dram=dram,
         dram_size=fields.number("dram_gb", least=0, most=_MOST),
         dram_bandwidth=fields.number("dram_gb_per_s", least=1, most=_MOST),
-        dram_efficiency=measured.number("dram_efficiency", efficiency, least=0.01, most=1),
-        launch_us=measured.number("launch_us", launch, least=0, most=_MOST),
-        between_us=measured.number("between_us", between, least=0, most=_MOST),
-        block_cycles=measured.number("block_cycles", block.cycles(sms), least=0, most=_MOST),
+        dram_efficiency=1 if efficiency is None else efficiency,
+        launch_us=launch,
+        between_us=between,
+        block_cycles=block.cycles(sms),
         sources=tuple(cited.items()),
         base_clock=base,
         l2_size=_optional(fields, "l2_kib"),
-        l2_bytes_per_cycle=_optional(measured, "l2_bytes_per_cycle"),
-        kept_clock=kept,
         lanes=_lanes(arch.name, lanes),
         peaks=_peaks(fields.table("peaks"), boost, sources),
         integrated=fields.flag("integrated", default=integrated),
+    )
+    return _measured(product, fields, sources)
+
+
+def _based(name: str, fields: Fields, sources: Mapping[str, str], find: Find | None) -> Product:
+    """Return the product that `base` names, with what was measured on one board of it."""
+    fields.only("base", "aliases", "measured", "latency")
+    base = fields.text("base")
+    if find is None:
+        raise fields.fail("base", "may stand in a file that is passed itself, not in one of a folder")
+    return _measured(replace(find(base), name=name, aliases=fields.texts("aliases"), peaks=()), fields, sources)
+
+
+def _measured(product: Product, fields: Fields, sources: Mapping[str, str]) -> Product:
+    """Return a product with the figures that were measured in the place of those that it has."""
+    measured, latency = fields.table("measured"), fields.table("latency")
+    measured.only(*(_KEYS.get(figure, figure) for figure in _MEASURED), "source")
+    kept = _optional(measured, "kept_mhz")
+    if kept is not None and kept > product.boost_clock:
+        raise measured.fail("kept_mhz", f"must be {product.boost_clock} at most, the boost clock")
+    cited = dict[str, str]()
+    if measured.values:
+        cited |= dict.fromkeys((figure for figure in _MEASURED if _KEYS.get(figure, figure) in measured), measured.citation(sources))
+    if latency.values:
+        cited["latency"] = latency.citation(sources)
+    cycles = {name: latency.whole(name, most=_MOST) for name in latency.values if name != "source"}
+    return replace(
+        product,
+        dram_efficiency=measured.number("dram_efficiency", product.dram_efficiency, least=0.01, most=1),
+        dram_share=Fraction(str(measured.number("dram_share", float(product.dram_share), least=0.01, most=1))),
+        launch_us=measured.number("launch_us", product.launch_us, least=0, most=_MOST),
+        between_us=measured.number("between_us", product.between_us, least=0, most=_MOST),
+        block_cycles=measured.number("block_cycles", product.block_cycles, least=0, most=_MOST),
+        l2_bytes_per_cycle=_optional(measured, "l2_bytes_per_cycle") or product.l2_bytes_per_cycle,
+        kept_clock=kept or product.kept_clock,
+        latency=tuple({**dict(product.latency), **cycles}.items()),
+        sources=tuple({**dict(product.sources), **cited}.items()),
     )
 
 

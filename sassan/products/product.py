@@ -1,8 +1,12 @@
 """A GPU as it is sold."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+
+ON_TARGET = "measured on the target: "
+"""The begin of the source of a figure that was measured on the board that is deployed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,10 @@ class Product:
     in microseconds: from its start to its first instruction, and from its last to its end. `between_us` is the time from the end of a
     launch to the start of the next one in its stream, which the host has submitted in time. `block_cycles` are those of an SM in which it
     surely gets a block, while blocks wait and it has a place. `kept_clock` in MHz is the lowest at which runs were recorded, where that
-    is not the boost clock. `lanes` are those of its SM that differ from the table of the SM (`sassan/arch/`), by their key. `peaks` are the
+    is not the boost clock. `lanes` are those of its SM that differ from the table of the SM (`sassan/arch/`), by their key, and
+    `latency` the latencies in cycles that it has otherwise, by the name of their class. `peaks` are the
     rates of its data sheet. `integrated`: its DRAM is that of a CPU, too. `dram_share` is what others leave it of the bandwidth of DRAM,
-    whenever it waits: 1, or what a user gives. `overclocked` is how many times
+    whenever it waits: 1, or what a user or a measurement gives. `overclocked` is how many times
     faster than its boost clock a user says that its SMs run: so many times more cycles pass until memory answers. `sources` has the source
     of each figure.
     """
@@ -57,10 +62,16 @@ class Product:
     integrated: bool = False
     dram_share: Fraction = Fraction(1)
     overclocked: Fraction = Fraction(1)
+    latency: tuple[tuple[str, int], ...] = ()
 
     def source(self, figure: str) -> str:
         """Return where a figure (`boost_clock`) comes from."""
         return dict(self.sources)[figure]
+
+    def measured(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the figures that were measured on the target itself (`sassan measure --assumptions`), by their source."""
+        known = dict.fromkeys(source for _, source in self.sources if source.startswith(ON_TARGET))
+        return {source: tuple(name for name, each in self.sources if each == source) for source in known}
 
     @property
     def dram_bytes_per_cycle(self) -> Fraction:
@@ -82,6 +93,10 @@ class Product:
         sources = tuple((name, "given" if name == "boost_clock" else source) for name, source in self.sources)
         faster = max(Fraction(1), Fraction(clock, self.boost_clock))
         return replace(self, boost_clock=clock, kept_clock=None, overclocked=faster, sources=sources)
+
+    def sharing(self, share: Fraction) -> "Product":
+        """Return the product of whose bandwidth of DRAM others leave a share, as a user says."""
+        return replace(self, dram_share=share, sources=tuple(each for each in self.sources if each[0] != "dram_share"))
 
     @property
     def slowdown(self) -> Fraction:

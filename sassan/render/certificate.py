@@ -172,7 +172,7 @@ def _figures(product: Mapping[str, Any]) -> str:
     rows = [(name, value, product["sources"].get(key, "")) for key, (name, value) in shown.items()]
     share = Fraction(product["dram_share"])
     if share < 1:
-        rows.append(("what others leave of DRAM", f"{float(share):.1%}", "given by the user"))
+        rows.append(("what others leave of DRAM", f"{float(share):.1%}", product["sources"].get("dram_share", "given by the user")))
     return _table(("figure", "value", "source"), rows, numbers={1}, whole={0})
 
 

@@ -170,14 +170,14 @@ def waiting_longer(arch: str, times: Fraction, known: Mapping[str, int]) -> dict
     return {name: ceil(each * times) for name, each in cycles.items() if each is not None}
 
 
-def known(overrides: Iterable[str], file: str) -> None:
-    """Refuse names of latencies in a machine file that no class has.
+def known(overrides: Iterable[str], file: str, code: str = "bad-machine") -> None:
+    """Refuse names of latencies in a machine file, or in that of a GPU (`bad-gpu`), that no class has.
 
-    Raises InputError `bad-machine`.
+    Raises InputError with the code.
     """
     for name in overrides:
         if name not in names():
-            raise InputError("bad-machine", f"{file}: latency.{name}: unknown latency", hint=f"known: {', '.join(names())}")
+            raise InputError(code, f"{file}: latency.{name}: unknown latency", hint=f"known: {', '.join(names())}")
 
 
 def parse(texts: Iterable[str]) -> dict[str, int]:

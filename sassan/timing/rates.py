@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 
 from sassan.errors import Gap
@@ -11,7 +12,7 @@ from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.matrices import register_cycles
 from sassan.machine.pipes import TENSOR
-from sassan.timing.latencies import Class, Latencies
+from sassan.timing.latencies import Class, Latencies, waiting_longer
 from sassan.warpcfg.graph import WarpCfg
 
 FETCH = "instructions and constant operands are in their caches (a load of constants may miss); no operand waits for a register bank"
@@ -135,10 +136,15 @@ def _does(kind: Class | None, unit: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables as a user wants them: a machine file, and latencies in cycles by name, which go over those of the file."""
+    """The tables as a user wants them: latencies in cycles of the product go over those of the SM, those of the machine file over both.
+
+    Where others have their share of DRAM, latencies of it are `waiting` times as long; those that the user says of each (`given`) are not.
+    """
 
     file: MachineFile | None = None
     given: Mapping[str, int] = field(default_factory=dict[str, int])
+    product: tuple[tuple[str, int], ...] = ()
+    waiting: Fraction = Fraction(1)
     apart: bool = False
     """Whether what engines do is charged by itself (`Rates`)."""
 
@@ -150,7 +156,9 @@ class Tables:
         Raises InputError where no table knows the architecture, or the file describes another one.
         """
         machine = machine_of(arch, self.file)
-        over = self.file.latency if self.file is not None else {}
+        over = {**dict(self.product), **(self.file.latency if self.file is not None else {})}
+        if self.waiting > 1:
+            over |= waiting_longer(machine.arch, self.waiting, over)
         return Rates(machine, Latencies(machine.arch, {**over, **self.given}), busy, self.apart, idle)
 
 

@@ -274,7 +274,7 @@ def test_a_terminal_sees_progress_and_the_least_run_so_far(sassan: Sassan, monke
 def test_help_teaches_with_examples_and_fits_80_columns(sassan: Sassan):
     result = sassan("measure", "--help")
     assert result.status == 0
-    assert len(re.findall(r"^    sassan measure ", result.out, re.MULTILINE)) == 5
+    assert len(re.findall(r"^    sassan measure ", result.out, re.MULTILINE)) == 7
     assert "A measurement is not a bound" in result.out
     assert max(len(line) for line in result.out.splitlines()) <= 80
 

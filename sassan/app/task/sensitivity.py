@@ -12,10 +12,10 @@ from sassan.app.settings import Settings
 from sassan.app.task.response import OtherTask, TaskResponse, TaskRun, response
 from sassan.assumptions import AssumptionStatus
 from sassan.ipet.sm.gpu import memory_of
-from sassan.products import Product
+from sassan.products import ON_TARGET, Product
 from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
-from sassan.timing.latencies import waiting_longer
+from sassan.timing.latencies import Figure
 from sassan.timing.rates import Tables, code_of
 from sassan.timing.table import TableCostModel
 
@@ -110,11 +110,15 @@ def _of_product(gpu: Product) -> Iterator[_Change]:
         yield _Change(figure, _status(gpu, key), value, _on, product)
     if gpu.dram_share < 1:
         share = gpu.dram_share * _LESS
-        yield _Change("share of DRAM", AssumptionStatus.ASSUMED, f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share))
+        yield _Change(
+            "share of DRAM", _status(gpu, "dram_share"), f"{float(gpu.dram_share):.1%}", _on_share, replace(gpu, dram_share=share)
+        )
 
 
 def _status(gpu: Product, figure: str) -> AssumptionStatus:
     source = dict(gpu.sources).get(figure, _ASSUMED)
+    if source.startswith(ON_TARGET):
+        return AssumptionStatus.RECORDED
     return AssumptionStatus.ASSUMED if source.startswith(_ASSUMED) else AssumptionStatus.PUBLISHED
 
 
@@ -128,13 +132,7 @@ def _on(settings: Settings, product: Product) -> Settings:
 
 def _on_share(settings: Settings, product: Product) -> Settings:
     """The settings with a smaller share: latencies that wait for DRAM grow by as much."""
-    tables = settings.costs.tables
-    if tables is None or settings.gpu is None:
-        return _on(settings, product)
-    before = settings.gpu.dram_share / product.dram_share
-    known = tables.rates(product.architecture).latencies
-    longer = waiting_longer(product.architecture, before, {name: known.cycles(name) or 0 for name in tables.given})
-    return _with_latencies(_on(settings, product), longer)
+    return _with_tables(_on(settings, product), lambda tables: replace(tables, waiting=product.waiting))
 
 
 def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
@@ -151,8 +149,7 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
             cycles = rates.latencies.cycles(kind.name) if kind is not None else None
             if kind is not None and cycles is not None:
                 figure = rates.latencies.figure(kind.name)
-                doubt = kind.name in tables.given or figure is None or figure.unsure
-                seen[kind.name] = (AssumptionStatus.ASSUMED if doubt else AssumptionStatus.PUBLISHED, cycles)
+                seen[kind.name] = (_status_of_latency(kind.name, figure, tables, task.gpu), cycles)
     for name, (status, cycles) in sorted(seen.items()):
         longer = ceil(cycles * _MORE)
         yield _Change(
@@ -164,13 +161,21 @@ def _of_latencies(task: TaskResponse) -> Iterator[_Change]:
         )
 
 
+def _status_of_latency(name: str, figure: Figure | None, tables: Tables, gpu: Product) -> AssumptionStatus:
+    """What backs a latency: what the user gives goes over the machine file, that over the product, and that over the table."""
+    if name in tables.given or (tables.file is not None and name in tables.file.latency):
+        return AssumptionStatus.ASSUMED
+    if name in dict(tables.product):
+        return _status(gpu, "latency")
+    return AssumptionStatus.ASSUMED if figure is None or figure.unsure else AssumptionStatus.PUBLISHED
+
+
 def _with_latency(name: str, cycles: int, settings: Settings, product: Product) -> Settings:
-    return _with_latencies(_on(settings, product), {name: cycles})
+    return _with_tables(_on(settings, product), lambda tables: replace(tables, given={**tables.given, name: cycles}))
 
 
-def _with_latencies(settings: Settings, latencies: dict[str, int]) -> Settings:
+def _with_tables(settings: Settings, changed: Callable[[Tables], Tables]) -> Settings:
     costs = settings.costs
     if not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return settings
-    tables: Tables = replace(costs.tables, given={**costs.tables.given, **latencies})
-    return replace(settings, costs=replace(costs, tables=tables))
+    return replace(settings, costs=replace(costs, tables=changed(costs.tables)))

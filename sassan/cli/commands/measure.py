@@ -14,6 +14,7 @@ from sassan.cli.output import failure
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import measure as measure_report
+from sassan.cli.target_run import measure_target
 from sassan.errors import SassanError, UsageError
 from sassan.fields import field as fields
 from sassan.measure.confidence import IntervalSettings
@@ -29,9 +30,23 @@ from sassan.measure.verdict import verdicts
 _INTERRUPTED = 130
 _SOURCE = ".cu"
 _MOST = 1_000_000
+_LAST_GPU = 1023
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="Samples, CSV or JSON (- reads standard input), or one CUDA source X.cu, which is run.")
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Samples, CSV or JSON (- reads standard input), or one CUDA source X.cu, which is run; with --assumptions, what its program "
+        "printed on the target.",
+        show_default=False,
+    ),
+]
+Assumptions = Annotated[
+    bool,
+    typer.Option(
+        "--assumptions",
+        help="Write a CUDA program that measures on the target what bounds assume of it; with FILE, make a GPU file of what it printed.",
+    ),
 ]
 Plots = Annotated[
     str | None, typer.Option("--plots", metavar="DIR", help="Draw histogram, phase diagram and sweeps as .svg and .png into DIR.")
@@ -74,14 +89,26 @@ Groups = Annotated[
 Cycles = Annotated[
     bool, typer.Option("--cycles", help="Also count the cycles of the longest thread, by a clock64 around the kernel's body.")
 ]
-Gpu = Annotated[int | None, typer.Option("--gpu", metavar="N", min=0, max=1023, help="Number of the GPU.", show_default="0")]
+Gpu = Annotated[
+    str | None,
+    typer.Option("--gpu", metavar="N|NAME", help="Number of the GPU that runs; with --assumptions, the product.", show_default="0"),
+]
 Define = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=V]", help="A macro of the source; may be repeated.")]
-Output = Annotated[str | None, typer.Option("-o", "--output", metavar="X.csv", help="Write the samples, .csv or .json.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="X.csv",
+        help="Write the samples, .csv or .json; with --assumptions, the program (.cu) or the GPU file (.toml).",
+    ),
+]
 
 
 def measure(
-    files: Files,
+    files: Files = None,
     *,
+    assumptions: Assumptions = False,
     estimator: Chosen = None,
     confidence: Confidence = 0.95,
     resamples: Resamples = 9999,
@@ -116,6 +143,10 @@ def measure(
 
     A measurement is not a bound: another run may take longer. 'sassan analyze' computes bounds. Ctrl-C keeps the samples taken so far.
 
+    With --assumptions, a bound's figures are measured: the program, for the product that --gpu names, prints latencies, bandwidths, the
+    cost of launches, and what traffic of the CPU leaves of DRAM; with that output as FILE, -o board.toml is a GPU file that --gpu takes.
+    A measured figure goes over an assumed one, and over a published one where it is worse.
+
     \b
     Examples:
       sassan measure samples/measure/synthetic-long-tails.csv --plots pictures
@@ -123,6 +154,8 @@ def measure(
       sassan measure saxpy.cu --block-dim 256 --arg n=256 --arg a=2 -o x.csv
       sassan measure saxpy.cu --arg a=2 --sweep n=1000,100000,10000000 --pause 2
       sassan measure saxpy.cu --arg n=32 --arg a=2 --delays 0,0.5,1,2,4 --cycles
+      sassan measure --assumptions --gpu "Jetson Orin NX 16GB, 15W" -o m.cu
+      sassan measure --assumptions a.toml --gpu "Orin NX 16GB, 15W" -o my.toml
     """
     sheet.exclude(csv=csv, json=json)
     settings = IntervalSettings(confidence, seed, resamples)
@@ -135,7 +168,14 @@ def measure(
         "--define": define,
         "--runs": runs,
     }
-    run_options |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep, "--gpu": gpu, "--output": output}
+    run_options |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep}
+    if assumptions:
+        others = {**run_options, "--plots": plots, "--estimator": estimator, "--cycles": cycles}
+        measure_target(files or (), gpu, output, others, csv=csv, json=json, quiet=quiet)
+        return
+    if not files:
+        raise UsageError("usage", "no samples and no CUDA source are given", hint="sassan measure --help describes the files")
+    run_options |= {"--gpu": gpu, "--output": output}
     printed = not quiet or (output is None and plots is None)
     reporter = _Reporter(which, settings, tolerance / 100, plots, json=json, csv=csv, quiet=quiet, printed=printed)
     sources = [file for file in files if file.lower().endswith(_SOURCE)]
@@ -149,9 +189,23 @@ def measure(
         raise UsageError("usage", "a CUDA source must be the only file")
 
     request = MeasureRequest(
-        sources[0], kernel, block_dim, grid, tuple(arg or ()), tuple(define or ()), runs, groups, delays, pause, sweep, cycles, gpu
+        sources[0], kernel, block_dim, grid, tuple(arg or ()), tuple(define or ()), runs, groups, delays, pause, sweep, cycles, _number(gpu)
     )
     _run(request, reporter, output)
+
+
+def _number(gpu: str | None) -> int | None:
+    """Return the number of the GPU that runs.
+
+    Raises UsageError.
+    """
+    if gpu is None:
+        return None
+    if not (gpu.isascii() and gpu.isdigit() and len(gpu) <= 4 and int(gpu) <= _LAST_GPU):  # noqa: PLR2004 - digits of the largest
+        raise UsageError(
+            "usage", f"--gpu must be a number from 0 to {_LAST_GPU}, not '{gpu[:40]}'", hint="a product is named with --assumptions"
+        )
+    return int(gpu)
 
 
 class _Reporter:

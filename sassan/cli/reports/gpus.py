@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from sassan.app.peaks import PeakCheck
 from sassan.cli.output import table
@@ -47,10 +48,13 @@ class ProductFields(Record[Product]):
     block_cycles = _of(FIGURE, "block dispatch", unit="clk", csv=True)
     kept_clock = _of(FIGURE, "kept clock", unit="MHz", key="kept_mhz", csv=True)
     lanes = _of(mapping(COUNT), "lanes", lambda product: dict(product.lanes), unit="of an SM", csv=True)
+    latency = _of(mapping(COUNT), "latencies", lambda product: dict(product.latency), unit="cycles", csv=True)
+    dram_share = _of(FIGURE, "DRAM share", lambda product: float(product.dram_share) if product.dram_share < 1 else None, csv=True)
     integrated = _of(FLAG, "whether its DRAM is that of a CPU, too")
     sources = _of(mapping(STRING), "source of each figure", lambda product: dict(product.sources))
 
 
+_LISTS = ("lanes", "latency")
 _FIGURES = [each for each in ProductFields.fields if each.name not in {"name", "aliases", "integrated", "sources"}]
 
 
@@ -74,10 +78,10 @@ def show(products: Sequence[Product]) -> None:
     table.show(table.of_fields(ProductFields, products))
 
 
-def _shown(value: str | float | tuple[tuple[str, int], ...] | None) -> str:
+def _shown(value: str | float | Fraction | tuple[tuple[str, int], ...] | None) -> str:
     if isinstance(value, tuple):
         return " ".join(f"{key}={lanes}" for key, lanes in value)
-    return NONE if value is None else value if isinstance(value, str) else f"{value:.6g}"
+    return NONE if value is None else value if isinstance(value, str) else f"{float(value):.6g}"
 
 
 def show_figures(product: Product) -> None:
@@ -89,7 +93,7 @@ def show_figures(product: Product) -> None:
     rows: list[tuple[str, ...]] = []
     for figure in _FIGURES:
         value = getattr(product, figure.name)
-        if figure.name == "lanes" and not value:
+        if (figure.name in _LISTS and not value) or (figure.name == "dram_share" and product.dram_share == 1):
             continue
         if value is None:
             rows.append((figure.text, NONE, "", ""))

@@ -1,12 +1,13 @@
 """What the blocks of a grid take of what all SMs share: DRAM, L2 and its atomic units (docs/proofs/gpu-memory.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
 from sassan.access.traffic import Moved, Traffic
 from sassan.access.transactions import LINE
+from sassan.assumptions import recorded
 from sassan.ipet.sm.hardware import hardware
 from sassan.ir import Constant, Instruction
 from sassan.machine.code_caches import code_caches
@@ -58,6 +59,8 @@ class GpuMemory:
     dispatch: Fraction = Fraction(0)
     walk: int = _WALK
     """The cycles of the first access to a page."""
+    integrated: bool = False
+    """Whether its DRAM is that of a CPU, too."""
     assumptions: tuple[str, ...] = ()
 
 
@@ -87,13 +90,22 @@ def memory_of(product: Product, per_sm: Fraction = _L2_PER_SM) -> GpuMemory:
         f"DRAM moves {product.dram_efficiency:.0%} of {product.dram_bandwidth:g} GB/s{_left(product)}, {float(dram):.0f} bytes a cycle; "
         f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB"
     )
-    miss = ceil((Latencies(product.architecture, {}).cycles("global") or _MISS) * product.waiting)
+    miss = ceil((Latencies(product.architecture, dict(product.latency)).cycles("global") or _MISS) * product.waiting)
     walk = max(miss, ceil(_WALK * product.waiting))
     dispatch = Fraction(str(product.block_cycles)) / product.sms
     blocks = f"while blocks wait, each SM with a free place gets one in {product.block_cycles:g} cycles"
     line = code_caches(product.architecture).following(miss)
-    assumptions = (figures, *_kept(product), blocks, _cold(line, walk), *hardware(product))
-    return GpuMemory(dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, walk, assumptions)
+    assumptions = (figures, *_on_target(product), *_kept(product), blocks, _cold(line, walk), *hardware(product))
+    return GpuMemory(
+        dram, l2, capacity, product.launch_cycles, miss, line, product.slowdown, dispatch, walk, product.integrated, assumptions
+    )
+
+
+def _on_target(product: Product) -> Iterator[str]:
+    """Yield which figures were measured on the target, and where."""
+    for source, figures in product.measured().items():
+        names = ", ".join(f"{name} ({', '.join(dict(product.latency))})" if name == "latency" else name for name in figures)
+        yield recorded(f"{names}: {source}; no run is slower than the slowest of those that were measured")
 
 
 def _left(product: Product) -> str:
@@ -163,6 +175,11 @@ def kept(nodes: Iterable[Iterable[Instruction]], moved: Mapping[int, Moved], mem
         if sum(moved[at].bytes_in_l2 for at in piece) * warps > memory.capacity:
             out |= {at: moved[at].lost for at in piece}
     return out
+
+
+def uncached(moved: Mapping[int, Moved]) -> dict[int, Moved]:
+    """Return what instructions move where they may access memory that no cache of the GPU keeps."""
+    return {at: each.uncached for at, each in moved.items()}
 
 
 def demand(

@@ -12,7 +12,8 @@ from sassan.ilp.programs import purpose
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
 from sassan.ipet.sm.code import Fetched, fetched, nothing_fetched
-from sassan.ipet.sm.gpu import GpuMemory, MemoryDemand, cold_start, demand, dispatched, filling, kept, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, MemoryDemand, cold_start, demand, dispatched, filling, kept, memory_time, uncached
+from sassan.ipet.sm.host import host_gap, of_host
 from sassan.ipet.sm.optima import Bound, PathOptima, block_sum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Interference, of_code, of_letters
@@ -41,7 +42,6 @@ _SERVED = (
     "one access, none that is only stored, "
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
-_HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"
 _PAIRS = (
     "clusters of two blocks start at once where there are places for all: SMs come in pairs, "
     "and the blocks of a cluster go to one group of them"
@@ -202,12 +202,11 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
     gaps = list(whole.gaps)
     if placeless:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
-    if grid.host:
-        gaps.append(Gap(kernel.problem.cfg.function.entry, "host-memory", _HOST))
+    gaps += host_gap(kernel.problem, grid)
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *_accessed(grid, memory))
+        moved = (*memory.assumptions, _SERVED, *filling(kernel.problem.traffic), *_accessed(grid, memory), *of_host(grid))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, code, grid, memory) if terms is not None else None
         if terms is None and not gaps:
@@ -247,16 +246,18 @@ def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, gr
     code = [node.code for node in problem.cfg.nodes]
 
     def taken(moved: Mapping[int, Moved]) -> MemoryDemand:
-        return demand(code, kept(code, moved, memory, grid.resident), memory, fetched_again.bytes)
+        beyond = uncached(moved) if grid.pinned else kept(code, moved, memory, grid.resident)
+        return demand(code, beyond, memory, fetched_again.bytes)
 
     with purpose("uncached"):
-        uncached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).uncached)
+        missed = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).uncached)
     with purpose("cached"):
         cached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).cached)
-    if uncached is None or cached is None:
+    if missed is None or cached is None:
         return None
-    time = memory_time(uncached, cached, grid.blocks, memory, grid.allocated)
-    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.buffers)
+    # Pages of the host may be small ones.
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, None if grid.host else grid.buffers)
+    time = memory_time(missed, cached, grid.blocks, memory, grid.allocated)
     chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
     return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown + dispatched(grid.blocks, memory))
 

@@ -33,6 +33,8 @@ class Grid:
     """Bytes of each buffer of global memory that the grid may access, None where that is unknown."""
     host: bool = False
     """Whether some of it is memory of the host, or moves between host and GPU."""
+    pinned: bool = False
+    """Whether some of it stays in memory of the host."""
     memory: GpuMemory | None = None
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
     cluster: int = 1
@@ -75,8 +77,13 @@ class Grid:
 
     @property
     def allocated(self) -> int | None:
-        """The bytes of global memory that the grid may access, None where that is unknown."""
-        return None if self.buffers is None else sum(self.buffers)
+        """The bytes of global memory that the grid may access and L2 may keep, None where that is unknown, or L2 does not keep some."""
+        return None if self.buffers is None or self.pinned else sum(self.buffers)
+
+    @property
+    def shares_host(self) -> bool:
+        """Whether the memory of the host is that of the GPU."""
+        return self.memory is not None and self.memory.integrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +160,8 @@ def residents(  # noqa: PLR0913 - what a launch and its GPU say
     groups = rules_of(machine).groups if cluster != 1 else 0
     if warps is None:
         number = places * known.block_warps
-    grid = Grid(blocks, known.block_warps, resources.sms, places, known, launch.buffers, launch.host, memory, cluster, groups, beside)
+    buffers, pinned = launch.buffers, bool(launch.pinned)
+    grid = Grid(blocks, known.block_warps, resources.sms, places, known, buffers, launch.host, pinned, memory, cluster, groups, beside)
     return Residents(number, known.block_warps, grid)
 
 

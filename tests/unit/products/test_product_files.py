@@ -128,3 +128,22 @@ def test_a_folder_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_the_architecture_of_a_product_may_be_a_further_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     describe(monkeypatch, tmp_path, HEIR)
     assert read_file("my.toml", WHOLE.replace("sm_86", "sm_130")).architecture == "sm_130"
+
+
+@pytest.mark.parametrize(
+    ("name", "sms", "clock", "bandwidth"),
+    [
+        ("Jetson AGX Xavier, 10W", 4, 520, 68.1),
+        ("Jetson AGX Xavier, 30W", 8, 900, 102.4),
+        ("Xavier NX, 10W", 6, 803, 51.2),
+        ("Jetson TX2, MAXQ", 2, 850, 42.5),
+        ("Jetson AGX Orin 64GB, 30W", 8, 612, 204.8),
+        ("Jetson Orin NX 16GB Super, 10W", 4, 612, 68.2),
+        ("Orin Nano Super, 15W", 8, 612, 68.2),
+        ("Jetson Thor T5000, 120W", 20, 1049, 273),
+    ],
+)
+def test_power_modes_are_products(name: str, sms: int, clock: int, bandwidth: float):
+    product = find(name)
+    assert (product.sms, product.boost_clock, product.dram_bandwidth, product.integrated) == (sms, clock, bandwidth, True)
+    assert "nvpmodel" in product.source("boost_clock") or "deviceQuery" in product.source("boost_clock")
