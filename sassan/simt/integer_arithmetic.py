@@ -176,8 +176,17 @@ def _funnel(work: GroupOperation) -> None:
     match sorted(work.modifiers):
         case ["L", "U32"] | ["L", "S32"]:
             work.put(to, _shifted_left(work.word(low), work.word(places)))
+        case ["L", "U32", "W"] | ["L", "S32", "W"]:
+            work.put(to, work.word(low) << (work.word(places) & np.uint64(31)))
         case ["HI", "R", "U32"] | ["HI", "R", "S32"]:
             work.put(to, _shifted_right(work, work.word(high), work.word(places)))
+        case ["HI", "R", "U32", "W"] | ["HI", "R", "S32", "W"]:
+            work.put(to, _shifted_right(work, work.word(high), work.word(places) & np.uint64(31)))
+        case ["R", "U32"] | ["R", "S32"]:
+            # All places of the lower word at most: then the upper one is left.
+            work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> np.minimum(work.word(places), np.uint64(32)))
+        case ["R", "U32", "W"] | ["R", "S32", "W"]:
+            work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> (work.word(places) & np.uint64(31)))
         case ["R", "U64"]:
             if (work.word(places) > np.uint64(63)).any():
                 raise UnknownError
