@@ -79,10 +79,10 @@ def write(results: Path, table: Path) -> int:
 
 def _pyarrow() -> "ModuleType":
     try:
-        import pyarrow  # noqa: PLC0415 - an extra
+        import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingToolError("pyarrow-missing", "pyarrow, which writes Parquet, is not installed", hint=install("parquet")) from error
-    return pyarrow
+    return pa
 
 
 def _type(arrow: "ModuleType", kind: str) -> object:
