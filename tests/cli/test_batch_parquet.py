@@ -11,7 +11,7 @@ from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.batch import parquet
 from sassan.extras import install
 
-PAGE = ROOT / "docs" / "guides" / "analyze-a-library.md"
+PAGE = ROOT / "docs/guides/analyze-a-library.md"
 
 
 @pytest.fixture
