@@ -188,7 +188,8 @@ def _funnel(work: GroupOperation) -> None:
             work.put(to, pair >> np.minimum(by, most))
         case ["HI", "L"] | ["L"]:
             # A shift of 64 bits by a number of run time is this instruction alone, for its upper word.
-            work.put(to, np.left_shift(pair, np.minimum(by, most)) >> np.uint64(32))
+            moved: Longs = np.left_shift(pair, np.minimum(by, most))
+            work.put(to, moved >> np.uint64(32))
         case _:
             raise UnknownError
 
