@@ -8,14 +8,11 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from sassan import files
 from sassan.errors import MissingToolError, UsageError, is_full, no_space
 from sassan.extras import install
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _ROWS = 10_000
 """Rows that are in memory at once."""
@@ -77,7 +74,7 @@ def write(results: Path, table: Path) -> int:
     return count
 
 
-def _pyarrow() -> "ModuleType":
+def _pyarrow() -> Any:  # noqa: ANN401 - a library without types
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -85,7 +82,7 @@ def _pyarrow() -> "ModuleType":
     return pa
 
 
-def _type(arrow: "ModuleType", kind: str) -> object:
+def _type(arrow: Any, kind: str) -> object:  # noqa: ANN401 - a library without types
     """Return a type of pyarrow."""
     return arrow.list_(arrow.string()) if kind == "list<string>" else getattr(arrow, "float64" if kind == "double" else kind)()
 

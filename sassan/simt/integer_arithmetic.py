@@ -185,11 +185,12 @@ def _funnel(work: GroupOperation) -> None:
         case ["HI", "R"] if "U64" not in kinds:
             work.put(to, _shifted_right(work, work.word(high), by))
         case ["R"]:
-            work.put(to, pair >> np.minimum(by, most))
+            right: Longs = np.right_shift(pair, np.minimum(by, most))
+            work.put(to, right)
         case ["HI", "L"] | ["L"]:
             # A shift of 64 bits by a number of run time is this instruction alone, for its upper word.
-            moved: Longs = np.left_shift(pair, np.minimum(by, most))
-            work.put(to, moved >> np.uint64(32))
+            left: Longs = np.left_shift(pair, np.minimum(by, most))
+            work.put(to, left >> np.uint64(32))
         case _:
             raise UnknownError
 
