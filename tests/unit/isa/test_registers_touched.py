@@ -20,6 +20,7 @@ MAXWELL = [
     ("LEA R2.CC, R3, 0x1000", "R3", "R2 CC"),
     ("ISETP.GE.U32.X.AND P0, P1, R3, R4, !P2", "R3 R4 P2 CC", "P0 P1"),
     ("PSETP.AND.AND P0, PT, P1, !P2, PT", "P1 P2", "P0"),
+    ("TEX.LL.P P0, R4, R8, R12, 0x56, 2D, 0xf", "R8 R9 R10 R11 R12 R13 R14 R15", "R4 R5 R6 R7 P0"),
     ("CSETP.SFT.AND P0, PT, CC, PT", "CC", "P0"),
     ("LOP.AND.NZ P0, RZ, R5, 0x1", "R5", "P0"),
     ("LOP3.LUT R0, R1, c[0x0][0x140], R2, 0x80", "R1 R2", "R0"),
