@@ -40,3 +40,7 @@ def test_a_mask(text: str, place: int, width: int, result: int):
 )
 def test_a_turn_of_two_words(name: str, places: int, result: int):
     assert run(f"{name} R0, R1, R2, R3", R1=0x01234567, R2=places, R3=0x89ABCDEF)[number("R0")] == result
+
+
+def test_a_word_becomes_uniform_whatever_its_predicate_says():
+    assert run("R2UR P0, UR4, R1", R1=0x12345678)[number("UR4")] == 0x12345678
