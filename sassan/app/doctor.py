@@ -29,6 +29,7 @@ _EXTRAS = {
     "measure": "times on a GPU",
     "evolve": "the evolutionary compiler",
     "dask": "batches on a cluster",
+    "parquet": "results of batches as Parquet",
     "mcp": "the server for programs that write kernels",
 }
 """Those that a user may want, with what they are for."""

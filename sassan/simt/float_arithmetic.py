@@ -6,7 +6,7 @@ number are results like others: numpy does not warn of them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import pi
+from math import pi, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from sassan.simt.values import LANES, Truth
 
 Numbers = npt.NDArray[np.float64]
 ROUNDINGS = frozenset(("RN", "RM", "RP", "RZ"))
+_SCALES: Mapping[str, float] = {"D8": 0.125, "D4": 0.25, "D2": 0.5, "M2": 2.0, "M4": 4.0, "M8": 8.0}
+"""By what FMUL multiplies its product before it is rounded."""
 _TINY = 2.0**-126
 _HIGH = np.uint64(32)
 _ORDERED: Mapping[str, Callable[[Numbers, Numbers], Truth]] = {
@@ -38,6 +40,8 @@ _FUNCTIONS: Mapping[str, Callable[[Numbers], Numbers]] = {
     "COS": lambda turns: np.cos(2 * pi * turns),
     "TANH": np.tanh,
 }
+_EXTREMES = frozenset({"MAX", "MIN"})
+_ONE = np.uint64(0x3F800000)
 _HIGH_WORDS: Mapping[str, Callable[[Numbers], Numbers]] = {
     "RCP64H": lambda number: 1 / number,
     "RSQ64H": lambda number: 1 / np.sqrt(number),
@@ -91,7 +95,7 @@ def _of_two(work: GroupOperation, compute: Callable[[Numbers, Numbers], Numbers]
 
 
 def _put_result(work: GroupOperation, to: Operand, number: Numbers) -> None:
-    if work.modifiers - {*ROUNDINGS, "FTZ", "SAT"}:
+    if work.modifiers - {*ROUNDINGS, *_SCALES, "FTZ", "SAT"}:
         raise UnknownError
     put_number(work, to, np.clip(np.nan_to_num(number), 0, 1) if "SAT" in work.modifiers else number, double=is_double(work))
 
@@ -100,8 +104,13 @@ def _sum(work: GroupOperation) -> None:
     _of_two(work, np.add)
 
 
+@np.errstate(all="ignore")
 def _product(work: GroupOperation) -> None:
-    _of_two(work, np.multiply)
+    """A product, scaled where it says so: FMUL.D4 is a quarter of it."""
+    scales = [_SCALES[each] for each in work.modifiers if each in _SCALES]
+    to, *factors = work.instruction.operands
+    a, b = (number_of(work, each, double=is_double(work)) for each in factors)
+    _put_result(work, to, a * b * prod(scales))
 
 
 @np.errstate(all="ignore")
@@ -131,7 +140,7 @@ def _selected(work: GroupOperation) -> None:
 @np.errstate(all="ignore")
 def _compared(work: GroupOperation, left: Operand, right: Operand, also: Operand) -> tuple[Truth, Truth]:
     """Return a comparison combined with another truth, and its opposite combined with it."""
-    _, name, *rest = work.instruction.opcode.split(".")
+    _, name, *rest = (part for part in work.instruction.opcode.split(".") if part != "BF")
     combine = _COMBINED[next((each for each in rest if each in _COMBINED), "")]
     a, b = (number_of(work, each, double=is_double(work)) for each in (left, right))
     unordered = np.isnan(a) | np.isnan(b)
@@ -149,9 +158,37 @@ def _compared(work: GroupOperation, left: Operand, right: Operand, also: Operand
 
 def _set_truth(work: GroupOperation) -> None:
     to, opposite, left, right, also = work.instruction.operands
+    if work.modifiers & _EXTREMES:
+        _choose_extreme(work)
+        return
     truth, rest = _compared(work, left, right, also)
     work.put(to, truth)
     work.put(opposite, rest)
+
+
+def _choose_extreme(work: GroupOperation) -> None:
+    """DSETP.MAX, DSETP.MIN: whether the first number is to be taken, and whether neither is one (the code then makes the second quiet).
+
+    A number is taken in place of what is none, as the maximum of PTX is defined.
+    """
+    to, neither, left, right, also = work.instruction.operands
+    if work.modifiers not in ({"MAX", "AND"}, {"MIN", "AND"}) or not work.truth(also).all():
+        raise UnknownError
+    a, b = (number_of(work, each, double=is_double(work)) for each in (left, right))
+    first = (a > b) if "MAX" in work.modifiers else (a < b)
+    # Which of two equal numbers is taken, and what is none, no standard settles.
+    work.drawn = not ((a < b) | (a > b)).all()
+    work.put(to, first | np.isnan(b))
+    work.put(neither, np.isnan(a) & np.isnan(b))
+
+
+def _set_word(work: GroupOperation) -> None:
+    """FSET, DSET: all ones, or 1.0 with BF, where a comparison holds."""
+    to, left, right, also = work.instruction.operands
+    if isinstance(to, Register) and "CC" in to.modifiers:
+        raise UnknownError
+    truth, _ = _compared(work, left, right, also)
+    work.put(to, truth.astype(np.uint64) * (_ONE if "BF" in work.modifiers else MASK))
 
 
 @np.errstate(all="ignore")
@@ -174,5 +211,6 @@ OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("FFMA", "FFMA32I", "DFMA"), _product_and_sum),
     **dict.fromkeys(("FMNMX", "DMNMX"), _least_or_greatest),
     **dict.fromkeys(("FSETP", "DSETP"), _set_truth),
+    **dict.fromkeys(("FSET", "DSET"), _set_word),
     "FSEL": _selected,
 }

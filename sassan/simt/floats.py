@@ -4,6 +4,7 @@ Infinities and what is not a number are results like others: numpy does not warn
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +12,22 @@ import numpy.typing as npt
 from sassan.ir import Immediate, Operand, Register
 from sassan.simt.code import number
 from sassan.simt.float_arithmetic import OPERATIONS as ARITHMETIC
-from sassan.simt.float_arithmetic import ROUNDINGS, function, number_of, put_number
+from sassan.simt.float_arithmetic import ROUNDINGS, Numbers, function, number_of, put_number
 from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, back, numbers
 from sassan.simt.values import LANES, Truth, stir
 
 _TYPES = frozenset({"F32", "U32", "S32"})
 _WIDE = frozenset({"F64", "U64", "S64"})
+_NARROW = frozenset({"U8", "S8", "U16", "S16"})
+_PLACES: Mapping[str, int] = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}
+"""Selectors of a part of a word, by its first bit."""
 _ROUNDED_WORDS = frozenset({"FTZ", "RM", "RP", "RZ", "RN"})
 """Of a conversion between precisions, which differ by a unit in the last place."""
 _TINY = np.float32(2.0**-126)
 _LARGEST = np.float32(np.finfo(np.float32).max)
 _FITTING = np.float32(2.0**31)
 """Below it, any integer of 32 bits holds a number."""
-_ROUND: Mapping[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
+_ROUND: Mapping[str, Callable[[Numbers], Numbers]] = {
     "TRUNC": np.trunc,
     "FLOOR": np.floor,
     "CEIL": np.ceil,
@@ -40,6 +44,23 @@ def _single(work: GroupOperation, operand: Operand) -> npt.NDArray[np.float32]:
     return work.word(operand).astype(np.uint32).view(np.float32)
 
 
+def _narrow(work: GroupOperation) -> tuple[int, bool] | None:
+    """Return the bits of an integer that is a part of a word, and whether it has a sign; None for whole words."""
+    named = next((each for each in work.modifiers if each in _NARROW), None)
+    return None if named is None else (int(named[1:]), named[0] == "S")
+
+
+def _part(work: GroupOperation, operand: Operand, bits: int, signed: bool) -> npt.NDArray[np.int64]:
+    """Return the lowest bits of a word, or those that a selector names (`R2.B1`, `R2.H1`), as numbers."""
+    if not isinstance(operand, Register) or operand.negated or operand.inverted or operand.absolute:
+        raise UnknownError
+    chosen = [each for each in operand.modifiers if each in _PLACES]
+    plain = replace(operand, modifiers=tuple(each for each in operand.modifiers if each not in _PLACES))
+    field = work.word(plain) >> np.uint64(_PLACES[chosen[0]] if chosen else 0) & np.uint64((1 << bits) - 1)
+    sign = np.int64(1 << bits - 1)
+    return (field.astype(np.int64) ^ sign) - sign if signed else field.astype(np.int64)
+
+
 def _words(numbers: npt.NDArray[np.float32]) -> Longs:
     return numbers.view(np.uint32).astype(np.uint64)
 
@@ -47,6 +68,12 @@ def _words(numbers: npt.NDArray[np.float32]) -> Longs:
 @np.errstate(all="ignore")
 def _to_single(work: GroupOperation) -> None:
     to, source = work.instruction.operands
+    if (narrow := _narrow(work)) is not None:
+        if work.modifiers - {*_NARROW, "F32", "F64", *ROUNDINGS}:
+            raise UnknownError
+        # Any part of a word is exact in either precision.
+        put_number(work, to, _part(work, source, *narrow).astype(np.float64), double="F64" in work.modifiers)
+        return
     if work.modifiers - {*_TYPES, "RP"}:
         _to_wide(work)
         return
@@ -60,9 +87,12 @@ def _to_single(work: GroupOperation) -> None:
 @np.errstate(all="ignore")
 def _to_integer(work: GroupOperation) -> None:
     to, source = work.instruction.operands
-    modes = work.modifiers - {*_TYPES, *_WIDE, "NTZ", "FTZ"}
+    modes = work.modifiers - {*_TYPES, *_WIDE, *_NARROW, "NTZ", "FTZ"}
     if len(modes) > 1 or modes - _ROUND.keys():
         raise UnknownError
+    if (narrow := _narrow(work)) is not None:
+        _to_narrow(work, _ROUND[modes.pop()] if modes else np.rint, *narrow)
+        return
     if work.modifiers & _WIDE:
         _from_wide(work, _ROUND[modes.pop()] if modes else np.rint)
         return
@@ -71,6 +101,14 @@ def _to_integer(work: GroupOperation) -> None:
     least, most = (-(2.0**31), 2.0**31 - 1) if work.signed else (0.0, 2.0**32 - 1)
     # What becomes of a number that is none is not settled here: 0.
     work.put(to, back(np.clip(np.nan_to_num(whole, nan=0.0, posinf=most, neginf=least), least, most).astype(np.int64)))
+
+
+def _to_narrow(work: GroupOperation, rounded: Callable[[Numbers], Numbers], bits: int, signed: bool) -> None:
+    """Convert to a part of a word, which is extended to all of it: ptxas lets nothing follow that would."""
+    to, source = work.instruction.operands
+    exact = number_of(work, source, double="F64" in work.modifiers)
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    work.put(to, back(np.clip(np.nan_to_num(rounded(exact), nan=0.0, posinf=most, neginf=least), least, most).astype(np.int64)))
 
 
 @np.errstate(all="ignore")
@@ -91,7 +129,7 @@ def _to_wide(work: GroupOperation) -> None:
     work.put(to, _words(nearest))
 
 
-def _from_wide(work: GroupOperation, rounded: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]) -> None:
+def _from_wide(work: GroupOperation, rounded: Callable[[Numbers], Numbers]) -> None:
     to, source = work.instruction.operands
     whole = rounded(number_of(work, source, double="F64" in work.modifiers))
     signed, bits = work.signed, 64 if work.modifiers & {"U64", "S64"} else 32
@@ -204,7 +242,7 @@ def settled(work: GroupOperation) -> Truth | bool:
             return _of_doubles_is(work)
         case "FMUL" | "UFMUL" if not modifiers:
             return _of_singles_is(work)
-        case "F2I" | "UF2I" if not modifiers & _WIDE:
+        case "F2I" | "UF2I" if not modifiers & (_WIDE | _NARROW):
             return _to_integer_is(work)
         case _:
             return False

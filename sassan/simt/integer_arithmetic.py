@@ -173,27 +173,24 @@ def _shifted_right(work: GroupOperation, words: Longs, places: Longs) -> Longs:
 
 def _funnel(work: GroupOperation) -> None:
     to, low, places, high = work.instruction.operands
-    match sorted(work.modifiers):
-        case ["L", "U32"] | ["L", "S32"]:
-            work.put(to, _shifted_left(work.word(low), work.word(places)))
-        case ["HI", "R", "U32"] | ["HI", "R", "S32"]:
-            work.put(to, _shifted_right(work, work.word(high), work.word(places)))
-        case ["R", "U64"]:
-            if (work.word(places) > np.uint64(63)).any():
-                raise UnknownError
-            work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> work.word(places))
-        case ["HI", "L", "U32", "W"]:
-            turned: Longs = (work.word(low) | work.word(high) << np.uint64(32)) << (work.word(places) & np.uint64(31))
-            work.put(to, turned >> np.uint64(32))
-        case ["HI", "L", "U64"] | ["L", "U64"]:
+    kinds = work.modifiers & {"U32", "S32", "U64"}
+    pair, by = work.word(low) | work.word(high) << np.uint64(32), work.word(places)
+    most = np.uint64(63 if "U64" in kinds else 32)
+    if len(kinds) != 1 or ("U64" in kinds and ("W" in work.modifiers or (by > most).any())):
+        raise UnknownError
+    by = by & np.uint64(31) if "W" in work.modifiers else by
+    match sorted(work.modifiers - {*kinds, "W"}):
+        case ["L"] if "U64" not in kinds:
+            work.put(to, _shifted_left(work.word(low), by))
+        case ["HI", "R"] if "U64" not in kinds:
+            work.put(to, _shifted_right(work, work.word(high), by))
+        case ["R"]:
+            right: Longs = np.right_shift(pair, np.minimum(by, most))
+            work.put(to, right)
+        case ["HI", "L"] | ["L"]:
             # A shift of 64 bits by a number of run time is this instruction alone, for its upper word.
-            if (work.word(places) > np.uint64(63)).any():
-                raise UnknownError
-            work.put(to, ((work.word(low) | work.word(high) << np.uint64(32)) << work.word(places)) >> np.uint64(32))
-        case ["HI", "L", "U32"]:
-            whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
-            moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
-            work.put(to, moved >> np.uint64(32))
+            left: Longs = np.left_shift(pair, np.minimum(by, most))
+            work.put(to, left >> np.uint64(32))
         case _:
             raise UnknownError
 

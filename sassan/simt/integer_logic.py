@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sassan.ir import Immediate, Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.integer_work import MASK, GroupOperation, Longs, UnknownError, as_signed, back, is_truth, numbers
-from sassan.simt.values import LANES, Truth, stir
+from sassan.simt.values import LANES, Truth
 
 _CC = bit("CC", 0).bit_length() - 1
 
@@ -126,14 +126,6 @@ def _all_or_none(truth: Truth) -> Longs:
     return truth.astype(np.uint64) * MASK
 
 
-def _set_float(work: GroupOperation) -> None:
-    if "BF" in work.modifiers:
-        raise UnknownError
-    work.drawn = True
-    draw = stir(stir(work.place.salt[work.rows], np.uint32(work.instruction.address))[:, None], np.arange(LANES, dtype=np.uint32))
-    work.put(work.instruction.operands[0], _all_or_none(np.asarray(draw & np.uint32(8) != 0)))
-
-
 def _select(work: GroupOperation) -> None:
     to, left, right, which = work.instruction.operands
     for half in range(2 if "64" in work.modifiers else 1):
@@ -187,6 +179,16 @@ def _field(work: GroupOperation) -> None:
     field = work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1)
     sign = np.uint64(1 << width >> 1)
     work.put(to, ((field ^ sign) - sign) & MASK if work.signed else field)
+
+
+def _mask(work: GroupOperation) -> None:
+    """BMSK: ones from a place on, as many as a width; W takes both modulo 32, else what lies outside the word is cut off."""
+    to, place, width = work.instruction.operands
+    if work.modifiers - {"W"}:
+        raise UnknownError
+    wrap = "W" in work.modifiers
+    first, count = (words & np.uint64(31) if wrap else np.minimum(words, np.uint64(32)) for words in map(work.word, (place, width)))
+    work.put(to, (np.uint64(1) << count) - np.uint64(1) << first)
 
 
 def _extend(work: GroupOperation) -> None:
@@ -250,7 +252,6 @@ OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     "PSETP": _two_truths,
     **dict.fromkeys(("ISETP", "UISETP"), _set_truth),
     "ISET": _set_word,
-    **dict.fromkeys(("FSET", "DSET"), _set_float),
     **dict.fromkeys(("SEL", "USEL"), _select),
     "ICMP": _select_by_word,
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX", "UIMNMX", "UVIMNMX"), _extreme),
@@ -258,6 +259,7 @@ OPERATIONS: Mapping[str, Callable[[GroupOperation], None]] = {
     **dict.fromkeys(("FLO", "UFLO"), _highest),
     **dict.fromkeys(("PRMT", "UPRMT"), _bytes),
     "BFE": _field,
+    **dict.fromkeys(("BMSK", "UBMSK"), _mask),
     **dict.fromkeys(("SGXT", "USGXT"), _extend),
     **dict.fromkeys(("POPC", "UPOPC"), _count),
     **dict.fromkeys(("BREV", "UBREV"), _reversed),

@@ -21,8 +21,8 @@ def _move(work: GroupOperation) -> None:
 
 
 def _to_one_copy(work: GroupOperation) -> None:
-    """R2UR: what the first lane holds."""
-    to, source = work.instruction.operands
+    """R2UR: what the first lane holds. Whether the others hold the same, which a predicate before it says, is drawn."""
+    *_, to, source = work.instruction.operands
     if work.modifiers:
         raise UnknownError
     work.put(to, work.word(source))

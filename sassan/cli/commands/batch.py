@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sassan.app import documents
 from sassan.batch import BatchSummary, Job, ResultsFile, count, run
+from sassan.batch import parquet as parquet_table
 from sassan.batch.summary import BatchSummaryFields
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Csv, Json
@@ -20,6 +21,7 @@ from sassan.cli.options.limits import SECONDS
 from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import table
+from sassan.cli.output.files import check_writable
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, label, note, out, safe
 from sassan.entries import usable
@@ -44,6 +46,10 @@ Output = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the results in the file of -o.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results in the file of -o.")]
+Parquet = Annotated[
+    Path | None,
+    typer.Option("--parquet", metavar="X.parquet", help="Also write the results as a Parquet table when the batch is done; with -o."),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -65,6 +71,7 @@ def batch(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    parquet: Parquet = None,
     time_limit: TimeLimit = None,
     executor: executors.ExecutorOption = executors.ExecutorKind.PROCESSES,
     scheduler: executors.Scheduler = None,
@@ -88,12 +95,14 @@ def batch(
       sassan batch 'lib/**/*.cubin' libgpu.so -o out.jsonl -j 8 --time-limit 60
       sassan batch build/ -o out.jsonl --executor dask --scheduler tcp://host:8786
       sassan batch build/ -o out.jsonl --launches launches.toml
+      sassan batch libgpu.so -o out.jsonl --parquet out.parquet
       sassan batch build/ -o - | jq 'select(.gaps != [])'
     """
     sheet.exclude(csv=csv, json=json)
     _check(paths, output, json=json or csv, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
+    _check_table(parquet, output)
     job = Job(command.request, time_limit, usual=SECONDS if executor is executors.ExecutorKind.PROCESSES and can_end_after() else None)
     usable(cache.folder())  # it says if not: workers do not, which are many
     with executors.executor(executor, scheduler, jobs, Certificates(tls_ca_file, tls_cert, tls_key)) as chosen:
@@ -101,6 +110,10 @@ def batch(
             summary = _run(command, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
             raise typer.Exit(_INTERRUPTED) from None
+    if parquet is not None and output is not None:
+        rows = parquet_table.write(Path(output), parquet)
+        if not command.observer.quiet:
+            note(f"wrote {safe(str(parquet))}: {rows} rows\n")
     if json or csv or output is None or summary.refused or not command.observer.quiet:
         _report(summary, output, csv=csv, json=json)
     if summary.status:
@@ -116,6 +129,16 @@ def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) ->
         raise UsageError("usage", "--resume and --overwrite need a file of results", hint="pass -o X.jsonl")
     if json and output == _STANDARD_OUTPUT:
         raise UsageError("usage", "--json and --csv print the summary, and -o - the results", hint="pass a file name to -o")
+
+
+def _check_table(table: Path | None, output: str | None) -> None:
+    """Refuse a Parquet table that could not be written before hours of work, not after."""
+    if table is None:
+        return
+    if output in {None, _STANDARD_OUTPUT}:
+        raise UsageError("usage", "--parquet is made of a file of results", hint="pass -o X.jsonl")
+    parquet_table.check()
+    check_writable(str(table), (output,))
 
 
 class _Lines:

@@ -32,6 +32,11 @@ def pair(register: int, value: float) -> dict[str, int]:
         ("MUFU.EX2 R0, R1", {"R1": 3.0}, 8.0),
         ("MUFU.COS R0, R1", {"R1": 0.5}, -1.0),
         ("FRND.FLOOR R0, R1", {"R1": -1.5}, -2.0),
+        ("FMUL.D2 R0, R1, R2", {"R1": 3.0, "R2": 5.0}, 7.5),
+        ("FMUL.D4 R0, R1, R2", {"R1": 3.0, "R2": 5.0}, 3.75),
+        ("FMUL.M4 R0, R1, -R2", {"R1": 3.0, "R2": 5.0}, -60.0),
+        ("FSET.BF.GT.AND R0, R1, R2, PT", {"R1": 3.0, "R2": -2.0}, 1.0),
+        ("FSET.BF.GT.AND R0, R1, R2, PT", {"R1": 3.0, "R2": float("nan")}, 0.0),
     ],
 )
 def test_a_number(text, held, result):
@@ -86,3 +91,35 @@ def test_a_comparison_of_double_precision():
 def test_a_conversion(text, held, result):
     out = run(text, **held)
     assert {name: out[number(name)] for name in result} == result
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "result"),
+    [
+        ("I2F.U8 R0, R1", 0x123456F0, single(240.0)),
+        ("I2F.U8 R0, R1.B1", 0x123456F0, single(86.0)),
+        ("I2F.S8 R0, R1.B3", 0xF2345600, single(-14.0)),
+        ("I2F.U16 R0, R1", 0x1234FFFE, single(65534.0)),
+        ("I2F.S16 R0, R1", 0x1234FFFE, single(-2.0)),
+        ("F2I.S16.TRUNC.NTZ R0, R1", single(-1.75), 0xFFFFFFFF),
+        ("F2I.S16.TRUNC.NTZ R0, R1", single(70000.0), 32767),
+        ("F2I.U16.TRUNC.NTZ R0, R1", single(70000.0), 65535),
+        ("F2I.U16.TRUNC.NTZ R0, R1", single(-3.0), 0),
+        ("F2I.U8.NTZ R0, R1", single(2.5), 2),
+        ("F2I.S8.CEIL.NTZ R0, R1", single(-200.5), 0xFFFFFF80),
+        ("FSET.GTU.AND R0, R1, 2, PT", single(float("nan")), 0xFFFFFFFF),
+    ],
+)
+def test_conversions_to_and_from_parts_of_a_word(text, word, result):
+    assert run(text, R1=word)[number("R0")] == result
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "first", "neither"),
+    [(1.5, 2.0, 0, 0), (2.0, 1.5, 1, 0), (float("nan"), 2.0, 0, 0), (2.0, float("nan"), 1, 0), (float("nan"), float("nan"), 1, 1)],
+)
+def test_the_greater_of_two_numbers(left, right, first, neither):
+    out = run("DSETP.MAX.AND P0, P1, R2, R4, PT", **pair(2, left), **pair(4, right))
+    assert (out[number("P0")], out[number("P1")]) == (first, neither)
+    out = run("DSETP.MIN.AND P0, P1, R2, R4, PT", **pair(2, -left), **pair(4, -right))
+    assert (out[number("P0")], out[number("P1")]) == (first, neither)
