@@ -10,7 +10,7 @@ from sassan.access.access import Access, AccessPattern, at_most, least_known, wo
 from sassan.access.nearby import Arc, nearby
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.reuse import Beside, beside, fresh, partial
-from sassan.access.single_thread import single_thread_instructions
+from sassan.values.single_thread import single_thread_instructions
 from sassan.access.transactions import HALF, LANES, LINE, SECTOR, WORD
 from sassan.access.warp_costs import ALIGNMENT, WarpAddresses, cost_of_warp, counted, warps_at
 from sassan.domains.lanes import LaneWord, const
