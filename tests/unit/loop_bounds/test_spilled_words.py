@@ -93,6 +93,39 @@ def test_a_counter_may_live_on_the_stack():
     assert bound(COUNTER, "STL [R3], RZ") is None
 
 
+WIDE = """
+    MOV R1, c[0x0][0x28]
+    IADD3 R1, R1, -0x40, RZ
+    MOV R4, 0x3
+    MOV R5, 0x5
+    MOV R6, 0x7
+    MOV R7, 0x9
+    {stored}
+    MOV R0, RZ
+head:
+    {loaded}
+    IADD3 R0, R0, 0x1, RZ
+    ISETP.LT.U32.AND P0, PT, R0, R9, PT
+    @P0 BRA head
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "loaded", "bound"),
+    [
+        ("STL.128 [R1+0x10], R4", "LDL R9, [R1+0x18]", 6),
+        ("STL.128 [R1+0x10], R4", "LDL.64 R8, [R1+0x10]", 4),
+        ("STL.64 [R1+0x10], R4\nSTL.64 [R1+0x18], R6", "LDL.128 R8, [R1+0x10]", 4),
+        ("STL.64 [R1+0x10], R4\nSTL.64 [R1+0x14], R6", "LDL R9, [R1+0x14]", 6),
+        ("STL.64 [R1+0x10], R6\n@P1 STL [R1+0x14], R4", "LDL R9, [R1+0x14]", 8),
+    ],
+)
+def test_wide_spills_are_words(stored: str, loaded: str, bound: int):
+    (loop,) = loops(WIDE.format(stored=stored, loaded=loaded), "sm_80")
+    assert loop.bound == bound
+
+
 def test_runs_refute_a_bound_that_forgets_a_store():
     cfg, isa, launch = (
         assemble(LOOP.format(between="STL [R1+0x8], R5"), "sm_80").graph(),
