@@ -38,9 +38,7 @@ class Copies(Computation):
     def of(self, instruction: Instruction) -> tuple[Write, ...]:
         """Return a step for each pair, whatever the text of the instruction."""
         del instruction
-        return tuple(
-            Write((to,), str(to), Number(0) if source is None else Read(Register(*file_of(source)))) for to, source in self.pairs
-        )
+        return tuple(Write((to,), str(to), Number(0) if source is None else Read(Register(*file_of(source)))) for to, source in self.pairs)
 
 
 def with_move(facts: Facts, move: StackMove) -> Facts:

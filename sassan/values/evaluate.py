@@ -66,8 +66,9 @@ class _Plan:
     """An instruction ready to be run: how its registers are computed, and what the tables say of those that are not.
 
     `reads` are registers by bit number, each with what is read where nothing is known of it. `results` are (registers, local name, value,
-    whether threads always agree on it). `picks`: what the tables say of their agreement, where they are words of other threads. `rest` are the effects on other registers, `unfollowed`; they depend on the lanes of `sources`,
-    by rows where the instruction is `wanted`. `dividend` and `result` are its part in a division.
+    whether threads always agree on it). `picks`: what the tables say of their agreement, where they are words of other threads. `rest` are
+    the effects on other registers, `unfollowed`; they depend on the lanes of `sources`, by rows where the instruction is `wanted`.
+    `dividend` and `result` are its part in a division.
     """
 
     reads: tuple[tuple[int, AbstractWord], ...]
@@ -177,7 +178,7 @@ def _outcome(plan: _Plan, words: Words) -> Evaluation:
     for targets, name, evaluate, shared in plan.results:
         value, needs = frame.local[name] = evaluate(frame)
         for target in targets:
-            needs = _picked(plan, target, needs, words) if plan.picks else needs  # noqa: PLW2901 - of this target
+            needs = _picked(plan, target, needs, words) if plan.picks else needs
             if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value
                 effects.append(WriteEffect(1 << target, 0 if shared else needs))

@@ -166,9 +166,11 @@ def _is_elected(instruction: Instruction) -> bool:
 
 def _both(instruction: Instruction, known: AbstractSet[Literal]) -> bool:
     """Say whether a comparison holds only where a predicate does that holds in one thread at most."""
-    third = instruction.operands[-1]
-    alone = isinstance(third, Register) and third.index is not None and not third.negated
-    return alone and instruction.opcode.endswith(".AND") and (_bit(third.file, third.index), True) in known
+    match instruction.operands[-1]:
+        case Register(file=file, index=int() as index, negated=False):
+            return instruction.opcode.endswith(".AND") and (_bit(file, index), True) in known
+        case _:
+            return False
 
 
 def _relation(instruction: Instruction) -> bool | None:

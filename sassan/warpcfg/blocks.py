@@ -94,7 +94,7 @@ class BasicBlock:
     """What the block does to the agreement of those threads for which the guard at its end holds, and of the others; None: what it says."""
 
     def agreed_where(self, agreed: int, *, holds: bool) -> int:
-        """Return registers on which the threads agree behind the block for which the guard at its end holds, or fails; before, on `agreed`."""
+        """Return on what those threads agree behind the block for which the guard at its end holds, or fails; before it, on `agreed`."""
         return 0 if self.sides is None else self.sides[not holds].transform(agreed)
 
     @property

@@ -1,7 +1,7 @@
 """Where the word of one thread that an instruction hands to its warp is that of every thread which executes it.
 
-The states of loop bounds are those of one thread. R2UR writes the word of some active thread, SHFL that of another one: where the active threads agree on it
-(docs/proofs/ipet-rows.md), that is the word of the thread that is followed.
+The states of loop bounds are those of one thread. R2UR writes the word of some active thread, SHFL that of another one: where the active
+threads agree on it (docs/proofs/ipet-rows.md), that is the word of the thread that is followed.
 """
 
 from collections.abc import Mapping

@@ -77,9 +77,7 @@ meet:
 def test_an_elected_lane_is_one_thread_in_a_loop_too_and_behind_branches_of_its_own(more: str, alone: bool):
     code = assemble(ELECTED.format(more=more), "sm_90")
     facts_of = tables.load("sm_90").facts
-    values = with_values(
-        explore(code.function, facts_of), facts_of, LaunchConfiguration(LINE), lambda facts: explore(code.function, facts)
-    )
+    values = with_values(explore(code.function, facts_of), facts_of, LaunchConfiguration(LINE), lambda facts: explore(code.function, facts))
     assert values is not None
     found = {values.cfg.nodes[index].start for index in single_thread_nodes(values)}
     assert (code.labels["one"] in found, code.labels["on"] in found, code.labels["meet"] in found) == (alone, alone, False)
