@@ -129,8 +129,8 @@ def _alignment(instruction: Instruction, known: TensorMap, box: Memory, point: P
     return gcd(known.address, *known.strides, coordinate or 1)
 
 
-def _touched(span: int, size: int, aligned: int) -> int:
-    """Return how many pieces of `size` bytes a row of `span` bytes touches at most that begins at a multiple of `aligned`."""
+def _pieces(span: int, size: int, aligned: int) -> int:
+    """Return in how many pieces of `size` bytes a row of `span` bytes may lie that begins at a multiple of `aligned`."""
     return -(-(size - gcd(aligned, size) + span) // size)
 
 
@@ -141,7 +141,7 @@ def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline,
     span = -(-wide * bits // _BITS)
     rows = known.rows or 0
     piece = max(HALF, _PROMOTED[known.promotion])
-    sectors, pieces, halves = (rows * _touched(span, size, aligned) for size in (SECTOR, piece, HALF))
+    sectors, pieces, halves = (rows * _pieces(span, size, aligned) for size in (SECTOR, piece, HALF))
     # Where the tensor ends within a sector, so does a row of a box that reaches beyond.
     whole = not (aligned % SECTOR or span % SECTOR or known.extents[0] * bits % (SECTOR * _BITS)) and known.steps[0] == 1
     kind = instruction.opcode.partition(".")[0]

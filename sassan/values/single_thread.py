@@ -41,7 +41,7 @@ def single_thread_instructions(values: WarpValues) -> frozenset[tuple[int, int]]
     into: dict[int, list[tuple[frozenset[int], bool]]] = {}
     for edge in cfg.edges:
         if edge.dst is not None:
-            # One thread does not part: what it alone pushes is no side, and at a token of its own it meets no other.
+            # One thread does not part: nothing waits at a side that it alone would make, and at a token of its own it meets no other.
             behind = frozenset({edge.src}) if edge.kind in _GOES_ON else pushers.get(edge.popped, frozenset({-1}))
             into.setdefault(edge.dst, []).append((behind, search.is_side(edge)))
     left = into.keys() - {cfg.entry}

@@ -89,7 +89,7 @@ class _Access:
             return []
         return [stack_word(signed(self.place + _BYTES * index & WORD)) for index in range(self.count)]
 
-    def touched(self, followed: int) -> int:
+    def changed(self, followed: int) -> int:
         """Return the words among `followed` that it may change, as a set of bits."""
         if None in self.places:
             return followed
@@ -184,14 +184,14 @@ def _points(lines: Sequence[Sequence[_Line]], before: Sequence[_Places]) -> Iter
 
 def _accesses(lines: Sequence[Sequence[_Line]], before: Sequence[_Places]) -> Iterator[_Access]:
     """Yield the accesses of local memory: one for each move of each instruction, whatever call it is in."""
-    found: dict[tuple[int, int], tuple[_Line, Load | Store, set[int | None]]] = {}
+    seen: dict[tuple[int, int], tuple[_Line, Load | Store, set[int | None]]] = {}
     for line, known in _points(lines, before):
         for index, move in enumerate(line.moves):
             if isinstance(move, Load | Store):
                 base = None if move.base is None else known.get(move.base)
-                _, _, places = found.setdefault((line.instruction.address, index), (line, move, set()))
+                _, _, places = seen.setdefault((line.instruction.address, index), (line, move, set()))
                 places.add(None if base is None else base + move.offset & WORD)
-    return (_Access(line, move, frozenset(places)) for line, move, places in found.values())
+    return (_Access(line, move, frozenset(places)) for line, move, places in seen.values())
 
 
 def _moved(access: _Access, followed: int) -> StackMove:
@@ -203,7 +203,7 @@ def _moved(access: _Access, followed: int) -> StackMove:
         for word, source in zip(words, access.move.sources, strict=False)
         if word is not None and followed >> word & 1 and (access.move.zeros or source is not None)
     )
-    return StackMove(pairs, access.touched(followed) & ~_union(word for word, _ in pairs))
+    return StackMove(pairs, access.changed(followed) & ~_union(word for word, _ in pairs))
 
 
 def _escapes(line: _Line, known: _Places, external: Container[int]) -> bool:

@@ -79,5 +79,5 @@ def test_an_elected_lane_is_one_thread_in_a_loop_too_and_behind_branches_of_its_
     facts_of = tables.load("sm_90").facts
     values = with_values(explore(code.function, facts_of), facts_of, LaunchConfiguration(LINE), lambda facts: explore(code.function, facts))
     assert values is not None
-    found = {values.cfg.nodes[index].start for index in single_thread_nodes(values)}
-    assert (code.labels["one"] in found, code.labels["on"] in found, code.labels["meet"] in found) == (alone, alone, False)
+    starts = {values.cfg.nodes[index].start for index in single_thread_nodes(values)}
+    assert (code.labels["one"] in starts, code.labels["on"] in starts, code.labels["meet"] in starts) == (alone, alone, False)
