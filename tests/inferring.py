@@ -8,8 +8,10 @@ from sassan.ipet.loop_bounds import Inferred, infer
 from sassan.ipet.loop_bounds.recheck import SMALL
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
 from sassan.isa import tables
+from sassan.isa.languages import spilling, variables
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.parameters import Setting
+from sassan.warpcfg.stack_words import stack_words
 
 EFFORT = SMALL if FULL else replace(SMALL, warps=6, worth=SMALL.worth // 4)
 """Half the warps of an analysis, and runs half as long."""
@@ -22,7 +24,7 @@ def loops(
     code = assemble(text, arch)
     launch = LaunchConfiguration(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
-    result = infer(cfg, facts, launch)
+    result = infer(cfg, variables(spilling(tables.load(arch), stack_words(cfg, facts))), launch)
     held = check_bounds(cfg, facts, launch, result, EFFORT)
     assert not held.refuted
     assert held.ran or all(loop.bound is None for loop in result)

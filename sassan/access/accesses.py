@@ -10,7 +10,6 @@ from sassan.access.access import Access, AccessPattern, at_most, least_known, wo
 from sassan.access.nearby import Arc, nearby
 from sassan.access.opcodes import MemorySpace, Reference, references
 from sassan.access.reuse import Beside, beside, fresh, partial
-from sassan.access.single_thread import single_thread_instructions
 from sassan.access.transactions import HALF, LANES, LINE, SECTOR, WORD
 from sassan.access.warp_costs import ALIGNMENT, WarpAddresses, cost_of_warp, counted, warps_at
 from sassan.domains.lanes import LaneWord, const
@@ -19,6 +18,7 @@ from sassan.isa.registers import bit
 from sassan.values import WarpValues
 from sassan.values.lanes.abstract_word import AbstractWord, number
 from sassan.values.lanes.arithmetic import add, multiply
+from sassan.values.single_thread import single_thread_instructions
 from sassan.values.warp_values import PointValues
 
 NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})

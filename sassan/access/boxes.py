@@ -129,6 +129,11 @@ def _alignment(instruction: Instruction, known: TensorMap, box: Memory, point: P
     return gcd(known.address, *known.strides, coordinate or 1)
 
 
+def _pieces(span: int, size: int, aligned: int) -> int:
+    """Return in how many pieces of `size` bytes a row of `span` bytes may lie that begins at a multiple of `aligned`."""
+    return -(-(size - gcd(aligned, size) + span) // size)
+
+
 def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline, *, aligned: int) -> Moved:
     bits = known.element.bits
     # Of a row with gaps, each element may lie in a sector of its own.
@@ -136,12 +141,11 @@ def _moved(instruction: Instruction, known: TensorMap, pipeline: MemoryPipeline,
     span = -(-wide * bits // _BITS)
     rows = known.rows or 0
     piece = max(HALF, _PROMOTED[known.promotion])
-    sectors, pieces = (rows * (-(-span // size) + bool(aligned % size)) for size in (SECTOR, piece))
+    sectors, pieces, halves = (rows * _pieces(span, size, aligned) for size in (SECTOR, piece, HALF))
     # Where the tensor ends within a sector, so does a row of a box that reaches beyond.
     whole = not (aligned % SECTOR or span % SECTOR or known.extents[0] * bits % (SECTOR * _BITS)) and known.steps[0] == 1
     kind = instruction.opcode.partition(".")[0]
     loads = kind in {_LOADS, _PREFETCHES}
-    halves = rows * (-(-span // HALF) + bool(aligned % HALF))
     return Moved(
         cycles=max(-(-max(known.shared_bytes or 0, sectors * SECTOR) // pipeline.bulk), -(-rows * _ROW_CYCLES[0] // _ROW_CYCLES[1])),
         sectors=sectors,

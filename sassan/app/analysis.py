@@ -25,7 +25,7 @@ from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import Ending, Inference, Inferred, inference, with_waits
 from sassan.ipet.wcet import WarpsAlike, Wcet, WcetProblem, problem, wcet
 from sassan.ir import Function, Language
-from sassan.isa.languages import Isa, answering, ended, ending, isa_of
+from sassan.isa.languages import Isa, answering, ended, ending, isa_of, spilling, variables
 from sassan.machine.launch import LaunchConfiguration, impossible
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
@@ -45,6 +45,7 @@ from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import NEVER_RETURN, clobbering
 from sassan.warpcfg.graph import EdgeKind, External, Node, WarpCfg
+from sassan.warpcfg.stack_words import stack_words
 from sassan.warpcfg.stopped import stopped_callee, without_callees
 from sassan.warpcfg.waits import elections, is_try, waits
 
@@ -78,17 +79,20 @@ def explored(function: Function, isa: Isa, settings: Settings, stopped: Collecti
     function = with_targets(function, settings.facts, isa.facts)
     callee = stopped_callee(function, stopped)
     cfg = explore(function, isa.facts, options) if callee is None else without_callees(function, callee, isa.facts, options)
+    if moved := stack_words(cfg, isa.facts):
+        isa = spilling(isa, moved)
+        cfg = explore(function, variables(isa), options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
     queries = outside(cfg, clobbering(isa.facts, cfg.externals))
     if queries:
         isa = answering(isa, queries)
-        cfg = explore(function, isa.facts, options)
+        cfg = explore(function, variables(isa), options)
     never = {name for name, cost in settings.facts.external if cost is None} if settings.facts is not None else set[str]()
     last = tuple(external for external in cfg.externals if external.name in NEVER_RETURN | never)
     if not last:
         return cfg, isa
     isa = ending(isa, frozenset(external.address for external in last))
-    return _explore(function, isa.facts, settings, last), isa
+    return _explore(function, variables(isa), settings, last), isa
 
 
 def _explore(function: Function, facts_of: FactsOf, settings: Settings, last: Iterable[External]) -> WarpCfg:
@@ -109,7 +113,7 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
     if settings.launch == LaunchConfiguration() or settings.experiment or settings.exploration.call_depth is not None:
         return None
     last = tuple(external for external in cfg.externals if external.address in ended(isa))
-    values = with_values(cfg, isa.facts, settings.launch, lambda facts: _explore(cfg.function, facts, settings, last))
+    values = with_values(cfg, variables(isa), settings.launch, lambda facts: _explore(cfg.function, facts, settings, last))
     if values is None or values.cfg == cfg:
         return values
     launch = f"launch as given: {settings.launch.describe(cfg.function)}"
@@ -148,7 +152,7 @@ def analyze(
         # Nothing is lost behind a call that is never made.
         isa = ending(isa, unmade)
         last = tuple(external for external in cfg.externals if external.address in ended(isa) - unmade)
-        plain = _explore(cfg.function, isa.facts, settings, last)
+        plain = _explore(cfg.function, variables(isa), settings, last)
         values = launched(plain, isa, settings)
         cfg = _possible(values.cfg if values is not None else plain, settings)
         bounds, run = _bounds(cfg, isa, settings, values, file, before)
@@ -205,7 +209,7 @@ def _classes(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | No
     """The classes of the warps of a block, where it matters."""
     if not _moves(settings) or settings.resources is None or settings.experiment or cfg.gaps or values is None:
         return ()
-    facts_of = clobbering(isa.facts, cfg.externals)
+    facts_of = clobbering(variables(isa), cfg.externals)
     if any(is_try(each) or tensor_operands(each) for node in cfg.nodes for each in node.code):
         return warp_classes(cfg, facts_of, settings.launch)
     return differing_classes(cfg, facts_of, settings.launch, values)
@@ -284,7 +288,8 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     An inferred bound that a run refutes is discarded: the loop has a gap, and the defect is warned of.
     """
     reaching = settings.launch != LaunchConfiguration() and not settings.experiment
-    said = Inference() if settings.setup.paper else inference(cfg, clobbering(isa.facts, cfg.externals), settings.launch, reaching=reaching)
+    facts_of = clobbering(variables(isa), cfg.externals)
+    said = Inference() if settings.setup.paper else inference(cfg, facts_of, settings.launch, reaching=reaching)
     inferred, excluded = said.loops, {*said.unreached}
     checked = False
     is_bounded = any(loop.bound is not None for loop in inferred)

@@ -44,6 +44,7 @@ from sassan.ipet.flow_facts import Origin
 from sassan.ipet.loop_bounds import Ending
 from sassan.ipet.sm.barriers import block_barriers
 from sassan.ipet.sm.residency import Grid
+from sassan.isa.languages import variables
 from sassan.machine.occupancy import Occupancy
 from sassan.machine.parameters import ParameterLocation
 from sassan.products import Product
@@ -425,7 +426,7 @@ def _undecided(result: AnalysisResult) -> tuple[Gap, ...]:
     """Return the loops whose iterations arguments decide that are not given: the longest path has the most that any value allows."""
     cfg, launch, bounds = result.cfg, result.settings.launch, result.bounds
     known = [bound if origin is Origin.INFERRED else None for bound, origin in zip(bounds.of_loop, bounds.origins, strict=True)]
-    loops = decided_by_missing(cfg, clobbering(result.isa.facts, cfg.externals), launch, known)
+    loops = decided_by_missing(cfg, clobbering(variables(result.isa), cfg.externals), launch, known)
     message = f"how often this loop iterates depends on an argument that is not given: {_names(numbers_missing(cfg.function, launch))}"
     return tuple(Gap(cfg.nodes[cfg.loops[loop].head].start, "unknown-argument", message) for loop in loops)
 

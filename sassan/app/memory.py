@@ -11,6 +11,7 @@ from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
 from sassan.ir import Function, Language, SourceLine
+from sassan.isa.languages import variables
 from sassan.machine.parameters import ParameterLocation, Setting, describe, places, setting
 from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
@@ -127,7 +128,7 @@ def _executions(result: AnalysisResult) -> dict[int, int] | None:
 def _followed(result: AnalysisResult) -> WarpValues | None:
     """Return what registers hold where nothing of the launch is given: lanes are known by their number alone."""
     function, settings = result.function, result.settings
-    return with_values(result.cfg, result.isa.facts, settings.launch, lambda facts: explore(function, facts, settings.exploration))
+    return with_values(result.cfg, variables(result.isa), settings.launch, lambda facts: explore(function, facts, settings.exploration))
 
 
 def _not_followed(function: Function) -> Gap:

@@ -180,9 +180,11 @@ FUNCTIONS: Mapping[str, Signature] = {
     "maybe": Signature((_W,), _T),  # a predicate of which no more is known than the word that it depends on
     "permute": Signature((_W, _W, _W), _W),  # bytes of two words (first and third argument), as the second one selects
     "plop3": Signature((_T, _T, _T, _F), _T),  # function of three predicates by its truth table
+    "picked": Signature((_W,), _W),  # the word of the thread that an operand names, or of this one
     "popc": Signature((_W,), _W),  # number of ones
     "reciprocal": Signature((_W,), _W),  # in single precision, as the special-function unit approximates it
     "same": Signature((_T, _T), _T),  # both hold, or neither
+    "shuffled": Signature((_W,), _W),  # the word of another thread, of each another, or of this one
     "shift_right": Signature((_W, _W, _F), _W),  # word, places, whether it is signed
     "short": Signature((_O,), _O),  # an immediate of 20 bits that is printed without its sign
     "special": Signature((_O,), _W),  # special register

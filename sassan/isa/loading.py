@@ -19,7 +19,13 @@ _FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "spe
 _RARE_KEYS = ("partial", "masked")
 _ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
-_AGREE_BY_FUNCTION = {"special": Uniformity.SPECIAL, "constant": Uniformity.ADDRESS, "lane": Uniformity.ALWAYS}
+_AGREE_BY_FUNCTION = {
+    "special": Uniformity.SPECIAL,
+    "constant": Uniformity.ADDRESS,
+    "lane": Uniformity.ALWAYS,
+    "picked": Uniformity.LANE,
+    "shuffled": Uniformity.NEVER,
+}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 

@@ -56,11 +56,15 @@ class InitialStackPointer:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Words go to local memory from `base` + `offset` on; `base` None: at an unknown address. A source None is not known, or is narrow."""
+    """Words go to local memory from `base` + `offset` on; `base` None: at an unknown address. A source None is not known, or is narrow.
+
+    With `zeros`, whole words are stored that are 0.
+    """
 
     base: int | None
     offset: int
     sources: tuple[int | None, ...]
+    zeros: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +289,8 @@ def _store(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
     if _NARROW.intersection(modifiers):
         # It spoils the word, or two where it is not aligned: both are unknown then.
         return (Store(base, offset & ~3, (None, None)),)
-    return (Store(base, offset, tuple(None if source is None else source + place for place in range(count))),)
+    zeros = isinstance(last := instruction.operands[-1], Register) and last.index is None
+    return (Store(base, offset, tuple(None if source is None else source + place for place in range(count)), zeros),)
 
 
 def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sassan.machine.launch import LaunchConfiguration
 from sassan.values.reach import unreached
+from sassan.values.single_thread import single_thread_nodes
 from sassan.values.threads import WarpContext, most_threads, warp_contexts
 from sassan.values.warp_values import WarpValues, with_values
 from sassan.warpcfg.blocks import FactsOf
@@ -25,7 +26,7 @@ class WarpClass:
     unreached: tuple[int, ...]
     """The addresses of the blocks that none of their threads executes."""
     threads_of_nodes: tuple[int, ...]
-    """How many threads may be at each node of the graph."""
+    """How many threads may be at each node of the graph at a time."""
     values: tuple[WarpValues, ...]
 
     def threads(self, node: int) -> int:
@@ -75,8 +76,9 @@ def _of_each(cfg: WarpCfg, facts_of: FactsOf, launch: LaunchConfiguration, warps
 
 
 def _key(values: WarpValues) -> _Key:
-    threads = len(values.threads)
-    return _Key(unreached(values), tuple(most_threads(values.lanes(node), threads) for node in range(len(values.cfg.nodes))))
+    threads, alone = len(values.threads), single_thread_nodes(values)
+    most = (most_threads(values.lanes(node), threads) for node in range(len(values.cfg.nodes)))
+    return _Key(unreached(values), tuple(min(each, 1) if node in alone else each for node, each in enumerate(most)))
 
 
 def _by_key(known: Iterable[_Known]) -> tuple[WarpClass, ...]:

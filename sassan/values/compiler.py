@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar, cast
 from sassan.ir import Constant, Immediate, Operand, Register, Special, Variable
 from sassan.isa.computations import Apply, Certain, Fixed, Flag, Number, Read, StepValue, Term
 from sassan.isa.effects import FUNCTIONS, ExpressionKind
+from sassan.isa.registers import STACK
 from sassan.values.patterns import IMMEDIATES, number_of
 
 F = TypeVar("F")
@@ -21,7 +22,7 @@ Evaluate = Callable[[F], V]
 Argument = Callable[[F], object]
 """An argument of a function: a value, or what the instruction fixes."""
 _NO_MEANING = frozenset({"reuse", "64"})
-_WORDS, _TRUTHS = frozenset({"R", "UR"}), frozenset({"P", "UP"})
+_WORDS, _TRUTHS = frozenset({"R", "UR", STACK}), frozenset({"P", "UP"})
 _LONG, _WORD_BITS = 64, 32
 _HALF_BITS, _HALF_MASK = 16, 0xFFFF
 

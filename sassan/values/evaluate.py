@@ -66,12 +66,14 @@ class _Plan:
     """An instruction ready to be run: how its registers are computed, and what the tables say of those that are not.
 
     `reads` are registers by bit number, each with what is read where nothing is known of it. `results` are (registers, local name, value,
-    whether threads always agree on it). `rest` are the effects on other registers, `unfollowed`; they depend on the lanes of `sources`,
-    by rows where the instruction is `wanted`. `dividend` and `result` are its part in a division.
+    whether threads always agree on it). `picks`: what the tables say of their agreement, where they are words of other threads. `rest` are
+    the effects on other registers, `unfollowed`; they depend on the lanes of `sources`, by rows where the instruction is `wanted`.
+    `dividend` and `result` are its part in a division.
     """
 
     reads: tuple[tuple[int, AbstractWord], ...]
     results: tuple[tuple[tuple[int, ...], str, Evaluate, bool], ...]
+    picks: tuple[WriteEffect, ...]
     rest: tuple[WriteEffect, ...]
     runs: bool
     guarded: bool
@@ -142,6 +144,7 @@ class Evaluator:
         return _Plan(
             tuple([(name, AbstractWord(UNKNOWN, 1 << name)) for name in reads]),
             tuple(results),
+            facts.effects if facts.computes is not None and not _OF_OTHERS.isdisjoint(facts.computes.effect.functions) else (),
             rest,
             runs=bool(facts.effects) and not (guard is not None and guard.index is None),  # @!PT: no thread runs it
             guarded=guard is not None,
@@ -156,6 +159,7 @@ class Evaluator:
 
 
 _NOTHING = Evaluation({}, ())
+_OF_OTHERS = frozenset({"picked", "shuffled"})
 _NOT_FOLLOWED = InstructionEffect(LanePattern(), SAME)
 
 
@@ -174,6 +178,7 @@ def _outcome(plan: _Plan, words: Words) -> Evaluation:
     for targets, name, evaluate, shared in plan.results:
         value, needs = frame.local[name] = evaluate(frame)
         for target in targets:
+            needs = _picked(plan, target, needs, words) if plan.picks else needs
             if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value
                 effects.append(WriteEffect(1 << target, 0 if shared else needs))
@@ -193,6 +198,12 @@ def _outcome(plan: _Plan, words: Words) -> Evaluation:
     if plan.guarded and not holds:
         new = {name: join(words.held.get(name, UNKNOWN), value) for name, value in new.items()}
     return Evaluation(new, _together(effects) if len(effects) > 1 else tuple(effects), unguarded=bool(holds))
+
+
+def _picked(plan: _Plan, target: int, needs: int | None, words: Words) -> int | None:
+    """Return on what threads must agree to agree on a word of another thread: on which thread that is, or on what all of them have."""
+    named = next((effect.needs for effect in plan.picks if effect.writes >> target & 1), None)
+    return needs if needs == 0 or named is None or named & words.laned else named
 
 
 def _holds(guard: Guard | None, words: Words) -> bool | None:

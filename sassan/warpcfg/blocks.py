@@ -4,9 +4,10 @@ A block is what the exploration executes as a unit: straight code as one transfo
 most one control instruction at its end.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from sassan.errors import Gap
 from sassan.ir import Function, Guard, Instruction
@@ -22,11 +23,23 @@ _AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 """Flow classes that may run again for the threads with another target: they start a block of their own."""
 
 
+Literal = tuple[int, bool]
+"""A predicate, as a set of registers, and what it is."""
+
+
+class GuardedWrite(NamedTuple):
+    """Registers that are written, those on which threads must agree to agree on these (None: they never do), and when that happens."""
+
+    writes: int
+    needs: int | None
+    guard: Literal | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """Instructions that only compute: each entry is (registers written, registers that must agree or None, guarded)."""
+    """Instructions that only compute."""
 
-    steps: tuple[tuple[int, int | None, bool], ...]
+    steps: tuple[GuardedWrite, ...]
     writes: int
 
     def transform(self, agreed: int) -> int:
@@ -34,10 +47,10 @@ class Straight:
 
         Under a guard on which they agree either all run or none does, so what they agreed on before is kept and nothing is gained.
         """
-        for writes, needs, guarded in self.steps:
-            if needs is None or needs & ~agreed:
+        for writes, needs, guard in self.steps:
+            if needs is None or needs & ~agreed or (guard is not None and guard[0] & ~agreed):
                 agreed &= ~writes
-            elif not guarded:
+            elif guard is None:
                 agreed |= writes
         return agreed
 
@@ -77,6 +90,12 @@ class BasicBlock:
     late: tuple[LateBreak, ...] = ()
     facts: tuple[Facts | None, ...] = ()
     """What the tables say of each instruction."""
+    sides: tuple[Straight, Straight] | None = None
+    """What the block does to the agreement of those threads for which the guard at its end holds, and of the others; None: what it says."""
+
+    def agreed_where(self, agreed: int, *, holds: bool) -> int:
+        """Return on what those threads agree behind the block for which the guard at its end holds, or fails; before it, on `agreed`."""
+        return 0 if self.sides is None else self.sides[not holds].transform(agreed)
 
     @property
     def start(self) -> int:
@@ -140,11 +159,37 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
         body = _Body(gaps)
         for instruction, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
             body.add(instruction, facts, function.arch)
-        facts_here = tuple(known[begin:end])
-        blocks.append(BasicBlock(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
+        steps, facts_here = body.done(), tuple(known[begin:end])
+        sides = _sides(steps, function.instructions[end - 1], body.last)
+        blocks.append(BasicBlock(len(blocks), function.instructions[begin:end], steps, body.last, tuple(body.late), facts_here, sides))
     called = {facts.target for facts in known if facts is not None and facts.flow is Flow.CALL and facts.target is not None}
     entries = frozenset({*called, *(address for address, _ in function.symbols)})
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps), entries)
+
+
+def _sides(steps: Iterable[Straight | TokenPush | Break], end: Instruction, last: Facts | None) -> tuple[Straight, Straight] | None:
+    """Return what a block does to the agreement of the threads for which the guard at its end holds, and of the others.
+
+    Since the guard was written last, all threads of a side have run what stands under it, or none of them: `@P0 MOV R4, R5; @P0 BRA L`.
+    """
+    guard = last.guard if last is not None and end.guard is not None else 0
+    run = [step for each in steps if isinstance(each, Straight) for step in each.steps]
+    since = max((place + 1 for place, step in enumerate(run) if step.writes & guard), default=0)
+    if not any(step.guard is not None and step.guard[0] == guard for step in run[since:]):
+        return None
+    holds, fails = (_where(run[since:], (guard, value), GuardedWrite(guard, 0)) for value in (True, False))
+    sides = Straight((*run[:since], *holds), 0), Straight((*run[:since], *fails), 0)
+    return sides if end.guard is not None and not end.guard.negated else sides[::-1]
+
+
+def _where(run: Iterable[GuardedWrite], known: Literal, first: GuardedWrite) -> Iterator[GuardedWrite]:
+    """Yield what threads do for which a predicate is known, behind `first`."""
+    yield first
+    for step in run:
+        if step.guard is None or step.guard[0] != known[0]:
+            yield step
+        elif step.guard == known:
+            yield step._replace(guard=None)
 
 
 def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> set[int]:
@@ -177,7 +222,7 @@ class _Body:
         self.late: list[LateBreak] = []
         self._gaps = gaps
         self._steps: list[Straight | TokenPush | Break] = []
-        self._run: list[tuple[int, int | None, bool]] = []
+        self._run: list[GuardedWrite] = []
         self._held: list[tuple[str, Guard, int]] = []
         """Guarded breaks that may still reach the branch on their predicate: tag, guard, the predicate as a set of registers."""
 
@@ -185,15 +230,13 @@ class _Body:
         """Take the next instruction."""
         if facts is None:
             self._gaps.append(Gap(instruction.address, "unknown-opcode", f"no entry for '{instruction.opcode}' in the {arch} table"))
-            self._run.append((EVERY, None, False))
+            self._run.append(GuardedWrite(EVERY, None))
             self._release(EVERY)
             return
-        guarded = instruction.guard is not None and not facts.unguarded
+        guard = None if instruction.guard is None or facts.unguarded else (facts.guard, not instruction.guard.negated)
         if facts.forgets:
-            self._run.append((facts.forgets, None, False))
-        for effect in facts.effects:
-            guard = facts.guard if guarded else 0
-            self._run.append((effect.writes, None if effect.needs is None else effect.needs | guard, guarded))
+            self._run.append(GuardedWrite(facts.forgets, None))
+        self._run += [GuardedWrite(effect.writes, effect.needs, guard) for effect in facts.effects]
         if self._held:
             self._release(facts.writes, facts.tag)
         if facts.flow is Flow.PUSH:
@@ -214,7 +257,7 @@ class _Body:
         if self._run:
             writes = 0
             for entry in self._run:
-                writes |= entry[0]
+                writes |= entry.writes
             self._steps.append(Straight(tuple(self._run), writes))
             self._run.clear()
 

@@ -196,7 +196,7 @@ class _Exploration:
         """Apply the transfer to a final state and note what it does: the edges of the graph are those that the verification sees."""
         index, block = readout.index[key], self._blocks.blocks[key[1]]
         before = self._transfer.before_last(key[0], block, warp)
-        for step in self._transfer.control(key, block, before):
+        for step in self._transfer.control(key, block, before, warp.active):
             if step.kind is EdgeKind.DIVERGE:
                 readout.split.add(index)
             if step.to is None or step.to in readout.index:

@@ -59,22 +59,22 @@ class Transfer:
     def __call__(self, key: Key, warp: Warp) -> Iterable[WarpStep]:
         """Return every production of the block `key` in the state `warp`."""
         block = self._blocks.blocks[key[1]]
-        return self.control(key, block, self.before_last(key[0], block, warp))
+        return self.control(key, block, self.before_last(key[0], block, warp), warp.active)
 
-    def control(self, key: Key, block: BasicBlock, warp: Warp) -> Iterable[WarpStep]:  # noqa: PLR0911 - one per class of flow
-        """Return the productions of what ends the block `key`, in the state before it."""
+    def control(self, key: Key, block: BasicBlock, warp: Warp, agreed: int) -> Iterable[WarpStep]:  # noqa: PLR0911 - one per class of flow
+        """Return the productions of what ends the block `key`, in the state before it; at the start, its threads agree on `agreed`."""
         context, instruction, facts = key[0], block.end, block.last
         if facts is None or (instruction.guard is not None and instruction.guard.index is None and instruction.guard.negated):
             return self.program.go_on(context, instruction, warp)  # no control instruction, or @!PT: no thread ever takes it
         match facts.flow:
             case Flow.BRANCH:
-                return self._branch(context, block, facts, warp)
+                return self._branch(context, block, facts, warp, agreed)
             case Flow.INDIRECT_BRANCH:
                 return self._indirect(context, instruction, facts, warp)
             case Flow.POP if facts.is_barrier:
                 return barriers.sync(self.program, context, instruction, facts, warp)
             case Flow.POP | Flow.EXIT:
-                return self._leave(context, instruction, facts, warp)
+                return self._leave(context, block, facts, warp, agreed)
             case Flow.WARP_BARRIER:
                 return barriers.warp_barrier(self.program, context, instruction, facts, warp)
             case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
@@ -105,18 +105,22 @@ class Transfer:
         barrier = block.last.flow is Flow.POP and block.last.is_barrier
         return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)
 
-    def _branch(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp) -> Iterable[WarpStep]:
+    def _branch(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, agreed: int) -> Iterable[WarpStep]:
         target = self.program.block_at(facts.target)
         if target is None:
             self.program.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
             return ()
-        return self._take(context, block, facts, warp, (EdgeKind.TAKEN, (context, target)))
+        return self._take(context, block, facts, warp, (EdgeKind.TAKEN, (context, target)), agreed)
 
-    def _take(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, branch: tuple[EdgeKind, Key]) -> Iterator[WarpStep]:
+    def _take(  # noqa: PLR0913, PLR0917 - a block, its state, and where it goes
+        self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, branch: tuple[EdgeKind, Key], agreed: int
+    ) -> Iterator[WarpStep]:
         """Yield the productions of an instruction with one target, which all threads take, none, or some."""
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
         instruction, (kind, to) = block.end, branch
         taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
+        taken |= block.agreed_where(agreed, holds=True)
+        passed |= block.agreed_where(agreed, holds=False) if facts.guard_alone else 0
         yield self._late(block, WarpStep(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
         if not conditional(instruction, facts):
             return
@@ -157,7 +161,8 @@ class Transfer:
         for step in steps:
             yield WarpStep(EdgeKind.DIVERGE, step.to, self.domain.diverge(warp, again, 0), pushed=again)
 
-    def _leave(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[WarpStep]:
+    def _leave(self, context: Context, block: BasicBlock, facts: Facts, warp: Warp, agreed: int) -> Iterator[WarpStep]:
+        instruction = block.end
         tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
         if facts.flow is Flow.POP and not self.domain.nearest(warp, tag):
             self._unmatched(instruction, f"{instruction.opcode} where no {facts.tag} token can be on the stack")
@@ -169,7 +174,7 @@ class Transfer:
                 yield self.program.resume(outcome)
         if not conditional(instruction, facts):
             return
-        learned = facts.guard if facts.guard_alone else 0
+        learned = facts.guard | block.agreed_where(agreed, holds=False) if facts.guard_alone else 0
         yield from self.program.go_on(context, instruction, warp, learned)
         if disagree(facts, warp.active):
             stay, _ = self.domain.leave_some(warp, tag, learned)
@@ -200,7 +205,7 @@ class Transfer:
                 if facts.flow is not Flow.RETURN:
                     yield from self.program.go_on(context, block.end, self.program.forget(warp))
             case (CallTarget(to=None),):
-                yield from self._leave(context, block.end, facts, warp)
+                yield from self._leave(context, block, facts, warp, 0)
             case _:
                 yield from self._lead_apart(context, block, facts, warp, [(kind, to) for kind, to in targets if to is not None])
 
@@ -209,7 +214,7 @@ class Transfer:
     ) -> Iterator[WarpStep]:
         """Yield a branch to each target; and where the threads that take it may go apart, what a divergent BRX does (README)."""
         for target in targets:
-            yield from self._take(context, block, facts, warp, target)
+            yield from self._take(context, block, facts, warp, target, 0)
         if len(targets) > 1 and facts.reads & ~warp.active:
             steps = [WarpStep(kind, to, warp) for kind, to in targets]
             passes = self.program.go_on(context, block.end, warp) if conditional(block.end, facts) else ()

@@ -14,7 +14,7 @@ from operator import or_
 
 from sassan.domains.lanes import LANES
 from sassan.ir import Guard, Immediate, Instruction, Operand, Register, Target
-from sassan.isa.registers import bit
+from sassan.isa.registers import bit, span
 from sassan.isa.tables import load, unit
 from sassan.warpcfg.graph import CfgLoop, Node, WarpCfg
 
@@ -92,6 +92,7 @@ def idle_code(cfg: WarpCfg) -> frozenset[int]:
 
 
 _MOVE = "R2UR"
+_PREDICATES = span("P", 0, 16)
 
 
 def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) -> Mapping[int, tuple[Instruction, int]]:
@@ -106,8 +107,17 @@ def elections(cfg: WarpCfg, entering: Callable[[int], int] = lambda _: LANES) ->
         node, arch = cfg.nodes[loop.head], cfg.function.arch
         elected = _election(node, arch) or _move(node, arch)
         if elected is not None:
-            loops[index] = elected, max(0, entering(loop.head) - 1)
+            loops[index] = elected, 0 if _is_one_word(node, arch) else max(0, entering(loop.head) - 1)
     return loops
+
+
+def _is_one_word(node: Node, arch: str) -> bool:
+    """Say whether threads that enter a loop of moves agree on each word that it moves: one move is for all of them."""
+    known = [(each, load(arch).facts(each)) for each in node.instructions]
+    moved = [facts for each, facts in known if each.opcode.partition(".")[0] == _MOVE and _predicate(each) is not None]
+    words = reduce(or_, (facts.reads & ~_PREDICATES for facts in moved if facts is not None), 0)
+    written = reduce(or_, (-1 if facts is None else facts.writes for _, facts in known), 0)
+    return bool(words) and not words & (written | ~node.agreement)
 
 
 def _is_idle(instruction: Instruction, arch: str) -> bool:

@@ -9,7 +9,7 @@ ARCHS = some(("sm_61", "sm_75", "sm_120", "sm_90"))
 EVERY = 240
 DRAWS = part(EVERY, of=32)
 """Few draws may hit no instruction of a row that the machine has a rule for: such a row is drawn more often."""
-_OF_OTHERS = frozenset({"lane"})
+_OF_OTHERS = frozenset({"lane", "picked", "shuffled"})
 """Functions whose result depends on other threads, so that the machine for one instruction draws it."""
 
 

@@ -15,6 +15,7 @@ from sassan.app.result import AnalysisResult
 from sassan.fields.field import Declare, Record
 from sassan.fields.kinds import ADDRESS, BOUND, FLAG, LINE, STRING, array, nullable, one
 from sassan.ir import Function, Language, SourceLine, Special
+from sassan.isa.languages import variables
 from sassan.machine.launch import Shape
 from sassan.values import with_values
 from sassan.warpcfg import explore
@@ -123,5 +124,5 @@ def _followed(result: AnalysisResult, block: Shape) -> tuple[Access, ...]:
     values = result.values
     if values is None or settings.launch.block is None:
         launch = replace(settings.launch, block=block)
-        values = with_values(result.cfg, result.isa.facts, launch, lambda facts: explore(function, facts, settings.exploration))
+        values = with_values(result.cfg, variables(result.isa), launch, lambda facts: explore(function, facts, settings.exploration))
     return launch_accesses(values, settings) if values is not None else ()

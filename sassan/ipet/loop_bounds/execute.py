@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.domains import ranges
@@ -11,7 +10,6 @@ from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
-from sassan.ipet.loop_bounds.slots import SlotMove
 from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.step import CONDITION_REGISTERS, InstructionStep, reason
 from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, SymbolicState, Truth, unknown
@@ -20,13 +18,12 @@ from sassan.isa.computations import CARRY, ZERO, Computation
 from sassan.isa.facts import Facts
 from sassan.values.patterns import SAME, InstructionEffect, Patterns, number_of
 
-NO_SLOTS: Mapping[int, SlotMove] = MappingProxyType({})
 _NO_EFFECT = InstructionEffect(Evaluated(), SAME)
 """That of an instruction of which the tables do not say what it computes."""
 
 
 class Writer(NamedTuple):
-    """An instruction that writes registers or words of the stack, what it reads for that and computes.
+    """An instruction that writes registers, what it reads for that and computes.
 
     `kept` are all but those that it surely writes.
     """
@@ -35,24 +32,17 @@ class Writer(NamedTuple):
     written: int
     kept: int
     read: int
-    computes: Computation | SlotMove | None
+    computes: Computation | None
 
 
-def writers(
-    instructions: Iterable[Instruction], facts_of: Mapping[int, Facts], slots: Mapping[int, SlotMove] = NO_SLOTS
-) -> tuple[Writer, ...]:
-    """Return the instructions that write registers, or words of the stack (`slots`, by address)."""
+def writers(instructions: Iterable[Instruction], facts_of: Mapping[int, Facts]) -> tuple[Writer, ...]:
+    """Return the instructions that write registers."""
     out: list[Writer] = []
     for instruction in instructions:
         facts = facts_of[instruction.address]
-        move = slots.get(instruction.address)
-        written, read = facts.writes, facts.reads
-        computes: Computation | SlotMove | None = facts.computes
-        if move is not None and move.written:
-            written, read, computes = written | move.written, read | move.read, move
-        if written:
-            surely = 0 if instruction.guard is not None else written & ~move.spoiled if move is not None else written
-            out.append(Writer(instruction, written, ~surely, read | facts.guard, computes))
+        if written := facts.writes:
+            kept = -1 if instruction.guard is not None else ~written
+            out.append(Writer(instruction, written, kept, facts.reads | facts.guard, facts.computes))
     return tuple(out)
 
 
@@ -119,10 +109,7 @@ class SymbolicExecutor:
                 held = held & ~forgets | matter
         return out
 
-    def _effect(self, instruction: Instruction, computes: Computation | SlotMove | None) -> InstructionEffect[Evaluated]:
-        if isinstance(computes, SlotMove):
-            # The frame of another call has other words.
-            return computes.effect
+    def _effect(self, instruction: Instruction, computes: Computation | None) -> InstructionEffect[Evaluated]:
         effect = self._effects.get(instruction.address)
         if effect is None:
             effect = _NO_EFFECT if computes is None else self._patterns.effect(computes, instruction)

@@ -10,7 +10,6 @@ from sassan.analysis.demand import Use, demand
 from sassan.analysis.graph import weak_order
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.execute import Writer, truth_of, writers
-from sassan.ipet.loop_bounds.slots import NO_SLOTS, Slots, slots_of
 from sassan.ipet.loop_bounds.step import CONDITIONS
 from sassan.ipet.loop_bounds.values import ANY, YES, SymbolicState, Truth, conjunction
 from sassan.ir import Instruction, Register
@@ -44,8 +43,6 @@ class Flows:
     """The same, for the demand of registers."""
     tests: tuple[tuple[Callable[[SymbolicState], Truth], ...], ...]
     """Per node, what must all be true so that a thread takes the instruction at its end, beside the guard."""
-    slots: Slots = NO_SLOTS
-    """The words of the stack that are followed."""
 
     def condition(self, node: int, state: SymbolicState) -> Truth:
         """Return the condition under which a thread takes the instruction at the end of a node."""
@@ -100,11 +97,10 @@ def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
         for src, end in enumerate(ends)
     )
     order = weak_order(len(cfg.nodes), successors, cfg.entry)
-    slots = slots_of(cfg, facts, order, successors)
-    lines = tuple(writers(node.instructions, facts, slots.at(index)) for index, node in enumerate(cfg.nodes))
+    lines = tuple(writers(node.instructions, facts) for node in cfg.nodes)
     tests = tuple(_tests(end, facts[end.address]) for end in ends)
     uses = tuple(tuple(Use(writer.written, writer.kept, writer.read) for writer in line) for line in lines)
-    return Flows(cfg, facts, successors, predecessors, order, steps, lines, uses, tests, slots)
+    return Flows(cfg, facts, successors, predecessors, order, steps, lines, uses, tests)
 
 
 def _truth(node: Node, target: Node, facts: Facts, tokens: Collection[int]) -> bool | None:

@@ -17,7 +17,6 @@ from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.ones import ones_bound
 from sassan.ipet.loop_bounds.results import Inference, Inferred, can_be_given
 from sassan.ipet.loop_bounds.same_words import same_words
-from sassan.ipet.loop_bounds.slots import FIRST, Slots
 from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.step import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, distance, named_registers
@@ -27,7 +26,7 @@ from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Function, Instruction, Language
 from sassan.isa.facts import Facts
 from sassan.isa.ptx import variable_names
-from sassan.isa.registers import names
+from sassan.isa.registers import names, stack_distance
 from sassan.machine.launch import LaunchConfiguration
 from sassan.values.threads import WarpContext
 from sassan.warpcfg.graph import CfgLoop, WarpCfg
@@ -272,12 +271,17 @@ def _is_moving(known: Sequence[Counter]) -> bool:
     return any(counter.step.width != ranges.EVERY.width for counter in known)
 
 
-def _namer(function: Function, slots: Slots) -> Callable[[int], str]:
+def _namer(function: Function) -> Callable[[int], str]:
     if function.language is Language.SASS:
-        return lambda number: slots.name(number) if number >= FIRST else next(names(1 << number))
+        return _register_name
     known = variable_names(function)
     # The high word of a long has no name of its own.
     return lambda number: known[number] if number in known else f"the high word of {known[number - 1]}"
+
+
+def _register_name(number: int) -> str:
+    distance = stack_distance(number)
+    return next(names(1 << number)) if distance is None else f"the stack word at {'-' if distance < 0 else ''}0x{abs(distance):x}"
 
 
 def _missing(back: Sequence[SymbolicState]) -> Origins:
@@ -326,7 +330,7 @@ def inference(
     changed, named_by_loop = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     guards = {node: condition for node, condition in entered.items() if node not in left}
-    search = _Search(flows, walk, named_by_loop, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function, flows.slots))
+    search = _Search(flows, walk, named_by_loop, trials_of(walk), _heights(cfg.loops), guards, _namer(cfg.function))
     search.walk.function(search.infer_bound)
     results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     loops = tuple(

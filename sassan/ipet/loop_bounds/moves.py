@@ -46,4 +46,4 @@ def _lane(step: InstructionStep, word: Value) -> Value:
     return word if step.instruction.address in step.same else step.unknown()
 
 
-FUNCTIONS: Mapping[str, Callable[..., Known]] = {"constant": _constant, "lane": _lane}
+FUNCTIONS: Mapping[str, Callable[..., Known]] = {"constant": _constant, **dict.fromkeys(("lane", "picked", "shuffled"), _lane)}

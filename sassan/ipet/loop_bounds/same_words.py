@@ -1,7 +1,7 @@
 """Where the word of one thread that an instruction hands to its warp is that of every thread which executes it.
 
-The states of loop bounds are those of one thread. R2UR writes the word of some active thread: where the active threads agree on it
-(docs/proofs/ipet-rows.md), that is the word of the thread that is followed.
+The states of loop bounds are those of one thread. R2UR writes the word of some active thread, SHFL that of another one: where the active
+threads agree on it (docs/proofs/ipet-rows.md), that is the word of the thread that is followed.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from sassan.isa.computations import Apply, Write
 from sassan.isa.facts import Facts
 from sassan.warpcfg.graph import Node, WarpCfg
 
-_ONE_OF_THEM = "lane"
+_ONE_OF_THEM = frozenset({"lane", "picked", "shuffled"})
 
 
 def same_words(cfg: WarpCfg, facts: Mapping[int, Facts]) -> frozenset[int]:
@@ -25,7 +25,7 @@ def _hands_over(instruction: Instruction, facts: Facts) -> bool:
     if facts.computes is None:
         return False
     steps = facts.computes.of(instruction)
-    return any(isinstance(step, Write) and isinstance(step.value, Apply) and step.value.function == _ONE_OF_THEM for step in steps)
+    return any(isinstance(step, Write) and isinstance(step.value, Apply) and step.value.function in _ONE_OF_THEM for step in steps)
 
 
 def _apart(node: Node, facts: Mapping[int, Facts]) -> list[int]:

@@ -51,6 +51,8 @@ FUNCTIONS: Mapping[str, Callable[..., AbstractWord]] = {
     "plop3": conditions.plop3,
     "bit": _same_word,
     "lane": _of_one_thread,
+    "picked": _of_one_thread,
+    "shuffled": _of_one_thread,
     "carry": conditions.carry,
 }
 """The functions that are followed; what is not there leaves its result unknown."""

@@ -26,7 +26,7 @@ ARCHS = ("sm_61", "sm_75", "sm_90", "sm_120")
 """One for each opcode table."""
 WARPS = 32
 WORLDS = 1024
-OF_OTHERS = frozenset({"lane"})
+OF_OTHERS = frozenset({"lane", "picked", "shuffled"})
 """Functions whose result is that of other threads: no machine for one instruction computes it."""
 MOST_DRAWS = 40
 """An effect is drawn so many times as often as it would be if each draw were computed, at most."""

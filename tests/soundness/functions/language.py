@@ -229,6 +229,8 @@ CASES: Mapping[str, Case] = {
     "integer_of": Case("wsI.", _integer_of),
     "reciprocal": Case("w.", _reciprocal),
     "lane": Case("w?", _last),
+    "picked": Case("w?", _last),
+    "shuffled": Case("w?", _last),
     "maybe": Case("w.", _last),
     "uncertain": Case("u.", _last),
     "special": Case("x", lambda word: word),

@@ -22,6 +22,7 @@ from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.recheck import Effort, warps_of
 from sassan.ir import Function
 from sassan.isa import tables
+from sassan.isa.languages import isa_of, spilling, variables
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
@@ -35,6 +36,7 @@ from sassan.simt.values import LANES, Words
 from sassan.values import WarpContext, WarpValues, warp_contexts, with_values
 from sassan.values.reach import unreached
 from sassan.warpcfg import explore
+from sassan.warpcfg.stack_words import stack_words
 from soundness.oracles import Finding, GraphEdges, Report
 from soundness.values.watch import WordWatch
 
@@ -77,7 +79,8 @@ def inspect_words(function: Function, plan: WordPlan, analyse: WithValues = with
     """Return what the warps say of a function, or why nothing is said of it."""
     dice = random.Random(f"launches {plan.seed}")
     reports: list[Report] = []
-    facts_of = tables.load(function.arch).facts
+    isa = isa_of(function)
+    facts_of = variables(spilling(isa, stack_words(explore(function, isa.facts), isa.facts)))
     plain = explore(function, facts_of)
     for number in range(plan.launches):
         given = launch(function, dice)
@@ -131,7 +134,7 @@ def _copies(function: Function, given: LaunchConfiguration, warp: WarpContext, e
 def _held(values: WarpValues, given: LaunchConfiguration, warp: WarpContext | None, effort: Effort) -> Report:
     function = values.cfg.function
     order = SideOrder.RANDOM if described(function.arch).convergence_barriers else SideOrder.TAKEN_FIRST
-    code = lower(function, TableDecoder(tables.load(function.arch).facts), [each.address for each in function.instructions])
+    code = lower(function, TableDecoder(tables.load(function.arch).facts, stack=True), [each.address for each in function.instructions])
     place, active = warps_of(values.cfg, given, effort) if warp is None else _copies(function, given, warp, effort)
     bases = {each.source or each.name: place.bank(each.offset) for each in places(function)}
     returns = {each.address for each in function.instructions if each.opcode.split(".")[0] == "RET"}

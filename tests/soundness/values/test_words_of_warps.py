@@ -1,6 +1,7 @@
 """A seeded part of what `scripts/soundness` holds of the words of registers: samples and random programs, with drawn launches."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import cubins
 from budget import FULL, part, some
 from listing import assemble
 from samples import names
+from sassan.isa.stack import StackMove
+from sassan.warpcfg.blocks import FactsOf
+from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.stack_words import stack_words
 from soundness.campaign import ARCHS, Task
 from soundness.values.campaign import GROUP, PROGRAM_RUNS, carry_out_words, shipped
 from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
@@ -72,3 +77,51 @@ def test_threads_of_a_written_program_hold_what_is_said_of_registers(text: str):
     report = inspect_words(assemble(text, NEW).function, WordPlan(seed=1, warps=16))
     assert not isinstance(report, str)
     assert [str(finding) for finding in report.findings] == []
+
+
+SPILLS = """
+    MOV R1, c[0x0][0x28]
+    IADD3 R1, R1, -0x40, RZ
+    S2R R4, SR_CTAID.X
+    S2R R8, SR_TID.X
+    ISETP.LT.U32.AND P1, PT, R8, R4, PT
+    MOV R5, R4
+    MOV R6, R8
+    MOV R7, 0x5
+    STL.128 [R1+0x10], R4
+    STL [R1+0x8], R7
+    {between}
+    LDL.64 R2, [R1+0x10]
+    LDL R9, [R1+0x18]
+    LDL R10, [R1+0x8]
+    ISETP.LT.U32.AND P0, PT, R2, 0x4, PT
+    @P0 BRA few
+    IADD3 R10, R10, R9, RZ
+few:
+    EXIT
+"""
+BETWEEN = (
+    "NOP",
+    "@P1 STL [R1+0x14], R8",
+    "STL.64 [R1+0x14], R8",
+    "STL.U8 [R1+0x19], RZ",
+    "IADD3 R11, R1, R8, RZ\n STL [R11], R8",
+    "IADD3 R11, R1, 0x8, RZ\n @P1 IADD3 R11, R11, 0x8, RZ\n STL [R11], R4",
+)
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_threads_hold_what_is_said_of_words_of_their_stacks(between: str):
+    function = assemble(SPILLS.format(between=between), "sm_80").function
+    reports = [inspect_words(function, WordPlan(seed, LAUNCHES, 4, STEPS, of_one_warp=seed % 2 == 1)) for seed in range(6)]
+    assert all(not isinstance(report, str) and report.findings == () and report.claims_checked for report in reports)
+
+
+def test_words_that_other_stores_do_not_spoil_are_noticed(monkeypatch: pytest.MonkeyPatch):
+    def forgetful(cfg: WarpCfg, facts_of: FactsOf) -> Mapping[int, StackMove]:
+        return {address: move for address, move in stack_words(cfg, facts_of).items() if not move.spoiled}
+
+    monkeypatch.setattr("soundness.values.runs.stack_words", forgetful)
+    function = assemble(SPILLS.format(between=BETWEEN[-1]), "sm_80").function
+    found = [inspect_words(function, WordPlan(seed, LAUNCHES, 4, STEPS)) for seed in range(6)]
+    assert any(not isinstance(report, str) and report.findings for report in found)

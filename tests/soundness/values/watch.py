@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sassan.access.single_thread import single_thread_instructions
 from sassan.domains.lanes import UNKNOWN, LaneWord
 from sassan.ir import Instruction
 from sassan.isa.registers import bit
@@ -13,6 +12,7 @@ from sassan.simt.code import ExecutableFunction, number
 from sassan.simt.state import Session, lanes
 from sassan.simt.values import LANES, PREDICATES
 from sassan.values import WarpValues
+from sassan.values.single_thread import single_thread_instructions
 from sassan.values.warp_values import PointValues
 from soundness.watch import by_context, name
 

@@ -80,6 +80,8 @@ def test_sectors_that_begin_within_a_half_line_touch_one_more_of_these():
 def test_l2_fetches_what_it_is_told_to_for_a_part_of_it():
     assert moved(replace(BOX, promotion=2))[LOAD].fetched == 64 * 2 * 128  # rows of 128 bytes that begin at any 64
     assert moved(replace(BOX, promotion=2), "0x5")[LOAD].fetched == 64 * 128
+    assert moved(replace(BOX, promotion=3), "0x5")[LOAD].fetched == 64 * 256  # 128 bytes at a multiple of 128 lie in one piece of 256
+    assert moved(replace(BOX, promotion=3))[LOAD].fetched == 64 * 2 * 256
 
 
 def test_a_box_that_may_reach_beyond_a_tensor_stores_a_part_of_the_last_sector_of_a_row():

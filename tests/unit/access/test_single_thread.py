@@ -7,6 +7,7 @@ from sassan.access import Access, accesses
 from sassan.isa import tables
 from sassan.machine.launch import LaunchConfiguration, Shape
 from sassan.values import with_values
+from sassan.values.single_thread import single_thread_nodes
 from sassan.warpcfg import explore
 
 LINE, TILE = (256, 1, 1), (16, 16, 1)
@@ -47,3 +48,36 @@ def atomic(text: str, block: Shape) -> Access:
 )
 def test_operations_of_one_thread_do_not_collide(text: str, block: Shape, lanes: int):
     assert atomic(text, block).collisions == lanes
+
+
+ELECTED = """
+    MOV R9, RZ
+again:
+    ELECT P1, URZ, PT
+    ISETP.EQ.AND P1, PT, R8, RZ, P1
+    {more}
+    @!P1 BRA meet
+one:
+    MOV R10, R9
+    ISETP.NE.AND P2, PT, R11, RZ, PT
+    @P2 BRA on
+    MOV R10, RZ
+on:
+    RED.E.ADD.STRONG.GPU [R4.64], R2
+meet:
+    WARPSYNC.ALL
+    IADD3 R9, R9, 0x1, RZ
+    ISETP.LT.AND P0, PT, R9, 0x8, PT
+    @P0 BRA again
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(("more", "alone"), [("NOP", True), ("ISETP.NE.AND P1, PT, R8, RZ, PT", False)])
+def test_an_elected_lane_is_one_thread_in_a_loop_too_and_behind_branches_of_its_own(more: str, alone: bool):
+    code = assemble(ELECTED.format(more=more), "sm_90")
+    facts_of = tables.load("sm_90").facts
+    values = with_values(explore(code.function, facts_of), facts_of, LaunchConfiguration(LINE), lambda facts: explore(code.function, facts))
+    assert values is not None
+    starts = {values.cfg.nodes[index].start for index in single_thread_nodes(values)}
+    assert (code.labels["one"] in starts, code.labels["on"] in starts, code.labels["meet"] in starts) == (alone, alone, False)

@@ -53,7 +53,7 @@ def test_the_stack_pointer_starts_where_the_constant_bank_says():
         ("STL [R1+0x8], R3", (Store(1, 8, (3,)),)),
         ("STL.64 [R1], R4", (Store(1, 0, (4, 5)),)),
         ("STL.U8 [R1+0x7], R3", (Store(1, 4, (None, None)),)),
-        ("STL.64 [R1], RZ", (Store(1, 0, (None, None)),)),
+        ("STL.64 [R1], RZ", (Store(1, 0, (None, None), zeros=True),)),
         ("STL [0x8], R3", (Store(None, 0, ()),)),
         ("ST.E [R2.64], R3", (Store(None, 0, ()),)),
         ("LDL R3, [R1+0x8]", (Load(3, 1, 1, 8),)),

@@ -4,11 +4,12 @@ import pytest
 
 from inferring import loops
 from listing import assemble
-from sassan.ipet.loop_bounds import infer, slots
+from sassan.ipet.loop_bounds import infer
 from sassan.ipet.loop_bounds.recheck import check as check_bounds
-from sassan.ipet.loop_bounds.slots import SlotMove, Slots, slots_of
 from sassan.isa import tables
+from sassan.isa.languages import spilling, variables
 from sassan.machine.launch import LaunchConfiguration
+from sassan.warpcfg.stack_words import stack_words
 
 LOOP = """
     MOV R1, c[0x0][0x28]
@@ -67,6 +68,7 @@ def test_a_spilled_word_comes_back(between: str):
         "STL [R1+0x8], R5",
         "@P1 STL [R1+0x8], R5",
         "STL.U8 [R1+0x9], R5",
+        "STL.U8 [R1+0x9], RZ",
         "STL.U16 [R1+0xa], R5",
         "STL.64 [R1+0x8], R2",
         "STL [R5], R4",
@@ -91,23 +93,48 @@ def test_a_counter_may_live_on_the_stack():
     assert bound(COUNTER, "STL [R3], RZ") is None
 
 
-def test_runs_refute_a_bound_that_forgets_a_store(monkeypatch: pytest.MonkeyPatch):
-    cfg, facts, launch = (
+WIDE = """
+    MOV R1, c[0x0][0x28]
+    IADD3 R1, R1, -0x40, RZ
+    MOV R4, 0x3
+    MOV R5, 0x5
+    MOV R6, 0x7
+    MOV R7, 0x9
+    {stored}
+    MOV R0, RZ
+head:
+    {loaded}
+    IADD3 R0, R0, 0x1, RZ
+    ISETP.LT.U32.AND P0, PT, R0, R9, PT
+    @P0 BRA head
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "loaded", "bound"),
+    [
+        ("STL.128 [R1+0x10], R4", "LDL R9, [R1+0x18]", 6),
+        ("STL.128 [R1+0x10], R4", "LDL.64 R8, [R1+0x10]", 4),
+        ("STL.64 [R1+0x10], R4\nSTL.64 [R1+0x18], R6", "LDL.128 R8, [R1+0x10]", 4),
+        ("STL.64 [R1+0x10], R4\nSTL.64 [R1+0x14], R6", "LDL R9, [R1+0x14]", 6),
+        ("STL.64 [R1+0x10], R6\n@P1 STL [R1+0x14], R4", "LDL R9, [R1+0x14]", 8),
+    ],
+)
+def test_wide_spills_are_words(stored: str, loaded: str, bound: int):
+    (loop,) = loops(WIDE.format(stored=stored, loaded=loaded), "sm_80")
+    assert loop.bound == bound
+
+
+def test_runs_refute_a_bound_that_forgets_a_store():
+    cfg, isa, launch = (
         assemble(LOOP.format(between="STL [R1+0x8], R5"), "sm_80").graph(),
-        tables.load("sm_80").facts,
+        tables.load("sm_80"),
         LaunchConfiguration((64, 1, 1)),
     )
-
-    def forgetful(*of: object) -> Slots:
-        known = slots_of(*of)  # type: ignore[arg-type]
-        first = min(address for row in known.accesses for address in row)
-        rows = [
-            {at: move if at == first or (not move.spoiled and move.read >> slots.FIRST) else SlotMove(()) for at, move in row.items()}
-            for row in known.accesses
-        ]
-        return Slots(known.numbers, rows)
-
-    monkeypatch.setattr("sassan.ipet.loop_bounds.flow.slots_of", forgetful)
-    found = infer(cfg, facts, launch)
+    known = stack_words(cfg, isa.facts)
+    first, second, load = sorted(known)
+    found = infer(cfg, variables(spilling(isa, {first: known[first], load: known[load]})), launch)
+    assert known[second] != known[first]
     assert [one.bound for one in found] == [8]
-    assert len(check_bounds(cfg, facts, launch, found).refuted) == 1
+    assert len(check_bounds(cfg, isa.facts, launch, found).refuted) == 1

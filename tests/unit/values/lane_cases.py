@@ -79,6 +79,8 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "plop3": ("ttt8", lambda a, b, c, table: _looked_up(table, a, b, c) & 1),
     "bit": ("t", lambda a: a),
     "lane": ("w", lambda a: a),
+    "picked": ("w", lambda a: a),
+    "shuffled": ("w", lambda a: a),
     "carry": ("swsw", lambda takes_a, a, takes_b, b: int((SIZE - a if takes_a else a) + (SIZE - b if takes_b else b) >= SIZE)),
     "divide": ("wd", lambda a, divisor: a // divisor),
     "modulo": ("wd", lambda a, divisor: a % divisor),

@@ -70,6 +70,21 @@ def test_a_branch_on_the_number_of_a_warp_is_decided_for_each():
     assert [unreached(values(ROLES, block, warp)) for warp in warp_contexts(block)] == [(role,), (role,), (others,), (role,)]
 
 
+def test_a_shuffle_hands_over_the_number_of_a_warp():
+    block = (128, 1, 1)
+    text = ROLES.replace("ISETP", "SHFL.IDX PT, R0, R0, RZ, 0x1f\nISETP")
+    code = assemble(text, ARCH)
+    role, others = code.labels["others"] - 2 * 16, code.labels["others"]
+    assert [unreached(values(text, block, warp)) for warp in warp_contexts(block)] == [(role,), (role,), (others,), (role,)]
+    for other in ("SHFL.IDX PT, R0, R0, R5, 0x1f", "SHFL.BFLY PT, R0, R0, 0x1, 0x1f"):
+        assert unreached(values(text.replace("SHFL.IDX PT, R0, R0, RZ, 0x1f", other), block, warp_contexts(block)[2])) == (others,)
+
+
+def test_a_word_that_lanes_decide_is_any_of_theirs_behind_a_shuffle():
+    text = ROLES.replace("SHF.R.U32.HI R0, RZ, 0x5, R0", "SHFL.IDX PT, R0, R0, RZ, 0x1f")
+    assert [unreached(values(text, (64, 1, 1), warp)) for warp in warp_contexts((64, 1, 1))] == [(), (0x40,)]
+
+
 def test_lanes_without_a_thread_come_nowhere():
     block = (40, 1, 1)
     first, last = (values(STRIDED, block, warp) for warp in warp_contexts(block))

@@ -222,3 +222,43 @@ def test_threads_that_leave_a_loop_in_different_turns_disagree_on_its_counter():
     assert agreed(code, "head") == "R1"
     assert agreed(code, "latch") == "R1 P0"
     assert agreed(code, "out") == ""
+
+
+GUARDED = """
+    MOV R1, c[0x0][0x140]
+    S2R R2, SR_TID.X
+    S2R R0, SR_CTAID.X
+    {before}
+    ISETP.NE.AND P0, PT, R0, RZ, PT
+    @P0 MOV R2, R1
+    {behind}
+    @P0 BRA side
+rest:
+    EXIT
+side:
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("behind", "agree"),
+    [
+        ("NOP", "R0 R1 R2 P0"),
+        ("MOV R3, R2", "R0 R1 R2 R3 P0"),
+        ("S2R R2, SR_TID.X", "R0 R1 P0"),
+        ("@P0 S2R R2, SR_TID.X", "R0 R1 P0"),
+        ("@!P0 S2R R2, SR_TID.X", "R0 R1 R2 P0"),
+        ("@P1 S2R R2, SR_TID.X", "R0 R1 P0"),
+        ("ISETP.NE.AND P0, PT, R1, 0x3, PT", "R0 R1 P0"),
+    ],
+)
+def test_threads_for_which_a_guard_holds_have_run_what_stands_under_it(behind: str, agree: str):
+    code = assemble(GUARDED.format(before="NOP", behind=behind))
+    assert agreed(code, "side") == agree
+    assert "R2" not in agreed(code, "rest")
+
+
+def test_threads_for_which_a_guard_fails_have_not():
+    code = assemble(GUARDED.format(before="MOV R2, R1", behind="@P0 S2R R2, SR_TID.X"))
+    assert agreed(code, "rest") == "R0 R1 R2 P0"
+    assert "R2" not in agreed(code, "side")

@@ -181,6 +181,19 @@ def test_a_loop_that_moves_the_words_of_one_thread_after_the_other_has_as_many_i
 
 
 @pytest.mark.parametrize(
+    ("before", "most"),
+    [
+        ("MOV R3, RZ\nMOV R9, c[0x0][0x210]", 0),
+        ("MOV R3, RZ\nS2R R9, SR_TID.X", 6),
+        ("MOV R9, RZ", 6),
+    ],
+)
+def test_threads_that_agree_on_the_words_go_round_it_once(before: str, most: int) -> None:
+    ((_, (_, found)),) = elections(assemble(f"{before}\n{MOVES}", "sm_90").graph(), lambda _: 7).items()
+    assert found == most
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("@P1 R2UR P0", "@P1 R2UR.OR P0"),  # what was said before counts
