@@ -46,7 +46,9 @@ def expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
         return {}
     known = {*waits(result.cfg), *looks(result.cfg, result.isa.facts), *elections(result.cfg)}
     waited = {result.cfg.nodes[result.cfg.loops[loop].head].start: 0 for loop in known}
-    return waited | {gap.address: iterations_of(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    unknown = {gap.address for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    unknown |= {result.cfg.nodes[result.cfg.loops[loop].head].start for loop in result.bounds.extents}
+    return {head: iterations_of(result, head) for head in sorted(unknown)} | waited
 
 
 def iterations_of(result: AnalysisResult, head: int) -> int:

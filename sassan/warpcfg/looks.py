@@ -24,7 +24,7 @@ from sassan.warpcfg.graph import CfgLoop, WarpCfg
 
 _SHARED = "LDS"
 _LOADS = frozenset({"LD", "LDG", _SHARED})
-_IDLE_UNITS = frozenset({"alu", "fma", "fmalite", "fmaheavy", "uniform", "cbu", "issue"})
+_IDLE_UNITS = frozenset({"alu", "fma", "fmalite", "fmaheavy", "fp16", "uniform", "cbu", "issue"})
 _IDLE = frozenset({"NANOSLEEP", "MEMBAR", "ERRBAR"})
 _CHANGING = ("CLOCK", "TIMER")
 _ELSEWHERE = frozenset({Flow.EXIT, Flow.TRAP, Flow.BLOCK_BARRIER, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL})
@@ -95,7 +95,9 @@ def _depth(cfg: WarpCfg, loop: CfgLoop, lines: Mapping[int, Sequence[tuple[Instr
     inner = behind({node: decides.get(node, 0) for node in order if len(after[node]) > 1})
     leaving = behind({node: decides.get(node, 0) for node in order if node in leaves or len(after[node]) > 1})
     places = {
-        node: [use._replace(roots=use.reads) if _base(each) in _LOADS else use for use, (each, _) in zip(uses[node], lines[node], strict=True)]
+        node: [
+            use._replace(roots=use.reads) if _base(each) in _LOADS else use for use, (each, _) in zip(uses[node], lines[node], strict=True)
+        ]
         for node in order
     }
     if behind({}, places) or any(facts.flow in _ELSEWHERE for line in lines.values() for _, facts in line):

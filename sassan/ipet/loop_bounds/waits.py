@@ -41,6 +41,17 @@ def with_waits(cfg: WarpCfg, inferred: Sequence[Inferred], entering: Callable[[i
     return tuple(map(of, inferred))
 
 
+def with_extents(inferred: Sequence[Inferred]) -> tuple[Inferred, ...]:
+    """Return inferred bounds with those of loops that have none but that which the extent of a buffer gives them."""
+
+    def of(loop: Inferred) -> Inferred:
+        return (
+            loop if loop.extent is None or loop.bound is not None else _no_more(loop, loop.extent.bound, loop.extent.reason, assumed=True)
+        )
+
+    return tuple(map(of, inferred))
+
+
 def _no_more(loop: Inferred, most: int, why: str, *, assumed: bool) -> Inferred:
     if loop.refutation is not None or (loop.bound is not None and loop.bound <= most):
         return loop

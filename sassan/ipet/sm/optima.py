@@ -48,8 +48,8 @@ _TRIES = (
     "does not sleep on behind it, and waits for warps of its block and engines alone; every wait ends"
 )
 _LOOKS = (
-    "a warp that waits for a word of memory takes no issue slots and no bandwidth from others until that is written, and does not sleep on "
-    "behind it; the word stays until it is seen; every wait ends; threads of a warp that vote on it go on together"
+    "a warp that waits for a word of memory takes no issue slots and no bandwidth from others until that is written; "
+    "the word stays until it is seen; every wait ends; threads of a warp that vote on it go on together"
 )
 _ENGINES = "the tensor cores of an SM do a product of a warpgroup for its four warps at once; engines serve in order"
 TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
