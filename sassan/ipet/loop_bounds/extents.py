@@ -43,7 +43,7 @@ class WalkedLoop:
 
 
 class _Passed(NamedTuple):
-    """An access that every way round a loop executes: its node, its place among what writes registers there, the register of its address."""
+    """An access that every way round a loop executes: node, place among what writes registers there, register of its address."""
 
     instruction: Instruction
     node: int
