@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sassan.domains import ranges
 from sassan.domains.bits import bits
-from sassan.ipet.loop_bounds.conditions import assume
+from sassan.ipet.loop_bounds.conditions import assume, chosen
 from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.slots import SlotMove
@@ -179,7 +179,7 @@ class SymbolicExecutor:
             return [_after(state, writes, plan)]
         truth, *outcomes = effect.selected.outcomes(step)
         states = [
-            _after(branch, {**writes, **written}, plan)
+            _after(branch, {**writes, **{name: chosen(branch, truth, known, holds=wanted) for name, known in written.items()}}, plan)
             for wanted, written in zip((True, False), outcomes, strict=True)
             for branch in assume(state, truth, wanted, 1)
         ]

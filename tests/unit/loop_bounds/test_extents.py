@@ -1,17 +1,22 @@
 """Loops that walk through a buffer: no thread goes on behind the end of it."""
 
 import struct
+from dataclasses import replace
 
 import pytest
 
+from listing import assemble
 from samples import SAMPLES
 from sassan.app.analysis import analyze
 from sassan.app.expectations import ITERATIONS, expected_iterations
 from sassan.app.settings import Settings
+from sassan.domains import ranges
 from sassan.frontend import load, read
 from sassan.ipet.loop_bounds import Inferred, inference
+from sassan.ipet.loop_bounds.conditions import chosen
+from sassan.ipet.loop_bounds.values import Compare, SymbolicState, Truth, UnknownWord, Value, constant
 from sassan.ipet.loop_bounds.whole_run import whole_run
-from sassan.ir import Function
+from sassan.ir import CompilerFacts, Function
 from sassan.isa import tables
 from sassan.machine.contents import Contents, KnownBytes
 from sassan.machine.launch import LaunchConfiguration
@@ -80,3 +85,33 @@ def test_it_is_assumed_and_no_expectation():
 def test_what_a_run_says_goes_before():
     settings = Settings(costs=models.model("control", Tables()), launch=launch("sm_80", marked=60), check=False)
     assert analyze(mark("sm_80"), settings).bounds.of_loop == (60,)
+
+
+def test_the_high_word_of_an_address_may_go_where_a_factor_was():
+    text = """
+        S2R R5, SR_TID.X
+    again:
+        MOV R3, 0x8
+        IMAD.WIDE R2, R5, R3, c[0x0][0x160]
+        LDG.E R4, [R2]
+        IADD3 R5, R5, -0x20, RZ
+        ISETP.NE.AND P0, PT, R4, RZ, PT
+        @P0 BRA again
+        EXIT
+    """
+    facts, given = tables.load("sm_80").facts, launch("sm_80", size=4608)
+    function = replace(assemble(text, "sm_80").function, kernel=True, compiler=CompilerFacts(0x10, parameter_base=0x160))
+    (found,) = inference(explore(function, facts), facts, given, reaching=False).loops
+    assert found.extent is not None
+    assert found.extent.bound == 4608 // 256 + 1
+
+
+def test_the_greater_one_of_a_number_and_a_sum_is_no_less_than_the_number():
+    total = Value(UnknownWord(ranges.EVERY), -17, ranges.span(0, 1000))
+    state, at_least = SymbolicState(), Truth(Compare("<=", True, constant(0), total))
+    assert state.range_of(chosen(state, at_least, total, holds=True)).signed == (0, (1 << 31) - 1)
+    assert state.range_of(chosen(state, at_least, total, holds=False)).signed == (-(1 << 31), -1)
+    assert chosen(state, at_least.negate(), total, holds=False) != total
+    # What is known of its word narrows a word itself.
+    narrow = Value(UnknownWord(ranges.span(-5, 100)), 1, ranges.const(0))
+    assert chosen(state, Truth(Compare("<=", True, constant(0), narrow)), narrow, holds=True) is narrow
