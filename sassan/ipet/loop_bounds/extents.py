@@ -8,11 +8,14 @@ these words lie in a row that does not meet itself, the last one (n - 1) d > w b
 So there are n - 1 accesses at most, and as many visits of the head that take a back edge.
 
 Which argument an address begins with, the instructions say that it is made of, up to what is loaded: where one pointer argument alone is
-among these, the address begins with that, for a sum of pointers is no address, and a difference of two needs both.
+among these, the address begins with that, for a sum of pointers is no address, and a difference of two needs both. Of shared memory, S are
+the bytes of a block.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from sassan.access.opcodes import MemorySpace, references
@@ -27,8 +30,10 @@ from sassan.ir import Constant, Instruction, Memory
 from sassan.isa.registers import bit
 
 _WIDE = frozenset({MemorySpace.GLOBAL, MemorySpace.GENERIC})
+_SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _MOST = 8
 """Accesses of one loop that are looked at."""
+_SHARED = "an access of shared memory stays within that of its block"
 ASSUMED = "an access through a pointer argument stays within the buffer that this points to"
 
 
@@ -49,14 +54,16 @@ class _Passed(NamedTuple):
     node: int
     place: int
     register: int
+    scale: int
+    is_shared: bool
 
 
-def extent_bound(walked: WalkedLoop, targets: Mapping[int, int]) -> LoopBound | None:
-    """Return the least bound that the extent of a buffer gives, None where none does.
+def extent_bound(walked: WalkedLoop, targets: Mapping[int, int], shared: int | None) -> LoopBound | None:
+    """Return the least bound that the extent of a buffer, or of the `shared` memory of a block, gives, None where none does.
 
     `targets` are the bytes of the buffer to which each pointer argument leads, by its place in constant bank 0.
     """
-    bounds = [_of_access(walked, access, targets) for access in list(_passed(walked.walk.flows, walked.loop))[:_MOST]]
+    bounds = [_of_access(walked, access, targets, shared) for access in list(_passed(walked.walk.flows, walked.loop))[:_MOST]]
     return min((bound for bound in bounds if bound is not None), key=lambda bound: bound.bound, default=None)
 
 
@@ -66,21 +73,30 @@ def _passed(flows: Flows, loop: int) -> Iterator[_Passed]:
         if not _is_on_every_way(flows, loop, node):
             continue
         for instruction in flows.cfg.nodes[node].instructions:
-            register = _address(instruction)
-            if register is not None:
+            found = _address(flows, loop, instruction)
+            if found is not None:
                 place = sum(writer.instruction.address < instruction.address for writer in flows.writers[node])
-                yield _Passed(instruction, node, place, register)
+                yield _Passed(instruction, node, place, *found)
 
 
-def _address(instruction: Instruction) -> int | None:
-    """Return the register that holds the low word of the address of an access of global memory, but for a number; None if it is no such."""
-    wide = [each for each in references(instruction) if each.space in _WIDE and each.place >= 0]
-    operand = instruction.operands[wide[0].place] if len(wide) == 1 else None
+def _address(flows: Flows, loop: int, instruction: Instruction) -> tuple[int, int, bool] | None:
+    """Return the register that moves the low word of an address, by how much it is scaled, and whether the memory is that of the block.
+
+    None of what is no access of global or shared memory, or whose address is more than that register and what the loop leaves as it is.
+    """
+    known = [each for each in references(instruction) if each.space in _WIDE | {MemorySpace.SHARED} and each.place >= 0]
+    operand = instruction.operands[known[0].place] if len(known) == 1 else None
     if instruction.guard is not None or not isinstance(operand, Memory):
         return None
-    base = [each for each in operand.base if each.index is not None]
-    plain = len(base) == 1 and base[0].file == "R" and not base[0].negated and set(base[0].modifiers) <= {"64", "reuse"}
-    return bit("R", base[0].index).bit_length() - 1 if plain else None
+    nodes = flows.cfg.loops[loop].nodes
+    moved = reduce(or_, (flows.facts[each.address].writes for node in nodes for each in flows.cfg.nodes[node].instructions), 0)
+    base = [each for each in operand.base if each.index is not None and (each.file == "R" or moved & bit(each.file, each.index))]
+    is_shared = known[0].space is MemorySpace.SHARED
+    if len(base) != 1 or base[0].file != "R" or base[0].negated or (not is_shared and len(operand.base) > 1):
+        return None
+    scales = [_SCALES[name] for name in base[0].modifiers if name in _SCALES]
+    plain = set(base[0].modifiers) - set(_SCALES) <= {"64", "reuse"}
+    return (bit("R", base[0].index).bit_length() - 1, scales[0] if scales else 1, is_shared) if plain else None
 
 
 def _is_on_every_way(flows: Flows, loop: int, node: int) -> bool:
@@ -100,12 +116,11 @@ def _is_on_every_way(flows: Flows, loop: int, node: int) -> bool:
     return True
 
 
-def _of_access(walked: WalkedLoop, access: _Passed, targets: Mapping[int, int]) -> LoopBound | None:
-    walk, (instruction, node, place, register) = walked.walk, access
-    pointers = _pointers(walk.flows, access) & targets.keys()
-    if len(pointers) != 1:
+def _of_access(walked: WalkedLoop, access: _Passed, targets: Mapping[int, int], shared: int | None) -> LoopBound | None:
+    walk, (instruction, node, place, register, scale, is_shared) = walked.walk, access
+    size = shared if is_shared else _size(walk.flows, access, targets)
+    if size is None:
         return None
-    size = targets[min(pointers)]
     states = walk.within(walked.loop, walked.start, node, place, 1 << register)
     moved = [_moved(state.registers.get(register), walked.counters) for state in states]
     sure = [each for each in moved if each is not None]
@@ -113,11 +128,17 @@ def _of_access(walked: WalkedLoop, access: _Passed, targets: Mapping[int, int]) 
         return None
     counter, factor, _ = sure[0]
     spread = _all([each[2] for each in sure])
-    bound = _most(counter.step, factor, size + spread.width)
+    bound = _most(counter.step, factor * scale, size + spread.width * scale)
     if bound is None:
         return None
-    text = f"{instruction.opcode} at 0x{instruction.address:04x} walks through a buffer of {size} bytes: {ASSUMED}"
-    return LoopBound(bound, text)
+    what = f"{size} bytes of shared memory: {_SHARED}" if is_shared else f"a buffer of {size} bytes: {ASSUMED}"
+    return LoopBound(bound, f"{instruction.opcode} at 0x{instruction.address:04x} walks through {what}")
+
+
+def _size(flows: Flows, access: _Passed, targets: Mapping[int, int]) -> int | None:
+    """Return the bytes of the buffer in which an access lies, None where that is not known."""
+    pointers = _pointers(flows, access) & targets.keys()
+    return targets[min(pointers)] if len(pointers) == 1 else None
 
 
 def _moved(value: object, known: Sequence[Counter]) -> tuple[Counter, int, Range] | None:
@@ -147,7 +168,7 @@ def _all(parts: Sequence[Range]) -> Range:
 
 def _pointers(flows: Flows, access: _Passed) -> frozenset[int]:
     """Return the places in constant bank 0 that the low word of an address is made of, up to what is loaded."""
-    _, node, place, register = access
+    node, place, register = access.node, access.place, access.register
     loads = {each.address for of_node in flows.cfg.nodes for each in of_node.instructions if references(each)}
     uses = [
         [use._replace(reads=0) if writer.instruction.address in loads else use for use, writer in zip(line, writers, strict=True)]

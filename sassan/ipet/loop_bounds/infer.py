@@ -84,12 +84,13 @@ class _Search:
 
     def _extent(self, loop: int, entries: Sequence[SymbolicState]) -> LoopBound | None:
         """Return the bound of a loop if what it accesses stays within its buffers."""
-        targets = dict(self.walk.machine.environment.launch.targets)
-        if not targets:
+        launch = self.walk.machine.environment.launch
+        if not launch.targets and launch.shared is None:
             return None
         start = self.walk.at_head(loop, entries, {})
         back = self.walk.iterate(loop, {self._head(loop): [start]}, self.movements)
-        return extent_bound(WalkedLoop(self.walk, loop, start, counters(self._head(loop), start, entries, back)), targets)
+        known = counters(self._head(loop), start, entries, back)
+        return extent_bound(WalkedLoop(self.walk, loop, start, known), dict(launch.targets), launch.shared)
 
     def movements(
         self, loop: int, entries: Sequence[SymbolicState], start: SymbolicState, iterate: Callable[[], list[SymbolicState]]

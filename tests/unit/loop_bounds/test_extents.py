@@ -115,3 +115,21 @@ def test_the_greater_one_of_a_number_and_a_sum_is_no_less_than_the_number():
     # What is known of its word narrows a word itself.
     narrow = Value(UnknownWord(ranges.span(-5, 100)), 1, ranges.const(0))
     assert chosen(state, Truth(Compare("<=", True, constant(0), narrow)), narrow, holds=True) is narrow
+
+
+def test_a_loop_over_shared_memory_ends_with_that_of_its_block():
+    text = """
+        S2R R5, SR_TID.X
+        LDS R6, [RZ]
+    again:
+        LDS R4, [R5.X4+0x80]
+        IADD3 R5, R5, 0x40, RZ
+        ISETP.GE.AND P0, PT, R5, R6, PT
+        @!P0 BRA again
+        EXIT
+    """
+    facts, given = tables.load("sm_80").facts, replace(launch("sm_80", size=0), shared=4096)
+    cfg = explore(assemble(text, "sm_80").function, facts)
+    (found,) = inference(cfg, facts, given, reaching=False).loops
+    assert (found.bound, found.extent is not None and found.extent.bound) == (None, 4096 // 256 + 1)
+    assert inference(cfg, facts, replace(given, shared=None), reaching=False).loops[0].extent is None
