@@ -13,8 +13,8 @@ Kernels that people use, from public repositories, compiled elsewhere; a row is 
 recorded launches. Of all, the share with a graph without gaps; of those that are launched, the shares with an estimate and with a bound,
 and the median of bound / estimate. Of CUDA's samples (folders 0 to 3 and a part of 5, commit c94ff366, sm_80) those are in that need no
 graphics and no library; of CUB (CUDA 13.0, sm_80) device algorithms on 2^20 items; of Liger-Kernel (commit ead96b61, Triton 3.3.1, sm_80)
-launches are given by hand: 4096 programs, rows of 1000 numbers. So are those of ATen (the wheel torch 2.5.1, sm_80), for kernels of all
-its kinds: 2^20 numbers, rows of 1024, structures in part where their fields are not published. What took longer than a limit of one to
+launches are given by hand: 4096 programs, rows of 1000 numbers. So are those of ATen (the wheel torch 2.5.1, sm_80), for kernels of many
+kinds: 2^20 numbers, rows of 1024, structures in part where their fields are not published. What took longer than a limit of one to
 five minutes on a busy computer is `time-limit`. The bounds of kernels whose blocks wait for each other take one block after the other,
 and loops over whole buffers: they are far above what they take.
 `scripts/experiments public DIR -o samples/experiments/public` makes the figures from a folder per source of cubins and launches."""
