@@ -8,7 +8,7 @@ these words lie in a row that does not meet itself, the last one (n - 1) d > w b
 So there are n - 1 accesses at most, and as many visits of the head that take a back edge.
 
 Which argument an address begins with, the instructions say that it is made of, up to what is loaded: where one pointer argument alone is
-among these, the address begins with that, for a sum of pointers is no address, and a difference of two needs both. Of shared memory, S are
+among these, the address begins with that, for a sum of pointers leads nowhere, and a difference of two needs both. Of shared memory, S are
 the bytes of a block.
 """
 
@@ -82,7 +82,7 @@ def _passed(flows: Flows, loop: int) -> Iterator[_Passed]:
 def _address(flows: Flows, loop: int, instruction: Instruction) -> tuple[int, int, bool] | None:
     """Return the register that moves the low word of an address, by how much it is scaled, and whether the memory is that of the block.
 
-    None of what is no access of global or shared memory, or whose address is more than that register and what the loop leaves as it is.
+    None of other instructions, or where the address is more than that register and what the loop leaves as it is.
     """
     known = [each for each in references(instruction) if each.space in _WIDE | {MemorySpace.SHARED} and each.place >= 0]
     operand = instruction.operands[known[0].place] if len(known) == 1 else None
