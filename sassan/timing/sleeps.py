@@ -24,5 +24,5 @@ def sleeping(instruction: Instruction) -> int:
     if not is_sleep(instruction):
         return 0
     numbers = [each.value for each in instruction.operands if isinstance(each, Immediate) and isinstance(each.value, int)]
-    asked = numbers[0] if len(numbers) == 1 == len(instruction.operands) and numbers[0] >= 0 else _MOST
-    return _TWICE * min(asked, _MOST) * CYCLES_PER_NS
+    duration = numbers[0] if len(numbers) == 1 == len(instruction.operands) and numbers[0] >= 0 else _MOST
+    return _TWICE * min(duration, _MOST) * CYCLES_PER_NS

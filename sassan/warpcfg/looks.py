@@ -50,8 +50,8 @@ def looks(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> Mapp
     if cfg.function.language is not Language.SASS or cfg.gaps:
         return {}
     around = {loop.parent for loop in cfg.loops}
-    found = ((index, _look(cfg, loop, facts_of)) for index, loop in enumerate(cfg.loops) if index not in around)
-    return {index: look for index, look in found if look is not None}
+    pairs = ((index, _look(cfg, loop, facts_of)) for index, loop in enumerate(cfg.loops) if index not in around)
+    return {index: look for index, look in pairs if look is not None}
 
 
 def _look(cfg: WarpCfg, loop: CfgLoop, facts_of: Callable[[Instruction], Facts | None]) -> Look | None:

@@ -73,10 +73,10 @@ def _passed(flows: Flows, loop: int) -> Iterator[_Passed]:
         if not _is_on_every_way(flows, loop, node):
             continue
         for instruction in flows.cfg.nodes[node].instructions:
-            found = _address(flows, loop, instruction)
-            if found is not None:
+            address = _address(flows, loop, instruction)
+            if address is not None:
                 place = sum(writer.instruction.address < instruction.address for writer in flows.writers[node])
-                yield _Passed(instruction, node, place, *found)
+                yield _Passed(instruction, node, place, *address)
 
 
 def _address(flows: Flows, loop: int, instruction: Instruction) -> tuple[int, int, bool] | None:
@@ -131,8 +131,8 @@ def _of_access(walked: WalkedLoop, access: _Passed, targets: Mapping[int, int], 
     bound = _most(counter.step, factor * scale, size + spread.width * scale)
     if bound is None:
         return None
-    what = f"{size} bytes of shared memory: {_SHARED}" if is_shared else f"a buffer of {size} bytes: {ASSUMED}"
-    return LoopBound(bound, f"{instruction.opcode} at 0x{instruction.address:04x} walks through {what}")
+    extent = f"{size} bytes of shared memory: {_SHARED}" if is_shared else f"a buffer of {size} bytes: {ASSUMED}"
+    return LoopBound(bound, f"{instruction.opcode} at 0x{instruction.address:04x} walks through {extent}")
 
 
 def _size(flows: Flows, access: _Passed, targets: Mapping[int, int]) -> int | None:
