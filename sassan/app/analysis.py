@@ -22,7 +22,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
-from sassan.ipet.loop_bounds import Ending, Inference, Inferred, inference, with_waits
+from sassan.ipet.loop_bounds import Ending, Inference, Inferred, inference, with_extents, with_waits
 from sassan.ipet.wcet import WarpsAlike, Wcet, WcetProblem, problem, wcet
 from sassan.ir import Function, Language
 from sassan.isa.languages import Isa, answering, ended, ending, isa_of, spilling, variables
@@ -305,7 +305,7 @@ def _bounds(  # noqa: PLR0913, PLR0917 - a graph, and all that is known of it
     inferred = with_waits(cfg, inferred, _entering(values))
     is_known = before is not None and len(before.cfg.loops) == len(cfg.loops)
     run = before.run if is_known and before is not None else _run(cfg, isa, settings, inferred, values)
-    inferred = _by_run(inferred, run)
+    inferred = with_extents(_by_run(inferred, run))
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     bounds = flow_facts.without_blocks(cfg, bounds, sorted({*excluded, *(unreached(values) if values is not None else ())}))
     if run is not None and run.executions is not None:

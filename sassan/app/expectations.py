@@ -11,7 +11,9 @@ from sassan.ipet.loop_bounds import Ending
 from sassan.timing.control import ControlCostModel
 from sassan.timing.cycles import CycleCostModel
 from sassan.timing.rates import NO_LATENCY, code_of
+from sassan.timing.sleeps import is_sleep
 from sassan.timing.table import TableCostModel
+from sassan.warpcfg.looks import looks
 from sassan.warpcfg.waits import elections, idle_code, waits
 
 ITERATIONS = 8
@@ -42,9 +44,11 @@ def expected_iterations(result: AnalysisResult) -> Mapping[int, int]:
     """
     if not _only_expected(result):
         return {}
-    known = {*waits(result.cfg), *elections(result.cfg)}
+    known = {*waits(result.cfg), *looks(result.cfg, result.isa.facts), *elections(result.cfg)}
     waited = {result.cfg.nodes[result.cfg.loops[loop].head].start: 0 for loop in known}
-    return waited | {gap.address: iterations_of(result, gap.address) for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    unknown = {gap.address for gap in result.bounds.gaps if gap.code == UNBOUNDED}
+    unknown |= {result.cfg.nodes[result.cfg.loops[loop].head].start for loop in result.bounds.extents}
+    return {head: iterations_of(result, head) for head in sorted(unknown)} | waited
 
 
 def iterations_of(result: AnalysisResult, head: int) -> int:
@@ -79,7 +83,8 @@ def endings_of(result: AnalysisResult) -> Mapping[int, Ending | None]:
 def expected_latencies(result: AnalysisResult) -> Mapping[str, int]:
     """The cycles to expect of each latency that no table has, by its name; none where anything else is missing."""
     costs = result.settings.costs
-    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY} | idle_code(result.cfg)
+    asleep = {each.address for each in code_of(result.cfg) if is_sleep(each)}
+    missing = {gap.address for gap in result.wcet.gaps if gap.code == NO_LATENCY} | idle_code(result.cfg) | asleep
     if not missing or not _only_expected(result) or not isinstance(costs, ControlCostModel | CycleCostModel | TableCostModel):
         return {}
     latencies = costs.tables.rates(result.function.arch).latencies

@@ -124,6 +124,8 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
             pinned=_pinned(launch.arguments),
+            shared=function.compiler.shared + launch.shared if function.compiler is not None and launch.shared is not None else None,
+            targets=tuple(_targets(function, launch.arguments or ())),
             recorded=True,
             contents=launch.contents,
             initial=launch.initial,
@@ -204,6 +206,13 @@ def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Set
             piece = data[at : at + _PIECE]
             if at not in hidden:
                 yield Setting("", (base or 0) + argument.offset + at, int.from_bytes(piece, "little"), len(piece))
+
+
+def _targets(function: Function, arguments: Sequence[Argument]) -> Iterator[tuple[int, int]]:
+    """Yield the place of each pointer argument in constant bank 0, and the bytes of its buffer; nothing of PTX."""
+    base = None if function.language is Language.PTX else parameter_base(function)
+    if base is not None:
+        yield from ((base + each.offset, each.buffer.size) for each in arguments if each.buffer is not None)
 
 
 def _maps(function: Function, launch: ProgramLaunch) -> Iterator[tuple[int, TensorMap]]:

@@ -17,9 +17,9 @@ _TRIED = (1, 1 << 20)
 
 
 def numbers_missing(function: Function, launch: LaunchConfiguration) -> tuple[ParameterLocation, ...]:
-    """Return the parameters that are not given, without those that may be pointers: numbers decide how much there is to do."""
+    """Return the parameters that are not given, but for pointers and structures: numbers decide how much there is to do."""
     given = {place.offset for _, place in launch.placed(function)}
-    return tuple(each for each in places(function) if each.offset not in given and each.size != POINTER)
+    return tuple(each for each in places(function) if each.offset not in given and each.size < POINTER)
 
 
 def with_numbers(launch: LaunchConfiguration, missing: Sequence[ParameterLocation]) -> LaunchConfiguration:

@@ -59,6 +59,8 @@ class LoopBounds:
     """What ends each loop without a bound, None where that is not known."""
     given: frozenset[int] = frozenset()
     """Loops whose inferred bounds rest on nothing that is not given."""
+    extents: frozenset[int] = frozenset()
+    """Loops of which no more is known than the extent of what they walk through."""
 
 
 def check_functions(facts: FlowFacts, functions: Iterable[Function], *, changed: bool = False) -> None:
@@ -128,6 +130,7 @@ def bounds_of(
         of_function,
         tuple(endings.get(header) for header in headers),
         frozenset(index for index, result in by_loop.items() if not result.missing),
+        frozenset(index for index, result in by_loop.items() if result.extent is not None and result.reason == result.extent.reason),
     )
 
 

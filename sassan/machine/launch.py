@@ -44,6 +44,10 @@ class LaunchConfiguration:
     """First address and bytes of each buffer among them that stays in memory of the host."""
     recorded: bool = False
     """Whether it is one of several launches that a file lists."""
+    targets: tuple[tuple[int, int], ...] = ()
+    """The place of each pointer argument in constant bank 0, and the bytes of the buffer that it points to."""
+    shared: int | None = None
+    """Bytes of shared memory of a block, where a recording says them."""
     contents: Contents | None = None
     """Bytes of global memory that are known, and that the launch itself does not change."""
     initial: Contents | None = field(default=None, compare=False)

@@ -64,7 +64,7 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> TimedOp:
     if code.write_barrier is not None:
         sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
-        reading = rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)
+        reading = rates.reading(instruction.opcode) + latency - rates.latency(instruction)
         sets.append((code.read_barrier, latency if _covers_result(instruction) else reading))
     return TimedOp(
         least=least,

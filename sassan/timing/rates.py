@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
+from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction, Language
 from sassan.isa.control import BARRIERS, decode
@@ -13,6 +14,7 @@ from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.matrices import register_cycles
 from sassan.machine.pipes import TENSOR
 from sassan.timing.latencies import Class, Latencies, waiting_longer
+from sassan.timing.sleeps import ASSUMED, is_sleep, sleeping
 from sassan.warpcfg.graph import WarpCfg
 
 FETCH = "instructions and constant operands are in their caches (a load of constants may miss); no operand waits for a register bank"
@@ -99,14 +101,18 @@ class Rates:
     def lasting(self, instruction: Instruction) -> int:
         """Return the cycles after which an instruction has ended: its latency, and what its last transaction comes later than its first."""
         interval = self.interval(instruction.opcode)
-        return self.cycles(instruction.opcode) + self.occupied(instruction) - interval
+        return self.latency(instruction) + self.occupied(instruction) - interval
+
+    def latency(self, instruction: Instruction) -> int:
+        """Return the cycles after which the last transaction of an instruction has ended, 0 where that is not known."""
+        return self.cycles(instruction.opcode) or sleeping(instruction)
 
     def gaps(self, code: Iterable[Instruction]) -> tuple[Gap, ...]:
         """Return every instruction whose time is not known, and why."""
         return tuple(gap for instruction in code if (gap := self._gap(instruction)) is not None)
 
     def _gap(self, instruction: Instruction) -> Gap | None:
-        if not self.cycles(instruction.opcode) and instruction.address not in self.idle:
+        if not self.latency(instruction) and instruction.address not in self.idle:
             kind = self.kind(instruction.opcode)
             hint = f": --latency {kind.name}=N gives the most cycles that it takes" if kind is not None else ""
             return Gap(instruction.address, NO_LATENCY, f"the latency of {instruction.opcode} is unknown{hint}")
@@ -120,6 +126,7 @@ class Rates:
 
     def assumptions(self, code: Iterable[Instruction]) -> tuple[str, ...]:
         """Return what a bound over this code takes for granted."""
+        code = tuple(code)
         opcodes = {instruction.opcode for instruction in code}
         kinds = {kind.name for opcode in opcodes if (kind := self.kind(opcode)) is not None}
         pipes = {pipe.unit for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None and pipe.unsure}
@@ -127,7 +134,8 @@ class Rates:
         lanes = {pipe.lanes for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None}
         slower = (slower_products(self.machine.slower),) if self.machine.slower and lanes & {"fp64", TENSOR} else ()
         waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(opcode.startswith(_CLUSTER) for opcode in opcodes) else ()))
-        return (*self.latencies.assumptions(opcodes), *self.machine.inherited("units"), *doubts, *slower, *waits, FETCH)
+        sleeps = (published(ASSUMED),) if any(is_sleep(each) and not self.cycles(each.opcode) for each in code) else ()
+        return (*self.latencies.assumptions(opcodes), *self.machine.inherited("units"), *doubts, *slower, *waits, *sleeps, FETCH)
 
 
 def _does(kind: Class | None, unit: str) -> bool:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 ROWS = Path(__file__).resolve().parents[2] / "samples" / "experiments" / "public"
 _ABOUT = """\
 Kernels that people use, from public repositories, compiled elsewhere; a row is a source. `n` counts kernels, each with up to four of its
-recorded launches. Of all, the share with a graph without gaps; of those that are launched, the shares with an estimate and with a bound.
-Of CUDA's samples (folders 0 to 3 and a part of 5, commit c94ff366, sm_80) those are in that need no graphics and no library; of CUB (CUDA
-13.0, sm_80) some device algorithms on 2^20 items; of Liger-Kernel (commit ead96b61, Triton 3.3.1, sm_80) launches are given by hand: 4096
-programs, rows of 1000 numbers. What took longer than a limit of one to five minutes on a busy computer is `time-limit`.
+recorded launches. Of all, the share with a graph without gaps; of those that are launched, the shares with an estimate and with a bound,
+and the median of bound / estimate. Of CUDA's samples (folders 0 to 3 and a part of 5, commit c94ff366, sm_80) those are in that need no
+graphics and no library; of CUB (CUDA 13.0, sm_80) device algorithms on 2^20 items; of Liger-Kernel (commit ead96b61, Triton 3.3.1, sm_80)
+launches are given by hand: 4096 programs, rows of 1000 numbers. So are those of ATen (the wheel torch 2.5.1, sm_80), for kernels of many
+kinds: 2^20 numbers, rows of 1024, structures in part where their fields are not published. What took longer than a limit of one to
+five minutes on a busy computer is `time-limit`. The bounds of kernels whose blocks wait for each other take one block after the other,
+and loops over whole buffers: they are far above what they take.
 `scripts/experiments public DIR -o samples/experiments/public` makes the figures from a folder per source of cubins and launches."""
-_HEAD = "| source | n | graph | launched | estimate | bound |\n| --- | --- | --- | --- | --- | --- |"
+_HEAD = "| source | n | graph | launched | estimate | bound | bound / estimate |\n| --- | --- | --- | --- | --- | --- | --- |"
 _MISSING = "What the others need, with the number of rows:"
 
 
@@ -32,5 +36,7 @@ def section(folder: Path = ROWS) -> list[str]:
 def _line(name: str, rows: list[dict[str, str]]) -> str:
     launched = [row for row in rows if row["launch"]]
     shares = [f"{sum(bool(row[key]) for row in launched) / len(launched):.0%}" if launched else "-" for key in ("estimate_us", "bound_us")]
+    both = [float(row["bound_us"]) / float(row["estimate_us"]) for row in launched if row["bound_us"] and row["estimate_us"]]
+    ratio = f"{median(both):.1f}" if both else "-"
     graphs = f"{sum(row['graph'] == '1' for row in rows) / len(rows):.0%}"
-    return f"| {' | '.join((name, str(len(rows)), graphs, str(len(launched)), *shares))} |"
+    return f"| {' | '.join((name, str(len(rows)), graphs, str(len(launched)), *shares, ratio))} |"

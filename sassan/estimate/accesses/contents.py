@@ -69,6 +69,6 @@ def near(some: Executions, allocated: int | None) -> bool:
 
 
 def span(some: Executions) -> int:
-    """Return within how many bytes the addresses lie."""
+    """Return within how many bytes the addresses lie; 0 where no lane accesses any."""
     used = some.addresses[some.active]
-    return int(used.max()) - int(used.min())
+    return int(used.max()) - int(used.min()) if used.size else 0

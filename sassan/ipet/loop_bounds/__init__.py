@@ -3,6 +3,6 @@
 from sassan.ipet.loop_bounds.endings import Ending
 from sassan.ipet.loop_bounds.infer import infer, inference
 from sassan.ipet.loop_bounds.results import Inference, Inferred, Refutation
-from sassan.ipet.loop_bounds.waits import with_waits
+from sassan.ipet.loop_bounds.waits import with_extents, with_waits
 
-__all__ = ["Ending", "Inference", "Inferred", "Refutation", "infer", "inference", "with_waits"]
+__all__ = ["Ending", "Inference", "Inferred", "Refutation", "infer", "inference", "with_extents", "with_waits"]

@@ -143,6 +143,8 @@ def _shift_right(step: InstructionStep, a: Value, places: Value, is_signed: bool
         return Value(UnknownWord(power, places.origins, one_of=whole), 1, ranges.const(0), places.origins)
     shifted = step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
     count, quotient = places.constant, a.symbol.quotient if a.symbol is not None else None
+    if count == _LAST_PLACE and is_signed and shifted.symbol is not None:
+        shifted.symbol.signs_of = a
     if a.symbol is None or shifted.symbol is None or count is None or (a.factor, a.range.constant) != (1, 0):
         return shifted
     if quotient is not None and count <= _LAST_PLACE and not is_signed:

@@ -2,12 +2,28 @@
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, SymbolicState, Truth, UnknownWord, Value
+from sassan.ipet.loop_bounds.values import (
+    ANY,
+    NO,
+    YES,
+    Atom,
+    Both,
+    Compare,
+    Known,
+    Maybe,
+    SymbolicState,
+    Truth,
+    UnknownWord,
+    Value,
+    unknown,
+)
 
 LESS, AT_MOST, EQUAL = "<", "<=", "=="
 NOT_EQUAL = "!="
 _GREATEST = (1 << 32) - 1
 _HALF = 1 << 31
+_HARDLY_KNOWN = 1 << 20
+"""A word of more than so many is hardly known."""
 _FEW = 8
 """Words that are looked at one by one."""
 
@@ -209,3 +225,25 @@ def _cut(words: Range, relation: str, other: Range, *, is_signed: bool, flipped:
             return ranges.between(words, low + strict, most, is_signed=is_signed)
         case _:
             return ranges.between(words, least, high - strict, is_signed=is_signed)
+
+
+def chosen(state: SymbolicState, truth: Truth, known: Known, *, holds: bool) -> Known:
+    """Return the smaller or the greater one of two words that a condition compares, on the path on which it `holds` or does not.
+
+    Where what is known of one word cannot say by how much the path narrows a sum, the result is a word of its own: max(0, x + y - z) is at
+    least 0.
+    """
+    compared = truth.what
+    if not isinstance(compared, Compare) or not isinstance(known, Value) or compared.relation not in {LESS, AT_MOST}:
+        return known
+    is_true, is_signed = holds != truth.negated, compared.is_signed
+    left, right = (compared.left, compared.right) if is_true else (compared.right, compared.left)
+    strict = (compared.relation == LESS) == is_true
+    words = state.range_of(known)
+    least, most = words.view(is_signed)
+    if known == left:
+        most = min(most, state.range_of(right).view(is_signed)[1] - strict)
+    elif known == right:
+        least = max(least, state.range_of(left).view(is_signed)[0] + strict)
+    narrowed = words.width > _HARDLY_KNOWN and least <= most and most - least <= words.width >> 1
+    return unknown(ranges.span(least, most), known.origins) if narrowed else known

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sassan.domains import ranges
 from sassan.domains.bits import bits
-from sassan.ipet.loop_bounds.conditions import assume
+from sassan.ipet.loop_bounds.conditions import assume, chosen
 from sassan.ipet.loop_bounds.evaluate import Evaluated, patterns
 from sassan.ipet.loop_bounds.launch_symbols import LaunchSymbols
 from sassan.ipet.loop_bounds.states import join, with_registers
@@ -135,20 +135,22 @@ class SymbolicExecutor:
         late = with_registers(state, registers)
         step = InstructionStep(part[0].instruction, late, self.environment, part[0].effect.names, {}, self.same)
         for plan in part:
-            for name in plan.forgets:
-                registers.pop(name, None)
+            results: Mapping[int, Known] = {}
             if plan.writes:
                 self.steps += 1
                 step.instruction, step.names = plan.instruction, plan.effect.names
-                _put(registers, plan.effect.translated.run(step), plan)
+                results = plan.effect.translated.run(step)
+            # The high word of a product may go where a factor of it was.
+            for name in plan.forgets:
+                registers.pop(name, None)
+            _put(registers, results, plan)
         return late
 
     def _branching(self, state: SymbolicState, plan: InstructionPlan, capacity: int, share: int) -> list[SymbolicState]:
         """Return the states after an instruction that may leave several: one with a guard, or that chooses; up to a `share` for rests."""
-        if plan.forgets:
-            state = _forget(state, plan.forgets)
         guard = truth_of(state, plan.instruction.guard)
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
+        skips = [_forget(each, plan.forgets) for each in skips]
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], plan, 0), *skips])]
         if plan.effect.translated.masked is not None:
@@ -164,7 +166,7 @@ class SymbolicExecutor:
             return [_after(state, writes, plan)]
         truth, *outcomes = effect.selected.outcomes(step)
         states = [
-            _after(branch, {**writes, **written}, plan)
+            _after(branch, {**writes, **{name: chosen(branch, truth, known, holds=wanted) for name, known in written.items()}}, plan)
             for wanted, written in zip((True, False), outcomes, strict=True)
             for branch in assume(state, truth, wanted, 1)
         ]
@@ -180,7 +182,7 @@ def numbers(registers: int) -> tuple[int, ...]:
 
 def _after(state: SymbolicState, results: Mapping[int, Known], plan: InstructionPlan) -> SymbolicState:
     """Return the state after writes."""
-    registers = dict(state.registers)
+    registers = dict(_forget(state, plan.forgets).registers)
     _put(registers, results, plan)
     return with_registers(state, registers)
 

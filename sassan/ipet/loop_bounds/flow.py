@@ -143,6 +143,26 @@ class LoopSlice:
     before: Mapping[int, int]
 
 
+def at(uses: Sequence[Sequence[Use]], node: int, place: int, registers: int) -> list[Sequence[Use]]:
+    """Return uses with one more, of some registers, at a place in the line of a node: what they hold there is demanded."""
+    line = uses[node]
+    return [*uses[:node], [*line[:place], Use(0, 0, 0, registers), *line[place:]], *uses[node + 1 :]]
+
+
+def slice_at(flows: Flows, nodes: Sequence[int], node: int, place: int, registers: int) -> "LoopSlice":
+    """Return what some registers at a place in the line of a node depend on, inside a loop, by its nodes in the order of the walk."""
+    demanded = demand(at(flows.uses, node, place, registers), flows.predecessors, nodes, {})
+    behind: defaultdict[int, int] = defaultdict(int)
+    for index, each in demanded.behind.items():
+        known = [*each[:place], *each[place + 1 :]] if index == node else each
+        for writer, live in zip(flows.writers[index], known, strict=True):
+            behind[writer.instruction.address] |= live
+    if place:
+        # What is demanded at the place is so behind the instruction before it.
+        behind[flows.writers[node][place - 1].instruction.address] |= registers
+    return LoopSlice(behind, dict.fromkeys(nodes, 0) | dict(demanded.before))
+
+
 def slices(flows: Flows, nodes: Sequence[int]) -> list[LoopSlice]:
     """Return for each register that decides an exit of a loop (its nodes in the order of the walk) what it depends on inside the loop."""
     inside = frozenset(nodes)

@@ -10,6 +10,7 @@ from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, distance_bound, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.endings import LoopEnding, ended
 from sassan.ipet.loop_bounds.execute import SymbolicExecutor
+from sassan.ipet.loop_bounds.extents import WalkedLoop, extent_bound
 from sassan.ipet.loop_bounds.flow import Flows, decisions, entries, exits, flows_of, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.halves import halves_bound
 from sassan.ipet.loop_bounds.invariants import guesses_of, may_stay, narrowed, next_guesses, stays, words_within
@@ -72,12 +73,23 @@ class _Search:
         best = summary.best
         head = self.flows.cfg.nodes[self.flows.cfg.loops[loop].head].start
         if best is None:
-            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
+            missing = summary.missing - {iterations_of(head)}
+            self.found[loop] = Inferred(loop, head, None, "", missing, extent=self._extent(loop, [*entries, *side]))
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason, best.origins - {iterations_of(head)})
         held = {counter.register: ranges.add(counter.start, distance(counter.step, best.bound)) for counter in summary.counters}
         self.ranges[loop] = held
         return held
+
+    def _extent(self, loop: int, entries: Sequence[SymbolicState]) -> LoopBound | None:
+        """Return the bound of a loop if what it accesses stays within its buffers."""
+        launch = self.walk.machine.environment.launch
+        if not launch.targets and launch.shared is None:
+            return None
+        start = self.walk.at_head(loop, entries, {})
+        back = self.walk.iterate(loop, {self._head(loop): [start]}, self.movements)
+        known = counters(self._head(loop), start, entries, back)
+        return extent_bound(WalkedLoop(self.walk, loop, start, known), dict(launch.targets), launch.shared)
 
     def movements(
         self, loop: int, entries: Sequence[SymbolicState], start: SymbolicState, iterate: Callable[[], list[SymbolicState]]

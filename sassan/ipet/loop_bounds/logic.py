@@ -10,6 +10,7 @@ from sassan.ipet.loop_bounds.step import InstructionStep
 from sassan.ipet.loop_bounds.values import (
     NO,
     YES,
+    Compare,
     Known,
     Maybe,
     Truth,
@@ -208,8 +209,28 @@ def _extended(step: InstructionStep, name: str, a: Value, b: Value, low: Truth, 
         return disjunction(same.negate(), low)
     if name == "EQ":
         return conjunction(same, low)
+    short = _of_short(step, a, b, low, is_less=name in {"LT", "LE"}) if is_signed else None
+    if short is not None:
+        return short
     strict = _compare(step, "LT" if name in {"LT", "LE"} else "GT", a, b, is_signed)
     return disjunction(strict, conjunction(same, low))
+
+
+def _of_short(step: InstructionStep, a: Value, b: Value, low: Truth, *, is_less: bool) -> Truth | None:
+    """Return the comparison of a number of 32 bits, which its signs `a` make one of 64, with one that is 0 or more and below 2^31.
+
+    Below 0, it is less than that; else the low words decide: it is the comparison of these as numbers with a sign. `low` is that of them
+    without one. None where the words are no such numbers.
+    """
+    word, compared = a.symbol.signs_of if a.symbol is not None and (a.factor, a.range.constant) == (1, 0) else None, low.what
+    if word is None or b.constant != 0 or not isinstance(compared, Compare) or compared.is_signed or compared.relation == EQUAL:
+        return None
+    on_left, on_right = (word.range.constant is not None and side == word for side in (compared.left, compared.right))
+    other = compared.right if on_left else compared.left
+    if on_left == on_right or step.range(other).unsigned[1] > _WORD >> 1 or is_less != (on_left != low.negated):
+        return None
+    truth = compare(step.state, compared.relation, compared.left, compared.right, is_signed=True)
+    return truth.negate() if low.negated else truth
 
 
 def _maybe(step: InstructionStep, word: Value) -> Truth:

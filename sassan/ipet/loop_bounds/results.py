@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sassan.ipet.loop_bounds.counters import LoopBound
 from sassan.ipet.loop_bounds.endings import LoopEnding
 from sassan.ipet.loop_bounds.values import MEMORY, Origins
 from sassan.values.environment import BLOCK, GRID, PARAMETER
@@ -36,6 +37,8 @@ class Inferred:
     assumed: bool = False
     ended: LoopEnding | None = None
     """What ends a loop without a bound, where that is known."""
+    extent: LoopBound | None = None
+    """Its bound if accesses stay within their buffers, where that is known (`extents.py`)."""
 
     @property
     def advice(self) -> str:

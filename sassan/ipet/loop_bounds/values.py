@@ -45,7 +45,8 @@ class UnknownWord:
 
     What a word is made of: `quotient` of another one; the `difference` of two, the first minus the second; the ones of the word
     `fewer_than` but for some, where that is not 0 (`keeps_zero`: then it is 0, too); the place of the highest one of the word `highest_of`;
-    or that one alone, `one_of`; the last two where there is one; the bit of the sign of the word `sign_of`; the word
+    or that one alone, `one_of`; the last two where there is one; the bit of the sign of the word `sign_of`; 32 of them
+    of the word `signs_of`, the high word of that number with 64 bits; the word
     `rounded` and that bit, of which the half is rounded towards 0; the `half` of one, the `rest` that its half leaves, or the `mean` of
     the two words of a difference, the second one and half of it. A `sum` of multiples of shared ones, such as the index of a thread in its
     grid, is a word of its own, so that a guard narrows it where it narrows neither the block nor the thread.
@@ -65,6 +66,7 @@ class UnknownWord:
     highest_of: "UnknownWord | None" = None
     one_of: "UnknownWord | None" = None
     sign_of: "UnknownWord | None" = None
+    signs_of: "Value | None" = None
     rounded: "UnknownWord | None" = None
     half: "Half | None" = None
     rest: "Half | None" = None

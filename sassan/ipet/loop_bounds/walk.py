@@ -9,7 +9,7 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import InstructionPlan, SymbolicExecutor, numbers
-from sassan.ipet.loop_bounds.flow import Flows, LoopSlice
+from sassan.ipet.loop_bounds.flow import Flows, LoopSlice, slice_at
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
 from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, SymbolicState, Truth, UnknownWord, Value, union, unknown
 from sassan.isa.computations import CARRY, ZERO
@@ -33,6 +33,8 @@ class Walk:
     changed: tuple[int, ...]
     heads: dict[int, int]
     before: Mapping[int, int]
+    met: dict[int, list[SymbolicState]] = field(default_factory=dict[int, list[SymbolicState]])
+    """The states in which threads come to the nodes that are looked at."""
     _plans: dict[int, list[list[InstructionPlan]]] = field(default_factory=dict[int, list[list[InstructionPlan]]])
     _names: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     _steps: dict[int, tuple[tuple[int, bool | None], ...]] = field(default_factory=dict[int, tuple[tuple[int, bool | None], ...]])
@@ -71,10 +73,14 @@ class Walk:
         """Return the nodes of a loop that are reached, in the order of the walk."""
         return self._order[loop]
 
-    def sliced(self, loop: int, part: LoopSlice) -> "Walk":
-        """Return a walk over a loop that follows only the registers of a slice, with a count of executed instructions of its own."""
-        walk = replace(self, machine=self.machine.sliced(part.behind), before=part.before, _plans={}, _names={}, _steps={})
-        walk.lead_past(loop)
+    def sliced(self, loop: int, part: LoopSlice, *, past: bool = True) -> "Walk":
+        """Return a walk over a loop that follows only the registers of a slice, with a count of executed instructions of its own.
+
+        It leads `past` nodes where nothing happens to them.
+        """
+        walk = replace(self, machine=self.machine.sliced(part.behind), before=part.before, _plans={}, _names={}, _steps={}, met={})
+        if past:
+            walk.lead_past(loop)
         return walk
 
     def lead_past(self, loop: int) -> None:
@@ -184,6 +190,13 @@ class Walk:
         waiting = {node: [self.only(state, node) for state in states] for node, states in starts.items()}
         return self._around(loop, waiting, self._inside[loop], inside_of)
 
+    def within(self, loop: int, start: SymbolicState, node: int, place: int, registers: int) -> Sequence[SymbolicState]:
+        """Return the states at a place in the line of a node of a loop, with what some registers hold, in an iteration from a state on."""
+        walk, met = self.sliced(loop, slice_at(self.flows, self.order_of(loop), node, place, registers), past=False), list[SymbolicState]()
+        walk.met[node] = met
+        walk.iterate(loop, {self.flows.cfg.loops[loop].head: [start]})
+        return walk.machine.run(met, walk.machine.plans(self.flows.writers[node][:place], walk.before[node]))
+
     def _around(
         self, loop: int, waiting: dict[int, list[SymbolicState]], inside: frozenset[int], inside_of: Movements | None
     ) -> list[SymbolicState]:
@@ -239,6 +252,8 @@ class Walk:
 
         Those that go back to the `head` of the loop that is walked stay apart up to a limit: each has compared other words.
         """
+        if node in self.met:
+            self.met[node] += states
         states = reduce(self.machine.run(states, self._plans_of(node)), self.machine.capacity)
         for after, truth in self._steps.get(node) or self.flows.steps[node]:
             if after in inside:

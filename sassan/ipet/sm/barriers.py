@@ -1,7 +1,7 @@
 """The barriers of a kernel: where a warp waits for others of its block, and whether block barriers open in the same order for all warps.
 
-Also waits for phases of barriers in shared memory and for registers, and the barriers of a cluster, where a warp waits for blocks on
-other SMs.
+Also waits for phases of barriers in shared memory and for registers, the barriers of a cluster, where a warp waits for blocks on other SMs,
+and waits for words of memory, which any block may write.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from sassan.errors import Gap
 from sassan.ir import Immediate, Instruction, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.looks import looks
 from sassan.warpcfg.waits import is_try
 
 _WHOLE = ("BAR.SYNC", "BAR.RED")
@@ -35,10 +36,14 @@ class BlockBarriers:
     in_order: bool
     clusters: tuple[tuple[int, str], ...] = ()
     tries: tuple[int, ...] = ()
+    looks: tuple[int, ...] = ()
+    """The addresses of loads of words for which warps wait until others write them."""
+    outside: bool = False
+    """Whether blocks wait for words that other blocks write, on whatever SM."""
 
     def __bool__(self) -> bool:
         """Whether there are any."""
-        return any(self.arrivals) or bool(self.clusters) or bool(self.tries)
+        return any(self.arrivals) or bool(self.clusters) or bool(self.tries) or bool(self.looks)
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -62,8 +67,10 @@ def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]
     numbers = {_number(instruction) for of_node in waits for instruction in of_node}
     clusters = {(instruction.address, instruction.opcode) for instruction in code if instruction.opcode.startswith(_CLUSTER)}
     tries = tuple(sorted({instruction.address for instruction in code if is_try(instruction)}))
-    in_order = not others and not tries and len(numbers) == 1 and None not in numbers
-    return BlockBarriers(tuple(map(len, waits)), in_order, tuple(sorted(clusters)), tries)
+    looked = looks(cfg, facts_of).values()
+    in_order = not others and not tries and not looked and len(numbers) == 1 and None not in numbers
+    loads = tuple(sorted(look.load.address for look in looked))
+    return BlockBarriers(tuple(map(len, waits)), in_order, tuple(sorted(clusters)), tries, loads, any(look.outside for look in looked))
 
 
 def waits_for_block(instruction: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:

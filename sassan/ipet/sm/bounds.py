@@ -34,6 +34,8 @@ class Optima:
     engines: Fraction = Fraction(0)
     cluster: int = 1
     """Blocks that wait for each other, each on an SM of its own."""
+    line: int = 0
+    """Blocks of the grid, where any may wait for any: while the others wait, one of them works. 0 where none waits for another one."""
 
     def stall(self, warps: int) -> Fraction:
         """The shares of all warps of a block, on each of the SMs on which a cluster waits."""
@@ -57,7 +59,12 @@ def block_lifetime(optima: Optima, warps: int) -> Fraction:
 
 
 def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) -> int:
-    """The bound for warps that start together on one SM; with `schedulers` above 1 in the partition model."""
+    """The bound for warps that start together on one SM; with `schedulers` above 1 in the partition model.
+
+    Where blocks wait for each other wherever they are, that is the bound of all of them.
+    """
+    if optima.line:
+        return floor(optima.line * (block_lifetime(optima, residents.block) + optima.stall(residents.block)))
     if optima.barriers:
         others = optima.cluster * (residents.warps - residents.block) * optima.scheduler_stall
         return floor(block_lifetime(optima, residents.block) + others)
@@ -88,6 +95,8 @@ class Terms:
 def grid_terms(optima: Optima, grid: Grid) -> Terms:
     """The parts of the bound for a whole grid on SMs alone, for every dispatcher that fills a free place at once."""
     lifetime, others = block_lifetime(optima, grid.block_warps), optima.stall(grid.block_warps)
+    if optima.line:
+        return Terms((optima.line - 1) * lifetime, (optima.line - 1) * others, lifetime + others)
     if grid.cluster > 1:
         return _cluster_terms(grid, lifetime, others)
     drain = lifetime + (min(grid.blocks, grid.places) - 1) * others

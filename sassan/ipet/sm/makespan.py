@@ -46,6 +46,7 @@ _PAIRS = (
     "clusters of two blocks start at once where there are places for all: SMs come in pairs, "
     "and the blocks of a cluster go to one group of them"
 )
+_LINE = "a block waits here for a word that another block may write: how many blocks there are is unknown: --grid-dim"
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
 
@@ -101,6 +102,7 @@ def makespan(  # noqa: PLR0913 - all parts of one result
     cluster = _cluster(residents)
     whole = _with(code, path_optima(kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=cluster))
     whole = _with_columns(whole, kernel, -(-residents.warps // residents.block))
+    whole = _in_line(whole, kernel, residents.grid)
     further = (_ANY_PATH, *_evenly(residents))
     bound = whole.bound(lambda optima: resident_bound(optima, residents), *further)
     grid, terms, optima = _grid(kernel, machine, whole, code, residents.grid, clock=clock)
@@ -146,6 +148,16 @@ def _with_columns(whole: PathOptima, kernel: KernelProblem, blocks: int) -> Path
     return whole if gap is None else PathOptima(None, whole.assumptions, (*whole.gaps, gap))
 
 
+def _in_line(whole: PathOptima, kernel: KernelProblem, grid: Grid | None) -> PathOptima:
+    """The optima where the blocks of a grid wait for each other, if they do: none where it is not known how many there are."""
+    if not kernel.barriers.outside or whole.optima is None:
+        return whole
+    if grid is None:
+        gap = Gap(kernel.barriers.looks[0], "waits-for-blocks", _LINE)
+        return PathOptima(None, whole.assumptions, (*whole.gaps, gap))
+    return replace(whole, optima=replace(whole.optima, line=grid.blocks))
+
+
 def _shares(kernel: KernelProblem, machine: Multiprocessor, code: Fetched, *, partition: bool = False) -> tuple[Interference, ...]:
     """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
     if kernel.problem.cost_model.quantity is Quantity.INSTRUCTIONS:
@@ -174,7 +186,7 @@ def _partition(kernel: KernelProblem, residents: Residents, machine: Multiproces
     optima_of_part = path_optima(
         kernel.problem, shares, machine, kernel.barriers, block=residents.block, cluster=_cluster(residents), partition=True
     )
-    return _with(code, optima_of_part).bound(
+    return _in_line(_with(code, optima_of_part), kernel, residents.grid).bound(
         lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH, *_evenly(residents)
     )
 
@@ -193,7 +205,7 @@ def _grid(  # noqa: PLR0913 - all that a bound rests on
                 kernel.problem, _shares(kernel, machine, code), machine, kernel.barriers, block=grid.block_warps, cluster=grid.cluster
             ),
         )
-    whole = _with_columns(whole, kernel, grid.places)
+    whole = _in_line(_with_columns(whole, kernel, grid.places), kernel, grid)
     memory, terms, optima = grid.memory, None, None
     placeless = grid.cluster != 1 and not grid.at_once and not grid.resident_clusters
     if whole.optima is not None and not placeless:
@@ -274,7 +286,7 @@ def _worst_path(
     `others` bound it too: the bound of all paths, without which there is none, and that by waiting slots.
     """
     bound, waiting = others
-    if worst.value is None or worst.path is None or bound is None:
+    if worst.value is None or worst.path is None or bound is None or kernel.barriers.outside:
         return None
     counts = zip(kernel.problem.cfg.edges, worst.counts, strict=True)
     share = sum((shares[edge.src] * count for edge, count in counts if count), Interference())

@@ -47,6 +47,10 @@ _TRIES = (
     "a warp that waits for a phase of a barrier in shared memory, or for registers, takes no issue slots from others until that is over, "
     "does not sleep on behind it, and waits for warps of its block and engines alone; every wait ends"
 )
+_LOOKS = (
+    "a warp that waits for a word of memory takes no issue slots and no bandwidth from others until that is written; "
+    "the word stays until it is seen; every wait ends; threads of a warp that vote on it go on together"
+)
 _ENGINES = "the tensor cores of an SM do a product of a warpgroup for its four warps at once; engines serve in order"
 TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 
@@ -90,7 +94,7 @@ def path_optima(  # noqa: PLR0913 - all that a bound rests on
     """
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
     once = () if problem.cost_model.quantity is Quantity.INSTRUCTIONS or problem.traffic.moved else (_ONCE,)
-    assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers else ()))
+    assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers and not barriers.outside else ()))
     if problem.model is None or (barriers.clusters and cluster <= 1):
         return PathOptima(None, assumptions, (*problem.gaps, *barriers.gaps))
     costs = [cost + share.self_stall for cost, share in zip(problem.costs, shares, strict=True)]
@@ -162,7 +166,7 @@ def _alike(costs: Sequence[Fraction]) -> Callable[[WcetProblem, Mapping[int, Mov
 
 def _waiting(problem: WcetProblem, barriers: BlockBarriers) -> tuple[str, ...]:
     """What is taken for granted of waits for others, and of engines."""
-    tries = (_TRIES,) if barriers.tries else ()
+    tries = (*((_TRIES,) if barriers.tries else ()), *((_LOOKS,) if barriers.looks else ()))
     return (*tries, *((_ENGINES,) if problem.parted is not None else ()))
 
 

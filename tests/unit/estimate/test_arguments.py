@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from sassan.app.analysis import analyze
 from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.settings import Settings
+from sassan.estimate.accesses.contents import near, span
+from sassan.estimate.arguments import numbers_missing
+from sassan.estimate.watch import Executions
 from sassan.ir import CompilerFacts, Parameter
 from sassan.machine.launch import LaunchConfiguration
 from sassan.machine.occupancy import Resources
@@ -103,3 +107,16 @@ def test_what_stands_for_an_argument_that_is_not_given_counts_no_iterations(plac
     assert any("8 back edges per entry are expected" in each for each in without.assumptions)
     assert without.estimate.cycles < 20_000
     assert long.estimate.cycles > 3_000_000
+
+
+def test_a_structure_that_is_given_in_part_is_no_number():
+    facts = replace(FACTS, parameters=(Parameter(0, 0, 48),))
+    function = replace(scheduled(OF_A_NUMBER, "sm_80"), kernel=True, compiler=facts)
+    launch = LaunchConfiguration((128, 1, 1), (8, 1, 1), (Setting("", 0x168, 1 << 14, 4),))
+    assert numbers_missing(function, launch) == ()
+    assert numbers_missing(function, replace(launch, parameters=())) == ()
+
+
+def test_an_access_that_no_lane_executes_lies_within_no_byte():
+    none = Executions(*(np.zeros(shape, kind) for shape, kind in ((1, np.int64), (1, np.int64), ((1, 32), np.uint64), ((1, 32), np.bool_))))
+    assert (span(none), near(none, None)) == (0, True)

@@ -54,7 +54,7 @@ def test_the_page_shows_shares_of_what_is_launched_and_what_the_others_need(tmp_
     bare = public.Row("other", "", 10, 0, None, None, "too-large", "too-large: fewer instructions", 1.0)
     public.write([ROWS[0], ROWS[1], bare], tmp_path / "library.csv")
     lines = public_page.section(tmp_path)
-    assert "| library | 3 | 67% | 2 | 100% | 50% |" in lines
+    assert "| library | 3 | 67% | 2 | 100% | 50% | 2.0 |" in lines
     assert lines[-1] == "* library: too-large: fewer instructions (1)"
 
 

@@ -108,9 +108,3 @@ def test_an_assertion_ends_the_path(arch: str, parameters: dict[int, int], assum
     assert (result.wcet.gaps, result.wcet.bound) == ((), True)
     # Where both numbers are given, no thread fails the assertion.
     assert ("no assertion fails: __assertfail ends the launch, and is never called" in result.wcet.assumptions) == assumed
-
-
-def test_the_gap_of_a_wait_says_that_it_is_one():
-    result = analyze(kernel("lookback", "sm_80"), Settings(launch=LaunchConfiguration((128, 1, 1), (64, 1, 1))))
-    (gap,) = (gap for gap in result.wcet.gaps if gap.code == "unbounded-loop")
-    assert "it waits until another thread changes the word that LDG at 0x01e0 reads: its bound is how often it looks" in gap.message

@@ -189,3 +189,34 @@ def test_what_a_loop_holds_only_sometimes_is_not_held():
     text = AMPERE.replace("head:", "head:\n    LDG.E R9, [R2.64]\n    ISETP.NE.AND P2, PT, R9, RZ, PT\n    @P2 MOV R6, R9")
     (loop,) = loops(text, "sm_80", x160=5, x164=0)
     assert loop.bound is None
+
+
+AMPERE_SHORT = """
+    S2R R18, SR_TID.X
+    MOV R17, R18
+head:
+    IADD3 R17, R18, 0x20, RZ
+    ISETP.GE.U32.AND P0, PT, R17, c[0x0][0x160], PT
+    MOV R18, R17
+    SHF.R.S32.HI R2, RZ, 0x1f, R17
+    ISETP.GE.AND.EX P0, PT, R2, c[0x0][0x164], PT, P0
+    @!P0 BRA head
+    EXIT
+"""
+
+
+@pytest.mark.parametrize("relation", ["GE", "GT"])
+def test_a_short_counter_with_a_long_limit(relation: str):
+    (loop,) = loops(AMPERE_SHORT.replace("GE", relation), "sm_80", x160=4096, x164=0)
+    # From the first thread on, 32 each; what is equal goes on once more.
+    assert loop.bound == (127 if relation == "GE" else 128)
+    down = AMPERE_SHORT.replace("0x20", "-0x20").replace("@!P0", "@P0").replace("GE", relation)
+    (loop,) = loops(down, "sm_80", x160=32, x164=0)
+    # Of 1024 threads, the last one begins at 1023.
+    assert loop.bound == 30
+
+
+@pytest.mark.parametrize(("low", "high"), [(4096, 1), (1 << 31, 0), ((1 << 32) - 1, (1 << 32) - 1)])
+def test_a_limit_beyond_short_numbers_ends_no_short_counter(low: int, high: int):
+    (loop,) = loops(AMPERE_SHORT, "sm_80", x160=low, x164=high)
+    assert loop.bound is None or (high, loop.bound) == ((1 << 32) - 1, 0)

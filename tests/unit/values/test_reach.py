@@ -42,7 +42,7 @@ def test_a_guard_that_the_launch_decides_leaves_one_side(test: str, last: str):
 
 def test_what_is_not_reached_costs_nothing_and_needs_no_bound():
     text = guarded("ISETP.GE.U32.AND", "@P0 BRA far").replace(
-        "far:\nMOV", "far:\nLDG.E R3, [R4]\nISETP.NE.AND P1, PT, R3, RZ, PT\n@P1 BRA far\nMOV"
+        "far:\nMOV", "far:\nLDG.E R4, [R4]\nISETP.NE.AND P1, PT, R4, RZ, PT\n@P1 BRA far\nMOV"
     )
     function = assemble(text, "sm_80").function
     few, many = (analyze(function, Settings(launch=LaunchConfiguration(block))) for block in (FEW, MANY))
