@@ -301,6 +301,12 @@ def _sm_terms(lifetime: Fraction, stall: Fraction, grid: "_Table") -> tuple[Frac
     blocks, sms, places, cluster = (grid.whole(key) for key in ("blocks", "sms", "places", "cluster"))
     if min(blocks, sms, places) < 1:
         raise Refused(f"{grid.where}: there are no blocks")
+    line = grid.whole("line")
+    if line:
+        # Any block may wait for any other: one after the other.
+        if line != blocks:
+            raise Refused(f"{grid.where}.line: not all blocks")
+        return (line - 1) * lifetime, (line - 1) * stall, lifetime + stall
     drain = lifetime + (min(blocks, places) - 1) * stall
     if cluster > 1:
         if grid.whole("at_once"):

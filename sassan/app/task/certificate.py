@@ -265,6 +265,7 @@ def _grid(shape: Grid, makespan: SmMakespan) -> Mapping[str, int]:
         "cluster": shape.cluster,
         "at_once": int(shape.at_once),
         "resident_clusters": shape.resident_clusters,
+        "line": makespan.optima.line if makespan.optima is not None else 0,
         "barriers": int(makespan.optima is not None and makespan.optima.barriers),
     }
 

@@ -142,6 +142,7 @@ def not_among_others(launch: LaunchResult, result: AnalysisResult) -> Iterator[G
         ("its blocks wait for each other (cooperative launch)", launch.launch.cooperative),
         ("engines of an SM serve it", optima is not None and optima.engines > 0),
         ("its blocks wait for tensor memory", takes_columns(result.cfg)),
+        ("its blocks wait for words that others write", optima is not None and optima.line > 0),
     )
     for text, holds in why:
         if holds:
