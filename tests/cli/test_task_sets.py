@@ -211,3 +211,21 @@ def test_a_seeded_fault_is_found(fault: str, folder: Path, document: Document):
     said = refusal(folder, document, sealed=True)
     assert said
     assert why in said
+
+
+LOOKBACK = '[[launch]]\nkernel = "lookback"\ngrid = [64, 1, 1]\nblock = [128, 1, 1]\n'
+
+
+def test_blocks_that_wait_for_words_of_others_are_certified_one_after_the_other(sassan: Sassan, tmp_path: Path):
+    path, launches = tmp_path / "c.json", tmp_path / "l.toml"
+    launches.write_text(LOOKBACK, "utf-8")
+    words = (SAMPLES / "loops" / "sm_80" / "lookback.cubin", "--launches", launches, "--gpu", A100, "-q")
+    assert sassan("task", *words, "--certificate", path).status == 0
+    made = json.loads(path.read_text("utf-8"))
+    assert made["launches"][0]["grid"]["line"] == 64
+    for line, why in ((0, "does not follow from the optima"), (63, "not all blocks")):
+        made["launches"][0]["grid"]["line"] = line
+        assert why in refusal(tmp_path, made, sealed=True)
+    launches.write_text(LOOKBACK + LOOKBACK + "stream = 1\n", "utf-8")
+    apart = sassan("task", *words)
+    assert (apart.status, "needs-the-gpu" in apart.err) == (3, True)
