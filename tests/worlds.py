@@ -142,7 +142,7 @@ class Worlds:
     def _comparison(self) -> Compare:
         (left, a), (right, b) = self.word(), self.word()
         condition = Compare(self.random.choice(("<", "<=", "==")), self.random.random() < 0.5, left, right)
-        self.conditions[condition] = _related(condition.relation, condition.is_signed, a, b)
+        self.conditions[condition] = related(condition.relation, condition.is_signed, a, b)
         return condition
 
     def state(self, registers: dict[int, Known]) -> SymbolicState:
@@ -194,7 +194,7 @@ class _Reading:
         for atom in self.state.atoms:
             left, right = self.exact(atom.left), self.exact(atom.right)
             if left is not None and right is not None:
-                out &= _related(atom.relation, atom.is_signed, left, right)
+                out &= related(atom.relation, atom.is_signed, left, right)
         return out
 
     def exact(self, value: Value) -> Numbers | None:
@@ -246,7 +246,7 @@ class _Reading:
                 left, right = self.exact(what.left), self.exact(what.right)
                 if left is None or right is None:
                     return every, every
-                found = _related(what.relation, what.is_signed, left, right)
+                found = related(what.relation, what.is_signed, left, right)
                 return found, ~found
             case Maybe():
                 return every, every
@@ -259,7 +259,7 @@ def holds(words: Range, numbers: Numbers) -> Bools:
     return inside & (distance % words.step == 0) if words.step else inside
 
 
-def _related(relation: str, is_signed: bool, a: Numbers, b: Numbers) -> Bools:
+def related(relation: str, is_signed: bool, a: Numbers, b: Numbers) -> Bools:
     if is_signed:
         a, b = ((words ^ (1 << 31)) - (1 << 31) for words in (a, b))
     match relation:

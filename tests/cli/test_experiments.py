@@ -56,5 +56,5 @@ def test_the_table_of_times_has_every_model_and_what_dominates_control(tmp_path:
     assert times_experiment.run(tmp_path, tmp_path / "times.csv", 10, {}) == 0
     with (tmp_path / "times.csv").open(encoding="utf-8") as file:
         result = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
-    assert [result["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "766", "493", ""]
+    assert [result["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "1330", "775", ""]
     assert [result["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "10611", "9436", ""]

@@ -38,7 +38,7 @@ def test_the_bound_of_a_grid_has_its_terms(sassan: Sassan):
     assert set(known["terms"]) == {"chain", "sm", "drain", "memory", "launch"}
     assert sum(known["terms"].values()) == pytest.approx(known["upper"], abs=1)
     # Two lines of code and two of constants miss all caches, three accesses the TLBs, too; each of 20 SMs gets a block in 90 cycles.
-    assert known["terms"]["launch"] == 3466 + 4 * 218 + 3 * 1029 + 100 * 90 / 20
+    assert known["terms"]["launch"] == 3466 + 4 * 500 + 3 * 1029 + 100 * 90 / 20
     assert known["terms"]["memory"] > 0
     assert (unknown["terms"]["launch"], unknown["terms"]["memory"]) == (0, 0)
     assert any(text.startswith("unlimited memory bandwidth: ") for text in unknown["assumptions"])

@@ -53,7 +53,7 @@ OTHERS = {
 NO_FILES = re.compile(
     r"[A-Z]|US|NAME(\|GLOB)?|TEXT|EXPR|ADDRESS|CMD…|COMMAND…|MHZ|GIB|BYTES|PERCENT|sm_90|[0-9]\.[0-9]|5%\|N|all\|loop\|worst\|0x120"
     r"|[A-Z]+(\[?=[^.]*)|[XS](\[?,.*)"
-    r"|registers=.*|L=1,C=4|SIZE|MIB|recorded\|assume-none|TIME|RATE(\|outside)?"
+    r"|registers=.*|L=1,C=4|N\|NAME|SIZE|MIB|recorded\|assume-none|TIME|RATE(\|outside)?"
 )
 """Values that are no files."""
 LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}
@@ -75,6 +75,7 @@ BESIDE = {
     "--export": (),
     "--compare": (),
     "--lp": ("--engine", "ilp"),
+    "--parquet": ("-o", "results.jsonl"),
 }
 """What has to stand beside an option, so that its file is read."""
 

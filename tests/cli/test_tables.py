@@ -25,6 +25,8 @@ from sassan.cli import main
 from sassan.cli.group import SUMMARIES
 from sassan.cli.output import table
 from sassan.cli.output.table import Table
+from target_answers import GPU as TARGET
+from target_answers import answers
 
 pytestmark = pytest.mark.slow
 
@@ -88,6 +90,19 @@ def sequence(folder: Path) -> Path:
     return path
 
 
+def shared_gpu(folder: Path) -> tuple[str | Path, ...]:
+    """Write a project of two tasks on one GPU."""
+    shape = f'program = "{STREAMED}"\nlaunches = "{sequence(folder)}"\nperiod = "1234ms"\ngpu = "T4"\n'
+    (folder / "sassan.toml").write_text(f"[task.first]\n{shape}\n[task.second]\n{shape}", "utf-8")
+    return "--project", folder / "sassan.toml", "--task", "first", "--beside", "second"
+
+
+def measured_target(folder: Path) -> Path:
+    path = folder / "answers.toml"
+    path.write_text(answers(), "utf-8")
+    return path
+
+
 def times(folder: Path) -> Path:
     path = folder / "times.csv"
     path.write_text("kernel,grid,block,time_us\nmandelbrot,1234x5678,16x16,123456.789\n", "utf-8")
@@ -119,6 +134,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "advise": ("advise", lambda _: (STREAMED, "--block-dim", "32", "--grid", "1024", "--gpu", "T4", "--param", "param_0=2000000")),
     "estimate --launches": ("estimate", lambda folder: (STREAMED, "--gpu", "T4", "--launches", program(folder))),
     "task": ("task", lambda folder: (STREAMED, "--gpu", "T4", "--launches", sequence(folder), "--deadline", "1234ms")),
+    "task beside another": ("task", shared_gpu),
     "ipet": ("ipet", lambda _: (BFS, "--loop-bound", "123456789")),
     "makespan of a string": ("makespan", lambda _: ("L2C3" * 30, "-W", "12", "--engine", "bounds", "--issue", "2", "--time-limit", "0.2")),
     "makespan of a file": ("makespan", lambda _: (SAXPY, "-W", "16", "--engine", "bounds", "--time-limit", "0.2")),
@@ -127,6 +143,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "diff --sass": ("diff", lambda _: (MANDELBROT, SM_75 / "saxpy.cubin", "--sass")),
     "batch": ("batch", lambda folder: (SAXPY, BFS, "-o", folder / "x.jsonl", "--executor", "serial", "--overwrite")),
     "measure": ("measure", lambda _: (SAMPLES / "measure" / "synthetic-delays.csv", "--resamples", "199")),
+    "measure --assumptions": ("measure", lambda folder: ("--assumptions", measured_target(folder), "--gpu", TARGET)),
     "validate": ("validate", lambda folder: (times(folder), MANDELBROT, "--gpu", "T4")),
     "evolve": ("evolve", lambda folder: (space(folder), "-o", folder / "evolved", "--executor", "serial", "--no-cache")),
     "rank": ("rank", lambda folder: (space(folder), "--executor", "serial")),
@@ -212,6 +229,7 @@ UNSHOWN = {
     "analyze": r"edges|grid\.(blocks|terms)|limits|estimate\.(cycles|rows|stalls|shares)|profile|explain\.(blocks|instructions|memory)",
     "check": r"profile|instructions|blocks|edges|registers|loops|occupancy",
     "estimate": r"launches\.(wcet|bound|estimate)",
+    "task": r"launches\.(wcet|bound|estimate)",
     "gpus": r"l2_kib|kept_mhz|block_cycles|peaks\.computed",
     "strings": r"wcet",
     "measure": r"resamples",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sassan.domains.lanes import LANES
 from sassan.ipet.loop_bounds.results import Inferred
-from sassan.isa.tables import load
+from sassan.isa.languages import isa_of
 from sassan.warpcfg.graph import WarpCfg
 from sassan.warpcfg.looks import looks
 from sassan.warpcfg.waits import elections, waits
@@ -20,7 +20,7 @@ TRIES = 1
 def with_waits(cfg: WarpCfg, inferred: Sequence[Inferred], entering: Callable[[int], int] | None = None) -> tuple[Inferred, ...]:
     """Return inferred bounds with those of waits and elections among the loops that have none, or a larger one."""
     waited, elected = waits(cfg), elections(cfg, entering or (lambda _: LANES))
-    looked = looks(cfg, load(cfg.function.arch).facts) if any(loop.bound is None for loop in inferred) else {}
+    looked = looks(cfg, isa_of(cfg.function).facts) if any(loop.bound is None for loop in inferred) else {}
 
     def of(loop: Inferred) -> Inferred:
         if loop.loop in waited:

@@ -10,8 +10,8 @@ from types import ModuleType
 import numpy as np
 
 from sassan.ipet.loop_bounds import conditions, states
-from sassan.ipet.loop_bounds.values import Known, SymbolicState, Truth, conjunction, constant, difference, disjunction
-from worlds import Bools, Numbers, Worlds
+from sassan.ipet.loop_bounds.values import Compare, Known, SymbolicState, Truth, conjunction, constant, difference, disjunction
+from worlds import Bools, Numbers, Worlds, related
 
 WORLDS = 256
 _REGISTERS = (2, 3, 4)
@@ -108,8 +108,25 @@ def _shifted(random: Random, modules: Modules) -> tuple[Worlds, Bools, Bools]:
     return worlds, np.ones(WORLDS, dtype=np.bool_), _allowed(worlds, merged, contents)
 
 
+def _chosen(random: Random, modules: Modules) -> tuple[Worlds, Bools, Bools]:
+    """Narrow one of two words on the path on which a comparison of them holds or does not."""
+    worlds = Worlds(random, WORLDS)
+    (left, a), (right, b) = worlds.word(), worlds.word()
+    relation, is_signed, wanted = random.choice(("<", "<=", "==")), random.random() < 0.5, random.random() < 0.5
+    truth = Truth(Compare(relation, is_signed, left, right), random.random() < 0.5)
+    holds = related(relation, is_signed, a, b) != truth.negated
+    known, numbers = random.choice(((left, a), (right, b), worlds.word()))
+    state = worlds.state({})
+    narrowed = modules["conditions"].chosen(state, truth, known, holds=wanted)
+    allowed = np.zeros(WORLDS, dtype=np.bool_)
+    for late in modules["conditions"].assume(state, truth, wanted, 12):
+        allowed |= worlds.allows(late, [(narrowed, numbers)])
+    return worlds, holds == wanted, allowed
+
+
 CASES: Mapping[str, Callable[[Random, Modules], tuple[Worlds, Bools, Bools]]] = {
     "assume": _assume,
+    "chosen": _chosen,
     "join": _merging(lambda modules, _, late: [modules["states"].join(late)] if late else []),
     "reduce": _merging(lambda modules, random, late: modules["states"].reduce(late, random.choice((1, 2, 3)))),
     "trimmed": _merging(lambda modules, _, late: [modules["states"].trimmed(state) for state in late]),

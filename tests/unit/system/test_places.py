@@ -152,6 +152,7 @@ OWN_FILES = {
     "sassan.scratch": "its own folder, to lock it",
     "sassan.system.leftovers": "with O_NOFOLLOW and O_NONBLOCK",
     "sassan.system.reading": "the one place",
+    "sassan.batch.parquet": "reads the lines that the batch has written itself",
     "sassan.verifier": "imports nothing of the package: what is no plain file is refused before",
 }
 """Who opens files by another way than `system/reading.py`, and why that waits for nobody."""

@@ -237,7 +237,7 @@ def test_the_assumptions_name_latencies_that_are_no_bounds() -> None:
 
 
 def test_an_instruction_whose_time_nobody_knows_is_a_gap() -> None:
-    found = price("NANOSLEEP 0x64 | 5\nEXIT | 5")
+    found = price("CLMAD.LO R8, R4, R6, R4 | 5\nEXIT | 5", "sm_89")
     assert [(gap.address, gap.code) for gap in found.gaps] == [(0, "no-latency")]
 
 
