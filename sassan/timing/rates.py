@@ -105,7 +105,8 @@ class Rates:
 
     def latency(self, instruction: Instruction) -> int:
         """Return the cycles after which the last transaction of an instruction has ended, 0 where that is not known."""
-        return self.cycles(instruction.opcode) or sleeping(instruction)
+        # What sleeps until a barrier wakes it waits for others, which is charged to them.
+        return self.cycles(instruction.opcode) or (0 if instruction.address in self.idle else sleeping(instruction))
 
     def gaps(self, code: Iterable[Instruction]) -> tuple[Gap, ...]:
         """Return every instruction whose time is not known, and why."""

@@ -56,7 +56,11 @@ NO_FILES = re.compile(
     r"|registers=.*|L=1,C=4|N\|NAME|SIZE|MIB|recorded\|assume-none|TIME|RATE(\|outside)?"
 )
 """Values that are no files."""
-LATE = {("record", "--images"), *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key"))}
+LATE = {
+    ("record", "--images"),
+    ("batch", "--parquet"),
+    *((name, f"--tls-{file}") for name in ("rank", "evolve") for file in ("ca-file", "cert", "key")),
+}
 """What is used after much work: a folder that is made after a recording, a cluster that compiles a space."""
 SERVED = frozenset({("mcp", "--root")})
 """A folder whose files are served until standard input ends: tests/cli/test_mcp.py."""

@@ -37,5 +37,5 @@ def test_three_launches_a_deadline_one_page_and_the_gate_that_fails_when_the_gri
         return round(shown["us"], 2), shown["deadline_us"], sassan("check").status
 
     assert sums(8) == (13.6, 15, 0)
-    assert sums(800) == (18.65, 12, 1)
+    assert sums(800) == (21.57, 15, 1)
     assert "max-total-us" in sassan("check").out

@@ -165,3 +165,10 @@ def test_a_wait_for_another_grid_is_none_where_nothing_says_how_long_it_is() -> 
     assert not any(over in text for text in Latencies("sm_90", {"griddependency": 5000}).assumptions(["ACQBULK"]))
     assert not any(over in text for text in Latencies("sm_90", {}).assumptions(["UCGABAR_WAIT"]))
     assert (Latencies("sm_90", {}).cycles("griddependency") or 0) >= (Latencies("sm_90", {}).cycles("fence") or 0)
+
+
+def test_what_sleeps_until_a_barrier_wakes_it_has_no_time_of_its_own() -> None:
+    (asleep,) = [each for each in scheduled("NANOSLEEP.SYNCS 0x989680 | 5\nEXIT | 5", "sm_100").instructions if each.opcode[0] == "N"]
+    tables = Tables()
+    assert tables.rates("sm_100").latency(asleep) == 2 * 1_000_000 * 3
+    assert tables.rates("sm_100", idle=frozenset({asleep.address})).latency(asleep) == 0
