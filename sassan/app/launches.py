@@ -124,7 +124,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
             pinned=_pinned(launch.arguments),
-            shared=function.compiler.shared + launch.shared if function.compiler is not None and launch.shared is not None else None,
+            shared=function.compiler.shared + launch.shared if function.compiler is not None else None,
             targets=tuple(_targets(function, launch.arguments or ())),
             recorded=True,
             contents=launch.contents,

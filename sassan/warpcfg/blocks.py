@@ -178,8 +178,8 @@ def _sides(steps: Iterable[Straight | TokenPush | Break], end: Instruction, last
     if not any(step.guard is not None and step.guard[0] == guard for step in run[since:]):
         return None
     holds, fails = (_where(run[since:], (guard, value), GuardedWrite(guard, 0)) for value in (True, False))
-    sides = Straight((*run[:since], *holds), 0), Straight((*run[:since], *fails), 0)
-    return sides if end.guard is not None and not end.guard.negated else sides[::-1]
+    holding, failing = Straight((*run[:since], *holds), 0), Straight((*run[:since], *fails), 0)
+    return (holding, failing) if end.guard is not None and not end.guard.negated else (failing, holding)
 
 
 def _where(run: Iterable[GuardedWrite], known: Literal, first: GuardedWrite) -> Iterator[GuardedWrite]:

@@ -241,7 +241,8 @@ def _command(flags: ListingFlags, files: tuple[str, ...], inputs: tuple[str, ...
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
     of_task = {name: str(values[name]) for name in _OF_TASK if name in values and name != "beside"}
-    observer, beside = CommandObserver(quiet=flags.quiet), tuple(values.get("beside", ()))
+    tasks = values.get("beside")
+    observer, beside = CommandObserver(quiet=flags.quiet), tuple(map(str, tasks)) if isinstance(tasks, list | tuple) else ()
     return AnalysisCommand(options, request, observer, file, whole, known, frozenset(added_options), of_task, beside)
 
 
