@@ -265,7 +265,9 @@ def _check_launch(each: "_Table", product: "_Table", programs: Sequence[Fraction
     parts = {name: takes.rational(name) for name in takes.values}
     if any(not 0 < part <= 1 for part in parts.values()):
         raise Refused(f"{takes.where}: a block takes no such part of an SM")
-    return _Launch(us, grid.whole("blocks"), grid.whole("places"), slowdown * lifetime, slowdown * stall, every + launch, parts)
+    # Where launches overlap, the SM of a tail has a cold start of its own.
+    beside = every + launch + memory.whole("cold_cycles") * slowdown
+    return _Launch(us, grid.whole("blocks"), grid.whole("places"), slowdown * lifetime, slowdown * stall, beside, parts)
 
 
 def _optima(each: "_Table", programs: Sequence[Fraction], used: set[int]) -> dict[str, Fraction]:

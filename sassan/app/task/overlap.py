@@ -16,10 +16,12 @@ from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.ipet.sm.bounds import Terms, block_lifetime
 from sassan.ipet.sm.code import lines_of
+from sassan.ipet.sm.gpu import cold_start
 from sassan.ipet.sm.overlap import OverlappingGrid, largest, overlap_terms, weight
 from sassan.ipet.sm.tensor_memory import takes_columns
 from sassan.machine import machine_of
 from sassan.machine.occupancy import parts_of_an_sm
+from sassan.timing.rates import code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,11 @@ def overlapping_grid(result: AnalysisResult) -> OverlappingGrid | None:
         return None
     lifetime, stall = block_lifetime(optima, shape.block_warps) * gpu.slowdown, optima.stall(shape.block_warps) * gpu.slowdown
     takes = parts_of_an_sm(machine_of(result.function.arch, result.settings.machine), shape.occupancy.demand)
-    return OverlappingGrid(shape.blocks, shape.occupancy.blocks, lifetime, stall, terms.memory, terms.launch, takes)
+    if shape.memory is None:
+        return None
+    # Each SM has its own cold start: those that are full while blocks wait, and that of the tail.
+    cold = cold_start(code_of(result.cfg), result.problem.traffic, shape.memory, None if shape.host else shape.buffers) * gpu.slowdown
+    return OverlappingGrid(shape.blocks, shape.occupancy.blocks, lifetime, stall, terms.memory, terms.launch + cold, takes)
 
 
 def not_among_others(launch: LaunchResult, result: AnalysisResult) -> Iterator[Gap]:
