@@ -85,3 +85,13 @@ def test_a_certificate_of_a_launch_that_accesses_memory_of_the_host_holds(kind: 
     path, certificate = recording(tmp_path, x=kind, y=kind), tmp_path / "task.json"
     assert sassan("task", SAXPY, "--launches", path, "--gpu", ORIN, "--deadline", "5ms", "--certificate", certificate).status == 0
     assert sassan("verify-certificate", certificate).status == 0
+
+
+@pytest.mark.parametrize("kind", ["", PINNED, MANAGED])
+def test_small_pages_of_one_buffer_are_certified_alone_and_beside_another_stream(kind: str, sassan: Sassan, tmp_path: Path):
+    path, certificate = recording(tmp_path, x=kind, y=kind), tmp_path / "task.json"
+    one = path.read_text("utf-8").replace("buffer = 2,", "buffer = 1,").replace("0x0000000200000000", "0x0000000100000000")
+    for text in (one, one + one.replace("block =", "stream = 1\nblock =")):
+        path.write_text(text, "utf-8")
+        assert sassan("task", SAXPY, "--launches", path, "--gpu", ORIN, "--certificate", certificate).status == 0
+        assert sassan("verify-certificate", certificate).status == 0

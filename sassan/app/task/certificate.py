@@ -273,7 +273,7 @@ def _grid(shape: Grid, makespan: SmMakespan) -> Mapping[str, int]:
 def _memory(result: AnalysisResult, shape: Grid, memory: GpuMemory) -> Mapping[str, object]:
     return {
         "allocated": [] if shape.allocated is None else [shape.allocated],
-        "cold_cycles": cold_start(code_of(result.cfg), result.problem.traffic, memory, shape.buffers),
+        "cold_cycles": cold_start(code_of(result.cfg), result.problem.traffic, memory, shape.paged),
     }
 
 

@@ -136,7 +136,7 @@ def overlapping_grid(result: AnalysisResult) -> OverlappingGrid | None:
     if shape.memory is None:
         return None
     # Each SM has its own cold start: those that are full while blocks wait, and that of the tail.
-    cold = cold_start(code_of(result.cfg), result.problem.traffic, shape.memory, None if shape.host else shape.buffers) * gpu.slowdown
+    cold = cold_start(code_of(result.cfg), result.problem.traffic, shape.memory, shape.paged) * gpu.slowdown
     return OverlappingGrid(shape.blocks, shape.occupancy.blocks, lifetime, stall, terms.memory, terms.launch + cold, takes)
 
 

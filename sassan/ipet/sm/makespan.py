@@ -267,8 +267,7 @@ def _with_memory(kernel: KernelProblem, terms: Terms, fetched_again: Fetched, gr
         cached = block_sum(problem, grid.block_warps, lambda _, moved: taken(moved).cached)
     if missed is None or cached is None:
         return None
-    # Pages of the host may be small ones.
-    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, None if grid.host else grid.buffers)
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.paged)
     time = memory_time(missed, cached, grid.blocks, memory, grid.allocated)
     chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
     return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown + dispatched(grid.blocks, memory))

@@ -76,6 +76,11 @@ class Grid:
         return min(self.blocks, self.sms * self.places) * self.block_warps
 
     @property
+    def paged(self) -> tuple[int, ...] | None:
+        """The bytes of each buffer, all in large pages; None where that is not known: pages of the host may be small ones."""
+        return None if self.host else self.buffers
+
+    @property
     def allocated(self) -> int | None:
         """The bytes of global memory that the grid may access and L2 may keep, None where that is unknown, or L2 does not keep some."""
         return None if self.buffers is None or self.pinned else sum(self.buffers)
