@@ -29,6 +29,7 @@ WRAPPERS = {
     "numba": "jit",
     "platformdirs": "entries",
     "pulp": "ilp",
+    "pyarrow": "batch",
     "pydemumble": "names",
     "pygraphviz": "render",
     "rich": "cli",
